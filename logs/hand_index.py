@@ -30,7 +30,7 @@ from engine import Game
 from engine.text import clean
 from logs.acpc_log.companions import notes_of_hand
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
-from logs.acpc_log.seating import Seating
+from logs.acpc_log.seating import MatchSeats
 from logs.acpc_log.state_lines import StateLines
 from logs.errors import LogError, LogProblem, NoSuchHandError
 from logs.files import is_plain, stem
@@ -179,7 +179,7 @@ class _LogMatch(MatchHands):
         self.numbers = array("Q")
         self._path = path
         self._lines = lines
-        self._seating = Seating(game.num_players)
+        self._seating = MatchSeats(game.num_players)
         self._collected = 0
         self._is_seated = False
 

@@ -270,7 +270,7 @@ _KEPT: Final = 64
 """Rivers that are remembered; a solved one has up to half a megabyte."""
 
 
-class Solution(NamedTuple):
+class RiverSolution(NamedTuple):
     """How a river is played.
 
     Attributes:
@@ -329,7 +329,7 @@ class River:
         return found
 
     @cached_property
-    def solution(self) -> Solution:
+    def solution(self) -> RiverSolution:
         ranks = ranks_on(self.board)
         live = np.flatnonzero(ranks)
         order = live[np.argsort(ranks[live], kind="stable")]
@@ -354,7 +354,7 @@ class River:
             rows = slice(int(tree.rows[node]), int(tree.rows[node] + tree.counts[node]))
             chances[rows] = 1 / tree.counts[node]
             chances[rows, order] = played[rows]
-        return Solution(chances, (own[0], own[1]), (best[0] - own[0], best[1] - own[1]))
+        return RiverSolution(chances, (own[0], own[1]), (best[0] - own[0], best[1] - own[1]))
 
 
 class Rivers:

@@ -30,7 +30,7 @@ from logs.tracker.definitions import STATISTICS
 if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
     from logs.hand_source import HandSource
-    from logs.variance.estimates import Estimate, Estimates, GameEstimates
+    from logs.variance.estimates import Estimates, GameEstimates, WinRateEstimate
 
 EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
 """The definitions of the statistics, for the end of the help."""
@@ -239,7 +239,7 @@ def _show(terminal: Terminal, found: GameEstimates) -> None:
         terminal.note(f"not shown: {omission.estimator}: {omission.reason}")
 
 
-def _row(estimate: Estimate) -> tuple[str, str, str, str, str]:
+def _row(estimate: WinRateEstimate) -> tuple[str, str, str, str, str]:
     worth, factor = estimate.worth_raw_hands, estimate.factor
     exact = "any number" if estimate.standard_error == 0 or estimate.deals > 1 else "too few"
     return (

@@ -279,16 +279,16 @@ KEPT_HANDS: Final = 1000
 """How many hands can be shown again; earlier ones are in the log."""
 
 
-class EarlierHands(NamedTuple):
+class PlayedHands(NamedTuple):
     """The hands of the run that were played before: what counts of all, and those that can be shown again."""
 
     values: list[tuple[int, list[float]]]
     records: deque[HandRecord]
 
 
-def earlier_hands(run: Run[Any]) -> EarlierHands:
+def earlier_hands(run: Run[Any]) -> PlayedHands:
     """The hands of a run that were played before; none of a new one."""
-    earlier = EarlierHands([], deque(maxlen=KEPT_HANDS))
+    earlier = PlayedHands([], deque(maxlen=KEPT_HANDS))
     # There are none yet; files that are damaged are found out when the run picks them up.
     with contextlib.suppress(LogError):
         for record in find([run.folder], on_problem=lambda problem: None, times=True).hands():

@@ -45,7 +45,7 @@ from dealer.person.screen import (
 from dealer.person.sentences import game_sentence
 from dealer.person.settings import SEAT
 from dealer.person.styles import Styles, styles_of
-from dealer.person.table_session import KEPT_HANDS, EarlierHands, earlier_hands
+from dealer.person.table_session import KEPT_HANDS, PlayedHands, earlier_hands
 from dealer.reports.sentences import fault_phrase
 from dealer.run.contest import MatchEvent
 from dealer.run.ending import AwaitedPlayer, Outcome
@@ -157,7 +157,7 @@ class _Sitting:
         face: Face,
         entries: Entries,
         dealing: Dealing,
-        earlier: EarlierHands,
+        earlier: PlayedHands,
     ) -> None:
         contest = run.planned[0]
         self._console = console

@@ -38,7 +38,7 @@ from dealer.server.db.runs import (
 from dealer.server.db.store import Store
 from dealer.server.queue.adjusting import Adjusting
 from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots, TableSeats
-from dealer.server.queue.fair_queue import Forecast, Slot, WaitingJob, has_idle_room, in_the_way, next_job, skipped
+from dealer.server.queue.fair_queue import Forecast, RunPlace, WaitingJob, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.queue.jobs import (
     ActiveJob,
@@ -90,7 +90,7 @@ class Service:
         self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
         # What is being played, by the number of the job.
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._slots: dict[int, Slot] = {}
+        self._slots: dict[int, RunPlace] = {}
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
         self.table_seats = TableSeats(self.connected_bots, self.active, self._changes.notify)

@@ -24,7 +24,7 @@ from bots.sdk.options import Wording, options_of, reference_table
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
 from dealer.run.settings import STRICT, BotSettings, adapter, check_address, problem_in_words, read_toml
-from dealer.server.queue.fair_queue import Limits, Slot
+from dealer.server.queue.fair_queue import Limits, RunPlace
 from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player
 from engine import Game
@@ -348,7 +348,7 @@ def most_deals(game: ServerGame, terms: ContestTerms) -> int:
     return rule.deals if isinstance(rule, FixedDeals) else game.most_deals
 
 
-def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> Slot:
+def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> RunPlace:
     """What a run takes while it goes on.
 
     Args:
@@ -357,7 +357,7 @@ def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int
         is_idle: whether it is played only while no request waits.
     """
     bots = tuple(player for player in players if game.bot(player) is not None)
-    return Slot(user, game.name, bots * at_once, is_idle)
+    return RunPlace(user, game.name, bots * at_once, is_idle)
 
 
 _SECTIONS: Final = {"": ServerSettings, "web": WebSettings, "ladder": LadderSettings, "games": GameSettings}

@@ -49,7 +49,7 @@ def routes(site: Site) -> list[BaseRoute]:
     """The pages of this room; none without tables."""
     if site.table_manager is None:
         return []
-    play = Play(site, site.table_manager)
+    play = PlayPage(site, site.table_manager)
     of_server = [
         Route("/play", play.ask, methods=["GET"]),
         Route("/play", play.sit_down, methods=["POST"]),
@@ -75,7 +75,7 @@ def owner_of(visitor: Visitor) -> str:
 
 
 @dataclass(frozen=True)
-class Play:
+class PlayPage:
     """The page.
 
     Attributes:

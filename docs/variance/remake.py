@@ -24,7 +24,7 @@ from bots.evaluation.policies import parse_policy
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from logs.record import HandRecord
-from logs.variance.estimates import Estimate, PlayerEstimates
+from logs.variance.estimates import PlayerEstimates, WinRateEstimate
 from logs.variance.reduction import Reduction
 
 HERE: Final = Path(__file__).resolve().parent
@@ -120,7 +120,7 @@ def measured(match: tuple[int, *tuple[str, ...]]) -> list[Row]:
     return [row_of(match, name, one) for name, one in found]
 
 
-def row_of(match: tuple[int, *tuple[str, ...]], name: str, one: Estimate) -> Row:
+def row_of(match: tuple[int, *tuple[str, ...]], name: str, one: WinRateEstimate) -> Row:
     """An estimate as it is stored."""
     hands, game, *players = match
     factor = "" if one.factor is None else f"{one.factor:.3g}"

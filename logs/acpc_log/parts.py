@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from logs.acpc_log.header import HEADER_START
-from logs.acpc_log.state_lines import Score, parse_score
+from logs.acpc_log.state_lines import ScoreLine, parse_score
 
 _BLOCK_BYTES = 1 << 20
 _CUT_BYTES = 1 << 16
@@ -114,7 +114,7 @@ def _next_hand(data: mmap.mmap, end: int) -> int | None:
     return int(fields[1]) + 1
 
 
-def only_score(path: str | os.PathLike[str]) -> tuple[int, Score] | None:
+def only_score(path: str | os.PathLike[str]) -> tuple[int, ScoreLine] | None:
     """The score of a log that holds a single match, with the number of its line; None for any other log.
 
     Raises:

@@ -28,8 +28,8 @@ from engine import Deal, Game, Seed, deals, logged_seed
 from logs.acpc_log.companions import HandNotes, companions
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header, read_log_header
 from logs.acpc_log.parts import LogPart
-from logs.acpc_log.seating import Seating
-from logs.acpc_log.state_lines import Score, StateLine, StateLines, is_same_score, parse_score, wrong_score
+from logs.acpc_log.seating import MatchSeats
+from logs.acpc_log.state_lines import ScoreLine, StateLine, StateLines, is_same_score, parse_score, wrong_score
 from logs.errors import LogError, LogProblem, NotALogError, ProblemKind, ProblemReporter
 from logs.files import lines_of, opened, stem
 from logs.record import HandRecord, PlayerComment, Times
@@ -125,7 +125,7 @@ class _Match:
     """What is known of the match whose hands are being read."""
 
     def __init__(self, num_players: int) -> None:
-        self.seating = Seating(num_players)
+        self.seating = MatchSeats(num_players)
         self.waiting: list[_Waiting] = []
         self.totals = [0.0] * num_players
         self.next_number: int | None = None
@@ -406,7 +406,7 @@ class _LogReader:
         elif match.is_complete and not self._is_sum(totals, match):
             self._problems.report(line_number, None, wrong_score(match.totals), ProblemKind.NOTED)
 
-    def _parse_score(self, line: str) -> Score | None:
+    def _parse_score(self, line: str) -> ScoreLine | None:
         score = parse_score(line)
         if score is not None and self._match is not None and len(score.names) != len(self._match.totals):
             return None

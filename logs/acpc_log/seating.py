@@ -18,7 +18,7 @@ _MOST_COLLECTED: Final = 16
 """Hands after which the seats are decided in any case."""
 
 
-class Seating:
+class MatchSeats:
     """The seats of one match; the names by seat are empty until decided."""
 
     def __init__(self, num_players: int) -> None:

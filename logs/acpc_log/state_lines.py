@@ -376,20 +376,20 @@ def _check_close(line: str, fields: list[str], written: tuple[float, ...], value
 _SCORE_TOLERANCE_CHIPS: Final = 1e-3
 
 
-class Score(NamedTuple):
+class ScoreLine(NamedTuple):
     """Total chips and names, both by seat."""
 
     totals: tuple[float, ...]
     names: tuple[str, ...]
 
 
-def parse_score(line: str) -> Score | None:
+def parse_score(line: str) -> ScoreLine | None:
     """Read a score line; None for any other line."""
     values_text, _, names_text = line.rstrip("\r\n").removeprefix("SCORE:").partition(":")
     texts, names = values_text.split("|"), tuple(names_text.split("|"))
     if len(texts) != len(names) or not all(map(NUMBER.fullmatch, texts)):
         return None
-    return Score(tuple(map(float, texts)), names)
+    return ScoreLine(tuple(map(float, texts)), names)
 
 
 def is_same_score(one: Sequence[float], other: Sequence[float]) -> bool:

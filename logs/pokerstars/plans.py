@@ -1,10 +1,10 @@
 """The lines of a hand that follow from its betting and from who sits where, with gaps for the rest.
 
 In every hand with the same betting and seats these lines differ only in the cards. Bettings recur: 100,000 hands of
-heads-up limit between players who do anything have 6,500 different ones. So they are made once, as a `Plan`, and with
-the winners of each pot as an `Ending`: a text with gaps (``%s``) for cards and hand names, which neither names nor
-amounts hold. In limit games streets recur even more: unless a player is all-in, every line of a street follows from its
-actions. A `Table` has the lines that are the same as long as every player keeps its position.
+heads-up limit between players who do anything have 6,500 different ones. So they are made once, as a `BettingPlan`, and
+with the winners of each pot as a `PlannedEnding`: a text with gaps (``%s``) for cards and hand names, which neither
+names nor amounts hold. In limit games streets recur even more: unless a player is all-in, every line of a street
+follows from its actions. A `TableText` has the lines that are the same as long as every player keeps its position.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MOST_STREETS: Final = 4096
 _TABLE_SIZES: Final = (2, 3, 6, 9, 10)
 
 
-class Plan:
+class BettingPlan:
     """What follows from the betting of a hand and from who sits where.
 
     Attributes:
@@ -95,10 +95,10 @@ class Plan:
         self.folded_texts = tuple(folded_texts)
         self.alone = tuple([pot.players for pot in pots])
         self.shown_by_seat = tuple([showing.index(position) for position in by_seat if position in showing])
-        self.endings: dict[tuple[object, ...], Ending] = {}
+        self.endings: dict[tuple[object, ...], PlannedEnding] = {}
 
 
-class Ending:
+class PlannedEnding:
     """A hand whose winners are known.
 
     Attributes:
@@ -142,7 +142,7 @@ class Planner:
         self._streets: dict[tuple[int, RoundActions, tuple[str, ...]], _Street] = {}
         """Of limit games, by round, actions and names."""
 
-    def plan(self, record: HandRecord, table: Table) -> Plan:
+    def plan(self, record: HandRecord, table: TableText) -> BettingPlan:
         """The plan of a hand's betting.
 
         Raises:
@@ -171,17 +171,17 @@ class Planner:
             parts.append(f"Uncalled bet ({amount}) returned to {table.names[returned_to]}{self._line_end}")
         parts += self._headings[max(1, len(streets)) : betting.round + 1]
         showing = order_of_showing(betting, streets[-1].shows_first if streets else Position(0))
-        return Plan(
+        return BettingPlan(
             betting, "".join(parts), pots, rake_cents, showing=showing, by_seat=table.by_seat, folded_texts=folded_texts
         )
 
     def ending(
         self,
-        plan: Plan,
-        table: Table,
+        plan: BettingPlan,
+        table: TableText,
         winners: tuple[tuple[Position, ...], ...],
         unknown: Container[Position] = (),
-    ) -> Ending:
+    ) -> PlannedEnding:
         """The whole hand.
 
         Args:
@@ -225,7 +225,7 @@ class Planner:
         lines += self._summary(plan, left)
         lines += [f"{table.seat_texts[position]}{texts[position]}{end}" for position in table.by_seat]
         lines += (end, end)
-        return Ending("".join(lines), winners)
+        return PlannedEnding("".join(lines), winners)
 
     def _rake_cents(self, record: HandRecord, pot_chips: int) -> int:
         assert self._rake is not None
@@ -237,7 +237,7 @@ class Planner:
             )
         return rake
 
-    def _limit_streets(self, betting: BettingState, table: Table) -> list[_Street]:
+    def _limit_streets(self, betting: BettingState, table: TableText) -> list[_Street]:
         """The streets of a limit game in which no player is all-in: what was bet before changes none of their lines."""
         found, steps = [], None
         for round_, actions in enumerate(betting.rounds):
@@ -252,7 +252,7 @@ class Planner:
             found.append(street)
         return found
 
-    def _street(self, round_: int, steps: Sequence[Step], table: Table) -> _Street:
+    def _street(self, round_: int, steps: Sequence[Step], table: TableText) -> _Street:
         lines = [self._headings[round_]]
         folded = []
         shows_first = steps[0].position
@@ -270,7 +270,7 @@ class Planner:
                     folded.append((position, _FOLDED[round_] if has_bet else f"{_FOLDED[0]} (didn't bet)"))
         return _Street("".join(lines), tuple(folded), shows_first)
 
-    def _summary(self, plan: Plan, left_cents: Sequence[int]) -> Iterator[str]:
+    def _summary(self, plan: BettingPlan, left_cents: Sequence[int]) -> Iterator[str]:
         """The summary without its seats.
 
         Args:
@@ -316,7 +316,7 @@ def _without_idle_checks(betting: BettingState, actions: Sequence[Step]) -> Sequ
     return kept
 
 
-class Table:
+class TableText:
     """Where the players of a hand sit.
 
     Attributes:

@@ -97,7 +97,7 @@ class Post(NamedTuple):
     cents: int
 
 
-class Move(NamedTuple):
+class ActionLine(NamedTuple):
     """An action of a player; `line` and `street` are 0-based.
 
     Attributes:
@@ -146,7 +146,7 @@ class HandText:
     button: int = 0
     seats: dict[str, tuple[int, int]] = field(default_factory=dict)
     posts: list[Post] = field(default_factory=list)
-    moves: list[Move] = field(default_factory=list)
+    moves: list[ActionLine] = field(default_factory=list)
     board: tuple[Card, ...] = ()
     holes: dict[str, tuple[Card, ...]] = field(default_factory=dict)
     payments: list[Payment] = field(default_factory=list)
@@ -279,12 +279,12 @@ def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
 def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) -> None:
     verb = text.partition(" ")[0]
     if verb in ("folds", "checks"):
-        hand.moves.append(Move(line, street, name, verb, 0))
+        hand.moves.append(ActionLine(line, street, name, verb, 0))
     elif verb in ("calls", "bets", "raises"):
         found = _BETS.match(text)
         if found is None or (verb == "raises") != bool(found[3]):
             raise HandError(f"{text[:60]!r} cannot be read", line)
-        hand.moves.append(Move(line, street, name, verb, _cents(found[3] or found[2])))
+        hand.moves.append(ActionLine(line, street, name, verb, _cents(found[3] or found[2])))
     elif verb == "posts":
         found = _POSTS.match(text)
         if found is None:
@@ -469,7 +469,7 @@ class _Replay:
 
     # ---- the actions
 
-    def _play(self, move: Move) -> None:
+    def _play(self, move: ActionLine) -> None:
         position = self._position_of[move.name]
         while self._betting.acting_position != position or self._betting.round != move.street:
             if not self._pass_idle():
@@ -507,7 +507,7 @@ class _Replay:
         self._betting = betting.after(CALL)
         return True
 
-    def _not_next(self, move: Move) -> str:
+    def _not_next(self, move: ActionLine) -> str:
         betting = self._betting
         if betting.finished:
             return f"{move.name} {move.verb} after the end of the betting"

@@ -52,7 +52,7 @@ from logs.formats import (
     usual_blinds,
 )
 from logs.pokerstars.names import HandName, name_ending, name_hand, screen_names, table_name
-from logs.pokerstars.plans import Ending, Plan, Planner, Table
+from logs.pokerstars.plans import BettingPlan, PlannedEnding, Planner, TableText
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.record import HandRecord
 
@@ -188,9 +188,9 @@ class PokerStarsWriter:
         self._numbers = HandNumbers(options.match_id)
         self._clock = HandClock()
         self._planner = Planner(self._money, options.rake, self._line_end)
-        self._plans: dict[tuple[int, tuple[Seat, ...]], Plan] = {}
+        self._plans: dict[tuple[int, tuple[Seat, ...]], BettingPlan] = {}
         """By the identity of the betting, which the plan holds: hands share theirs, and none is walked to be found."""
-        self._tables: dict[tuple[Seat, ...], Table] = {}
+        self._tables: dict[tuple[Seat, ...], TableText] = {}
         self._hand_names: dict[int, HandName] = {}
 
     def file_name(self, record: HandRecord) -> str:
@@ -246,16 +246,16 @@ class PokerStarsWriter:
         pieces[1::2] = gaps
         return "".join(pieces)
 
-    def _new_plan(self, record: HandRecord, table: Table) -> Plan:
+    def _new_plan(self, record: HandRecord, table: TableText) -> BettingPlan:
         if len(self._plans) >= _MOST_PLANS:
             self._plans.clear()
         plan = self._plans[id(record.betting), record.seats] = self._planner.plan(record, table)
         return plan
 
-    def _new_table(self, seats: tuple[Seat, ...]) -> Table:
+    def _new_table(self, seats: tuple[Seat, ...]) -> TableText:
         if len(self._tables) >= _MOST_TABLES:
             self._tables.clear()
-        table = self._tables[seats] = Table(
+        table = self._tables[seats] = TableText(
             self._game,
             self._blinds,
             seats,
@@ -283,7 +283,7 @@ class PokerStarsWriter:
             return ""
         return f"Dealt to {self._screen_names[hero]} [{_hole_text(hole)}]{self._line_end}"
 
-    def _shown_hands(self, record: HandRecord, plan: Plan) -> list[_ShownHand | None]:
+    def _shown_hands(self, record: HandRecord, plan: BettingPlan) -> list[_ShownHand | None]:
         """The hands at the showdown in the order of showing; None for unknown cards."""
         holes, board = record.deal.hole_cards, record.deal.board[:5]
         shown: list[_ShownHand | None] = []
@@ -306,7 +306,9 @@ class PokerStarsWriter:
                 best, best_rank = name, rank
         return shown
 
-    def _ending(self, record: HandRecord, plan: Plan, table: Table, shown: Sequence[_ShownHand | None]) -> Ending:
+    def _ending(
+        self, record: HandRecord, plan: BettingPlan, table: TableText, shown: Sequence[_ShownHand | None]
+    ) -> PlannedEnding:
         ranks = [hand[0] for hand in shown if hand is not None]
         if len(ranks) == len(plan.showing):
             # Who wins what depends on the order of the hands alone.
@@ -332,7 +334,7 @@ def _hole_text(hole: tuple[Card, ...]) -> str:
     return f"{CARD_TEXTS[hole[0]]} {CARD_TEXTS[hole[1]]}"
 
 
-def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:
+def _winners(plan: BettingPlan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:
     found = []
     for pot in plan.pots:
         best = max([ranks[position] for position in pot.players])

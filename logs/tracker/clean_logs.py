@@ -27,8 +27,8 @@ from engine.holdem import has_usual_blinds
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.parts import LogPart
 from logs.acpc_log.reader import MOST_CHARACTERS, opened_part
-from logs.acpc_log.seating import Seating
-from logs.acpc_log.state_lines import NUMBER, Score, StateLines, is_same_score, parse_score
+from logs.acpc_log.seating import MatchSeats
+from logs.acpc_log.state_lines import NUMBER, ScoreLine, StateLines, is_same_score, parse_score
 from logs.errors import LogError, UncleanLogError
 from logs.files import opened, stem
 from logs.record import HandRecord
@@ -137,7 +137,7 @@ class _Log:
     def __init__(self, file: TextIO, path: str, part: LogPart | None, given: Game | None) -> None:
         self._lines = _lines(file)
         self.header: LogHeader | None = None
-        self._score: Score | None = None
+        self._score: ScoreLine | None = None
         self._has_hands = False
         self._next = None if part is None else part.next_hand
         self._is_part = part is not None and part.start > 0
@@ -147,7 +147,7 @@ class _Log:
         self.game = find_log_game(self.header, path, given)
         self._match = os.path.basename(stem(path)) if self.header is None else self.header.match_name
         self._read = StateLines(self.game).read
-        self._seating = Seating(self.game.num_players)
+        self._seating = MatchSeats(self.game.num_players)
         self._seats: dict[str, tuple[Seat, ...]] = {}
         self._written: dict[str, tuple[float, ...]] = {}
         self._totals = np.zeros(self.game.num_players)

@@ -38,7 +38,7 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Estimate(_Frozen):
+class WinRateEstimate(_Frozen):
     """A player's win rate by one estimator."""
 
     estimator: Estimator
@@ -78,7 +78,7 @@ class PlayerEstimates(_Frozen):
     """A player's win rate by all estimators that its hands allow."""
 
     player: str
-    estimates: list[Estimate]
+    estimates: list[WinRateEstimate]
 
 
 class Omission(_Frozen):

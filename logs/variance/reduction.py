@@ -30,7 +30,7 @@ from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
 from logs.tracker.columns import without_stacks
 from logs.variance.cross_fitting import HANDS, ONE, CrossSums, Mean
-from logs.variance.estimates import Estimate, Estimates, Estimator, GameEstimates, Omission, PlayerEstimates
+from logs.variance.estimates import Estimates, Estimator, GameEstimates, Omission, PlayerEstimates, WinRateEstimate
 from logs.variance.terms import (
     Shares,
     Terms,
@@ -294,12 +294,12 @@ class _GameSums:
                 found.append(_Correction(Estimator.RANGES, names, chance + columns + means, [*pots, means[0]]))
         return found
 
-    def _of(self, player: int) -> list[Estimate]:
+    def _of(self, player: int) -> list[WinRateEstimate]:
         sums, raw = self._sums[player], self._raw[player]
         raw.bounds = self._bounds
         variance = raw.variance or 0.0
         found = [
-            Estimate(
+            WinRateEstimate(
                 estimator=Estimator.RAW,
                 known=[],
                 is_fitted=False,
@@ -328,7 +328,7 @@ class _GameSums:
 
     def _estimate(
         self, estimator: Estimator, mean: Mean, raw_variance: float, known: Sequence[str], *, is_fitted: bool
-    ) -> Estimate:
+    ) -> WinRateEstimate:
         unit = RunningMean(bounds=self._bounds)
         unit.count, unit.mean, unit.squares = mean.deals, 1000 * mean.mean, 1e6 * mean.variance * (mean.deals - 1)
         square = 1e6 * mean.variance / mean.deals
@@ -339,7 +339,7 @@ class _GameSums:
             warning = "folded cards that the hands do not show are left in the deck, which biases it a little"
         if known and self._corrections is not None:
             warning = "; ".join([text for name, text in self._corrections.doubts.items() if name in known]) or None
-        return Estimate(
+        return WinRateEstimate(
             estimator=estimator,
             known=list(known),
             is_fitted=is_fitted,

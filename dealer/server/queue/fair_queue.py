@@ -31,7 +31,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class RunPlace:
     """What a run takes while it goes on.
 
     Attributes:
@@ -57,7 +57,7 @@ class WaitingJob:
     """
 
     id: int
-    slot: Slot
+    slot: RunPlace
     runs_left: int
     stamp: int
     user_served: int
@@ -70,7 +70,7 @@ class WaitingJob:
         return self.slot.is_idle, self.user_served, self.slot.user, self.stamp
 
 
-def never_fits(slot: Slot, limits: Limits) -> str:
+def never_fits(slot: RunPlace, limits: Limits) -> str:
     """Why a job can never run under these limits, as a clause; empty if it can."""
     if limits.bots is not None and len(slot.bots) > limits.bots:
         return f"it needs {len(slot.bots)} bots, and at most {limits.bots} may run at a time"
@@ -80,7 +80,7 @@ def never_fits(slot: Slot, limits: Limits) -> str:
     return ""
 
 
-def _has_room(slot: Slot, running: Sequence[Slot], limits: Limits) -> bool:
+def _has_room(slot: RunPlace, running: Sequence[RunPlace], limits: Limits) -> bool:
     games = limits.runs_per_game or {}
     if slot.game in games and sum(other.game == slot.game for other in running) >= games[slot.game]:
         return False
@@ -94,7 +94,7 @@ def _has_room(slot: Slot, running: Sequence[Slot], limits: Limits) -> bool:
     return all(seated[bot] <= limits.runs_per_bot for bot in slot.bots)
 
 
-def _is_delayed(slot: Slot, other: Slot) -> bool:
+def _is_delayed(slot: RunPlace, other: RunPlace) -> bool:
     """Whether a run in the one slot takes something that the other may be waiting for.
 
     The limit of a user is not shown to others.
@@ -102,7 +102,7 @@ def _is_delayed(slot: Slot, other: Slot) -> bool:
     return slot.game == other.game or bool(slot.bots and other.bots)
 
 
-def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], limits: Limits) -> WaitingJob | None:
+def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], limits: Limits) -> WaitingJob | None:
     """The job of which a run starts next; None if none can start now."""
     passed: list[WaitingJob] = []
     for job in sorted(_eligible(waiting, running), key=lambda job: job.order):
@@ -114,15 +114,15 @@ def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], limits:
     return None
 
 
-def _has_room_of_its_user(slot: Slot, running: Mapping[int, Slot], limits: Limits) -> bool:
+def _has_room_of_its_user(slot: RunPlace, running: Mapping[int, RunPlace], limits: Limits) -> bool:
     return _has_room(slot, [other for other in running.values() if other.user == slot.user], limits)
 
 
-def _eligible(waiting: Iterable[WaitingJob], running: Mapping[int, Slot]) -> list[WaitingJob]:
+def _eligible(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace]) -> list[WaitingJob]:
     return [job for job in waiting if job.is_ready and job.runs_left > 0 and job.id not in running]
 
 
-def has_idle_room(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], *, most_idle: int, most: int) -> bool:
+def has_idle_room(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], *, most_idle: int, most: int) -> bool:
     """Whether something may start that is played only while no request waits.
 
     Args:
@@ -133,7 +133,9 @@ def has_idle_room(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], *,
     return len(running) < most and sum(slot.is_idle for slot in running.values()) < most_idle
 
 
-def in_the_way(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], limits: Limits, *, most: int) -> list[int]:
+def in_the_way(
+    waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], limits: Limits, *, most: int
+) -> list[int]:
     """The jobs that are played only while no request waits, and have to make room now.
 
     Args:
@@ -147,7 +149,7 @@ def in_the_way(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], limit
     return idle[: max(0, len(running) - most)]
 
 
-def skipped(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], chosen: WaitingJob) -> list[int]:
+def skipped(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], chosen: WaitingJob) -> list[int]:
     """The jobs in whose place another was chosen: they came first and did not fit."""
     return [job.id for job in _eligible(waiting, running) if job.order < chosen.order]
 
@@ -167,7 +169,7 @@ class Forecast:
 
 def forecast(
     waiting: Iterable[WaitingJob],
-    running: Mapping[int, Slot],
+    running: Mapping[int, RunPlace],
     limits: Limits,
     seconds_of: Callable[[int], float | None],
     *,

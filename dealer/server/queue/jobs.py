@@ -22,7 +22,7 @@ from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState
 from dealer.server.db.runs import seconds_per_hand
 from dealer.server.db.store import Store
-from dealer.server.queue.fair_queue import Forecast, Limits, Slot, WaitingJob, forecast, never_fits
+from dealer.server.queue.fair_queue import Forecast, Limits, RunPlace, WaitingJob, forecast, never_fits
 from dealer.server.server_bots import run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_deals, slot_of
 from dealer.table.links import OpenSeat
@@ -154,7 +154,7 @@ class ActiveJob:
         return self.game.users_bots(self.row.players)
 
     @property
-    def slot(self) -> Slot:
+    def slot(self) -> RunPlace:
         """What a run of it takes."""
         is_idle = self.row.kind is JobKind.LADDER
         return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self._at_once, is_idle=is_idle)
@@ -273,7 +273,7 @@ async def forecasts(
     store: Store,
     jobs: Mapping[int, ActiveJob],
     waiting: Iterable[WaitingJob],
-    slots: Mapping[int, Slot],
+    slots: Mapping[int, RunPlace],
     limits: Limits,
 ) -> dict[int, Forecast]:
     """When each job that waits will start, as long as runs take what the last runs of their games took.

@@ -11,7 +11,7 @@ import pytest
 from dealer.server.accounts import User
 from dealer.server.db import crosstable, records
 from dealer.server.db.records import JobKind, JobRequest, RunState
-from dealer.server.queue.fair_queue import Limits, Slot, WaitingJob, has_idle_room, in_the_way, next_job
+from dealer.server.queue.fair_queue import Limits, RunPlace, WaitingJob, has_idle_room, in_the_way, next_job
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
 from tests.dealer.helpers import PATIENCE_S
@@ -117,11 +117,11 @@ def test_a_line_up_that_comes_to_nothing_is_left_alone() -> None:
 
 
 def idle(number: int) -> WaitingJob:
-    return WaitingJob(number, Slot(9, "g", ("a", "b"), is_idle=True), 1, number, 0)
+    return WaitingJob(number, RunPlace(9, "g", ("a", "b"), is_idle=True), 1, number, 0)
 
 
 def wanted(number: int, **changes: bool) -> WaitingJob:
-    return WaitingJob(number, Slot(1, "g", ("a", "b")), 1, number, 99, **changes)  # type: ignore[arg-type]
+    return WaitingJob(number, RunPlace(1, "g", ("a", "b")), 1, number, 99, **changes)  # type: ignore[arg-type]
 
 
 def test_the_ladder_comes_after_everybody_and_only_when_nobody_waits() -> None:

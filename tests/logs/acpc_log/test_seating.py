@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from logs.acpc_log.seating import Seating
+from logs.acpc_log.seating import MatchSeats
 
 ABC = ("A", "B", "C")
 
@@ -18,7 +18,7 @@ def at_positions(names: tuple[str, ...], number: int) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("first", [0, 1, 2, 3, 1000])
 def test_a_moving_button_shows_with_the_second_hand(first: int) -> None:
-    seating = Seating(3)
+    seating = MatchSeats(3)
     assert not seating.collect(first, at_positions(ABC, first))
     assert seating.collect(first + 1, at_positions(ABC, first + 1))
     assert seating.names == ABC
@@ -28,7 +28,7 @@ def test_a_moving_button_shows_with_the_second_hand(first: int) -> None:
 
 @pytest.mark.parametrize("first", [0, 1, 2, 3, 1000])
 def test_fixed_seats_show_with_the_second_hand(first: int) -> None:
-    seating = Seating(3)
+    seating = MatchSeats(3)
     assert not seating.collect(first, ABC)
     assert seating.collect(first + 1, ABC)
     assert seating.names == ABC
@@ -36,7 +36,7 @@ def test_fixed_seats_show_with_the_second_hand(first: int) -> None:
 
 
 def test_hands_that_come_round_to_the_same_button_say_nothing() -> None:
-    seating = Seating(3)
+    seating = MatchSeats(3)
     for number in (1, 4, 7):
         assert not seating.collect(number, at_positions(ABC, 1))
     assert seating.collect(8, at_positions(ABC, 8))
@@ -44,14 +44,14 @@ def test_hands_that_come_round_to_the_same_button_say_nothing() -> None:
 
 
 def test_after_some_hands_the_button_is_taken_to_move() -> None:
-    seating = Seating(2)
+    seating = MatchSeats(2)
     decided = [seating.collect(2 * i + 1, ("B", "A")) for i in range(16)]
     assert decided == [False] * 15 + [True]
     assert seating.names == ("A", "B")
 
 
 def test_players_in_no_order_at_all_are_seated_by_their_names() -> None:
-    seating = Seating(3)
+    seating = MatchSeats(3)
     orders = list(itertools.permutations(ABC))
     for number in range(16):
         if seating.collect(number, orders[number * 5 % 6]):
@@ -62,13 +62,13 @@ def test_players_in_no_order_at_all_are_seated_by_their_names() -> None:
 
 
 def test_equal_names_are_seated_at_once() -> None:
-    seating = Seating(2)
+    seating = MatchSeats(2)
     assert seating.collect(5, ("x", "x"))
     assert [seating.seats(number, ("x", "x")) for number in (0, 1, 2)] == [(0, 1), (1, 0), (0, 1)]
 
 
 def test_equal_names_in_the_wrong_order_are_refused() -> None:
-    seating = Seating(3)
+    seating = MatchSeats(3)
     names = ("x", "y", "x")
     seating.collect(0, names)
     assert seating.collect(1, at_positions(names, 1))
@@ -78,7 +78,7 @@ def test_equal_names_in_the_wrong_order_are_refused() -> None:
 
 
 def test_other_players_are_refused() -> None:
-    seating = Seating(2)
+    seating = MatchSeats(2)
     seating.collect(0, ("A", "B"))
     seating.collect(1, ("B", "A"))
     with pytest.raises(ValueError, match="the players are A and C, those of the match A and B"):
@@ -87,7 +87,7 @@ def test_other_players_are_refused() -> None:
 
 def test_one_damaged_hand_is_outvoted() -> None:
     for damaged in range(3):
-        seating = Seating(2)
+        seating = MatchSeats(2)
         for number in range(16):
             names = ("A", "X") if number == damaged else at_positions(("A", "B"), number)
             if seating.collect(number, names):
@@ -102,14 +102,14 @@ def test_the_score_decides_where_hands_do_not() -> None:
         (("X", "Y"), ("A", "B")),
         ((), ("A", "B")),
     ):
-        seating = Seating(2)
+        seating = MatchSeats(2)
         seating.collect(1, ("B", "A"))
         seating.conclude(score)
         assert seating.names == names
 
 
 def test_the_score_does_not_overrule_the_hands() -> None:
-    seating = Seating(2)
+    seating = MatchSeats(2)
     seating.collect(0, ("A", "B"))
     seating.collect(1, ("B", "A"))
     seating.conclude(("B", "A"))
@@ -117,6 +117,6 @@ def test_the_score_does_not_overrule_the_hands() -> None:
 
 
 def test_nothing_to_conclude() -> None:
-    seating = Seating(2)
+    seating = MatchSeats(2)
     seating.conclude(("A", "B"))
     assert seating.names == ()

@@ -10,7 +10,7 @@ from engine import BettingState, Seat
 from logs.errors import LogsError
 from logs.formats import ExportOptions, Rake, street_actions, usual_blinds
 from logs.pokerstars import plans
-from logs.pokerstars.plans import Plan, Planner, Table
+from logs.pokerstars.plans import BettingPlan, Planner, TableText
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.pokerstars.writer import format_pokerstars_file
 from logs.record import HandRecord
@@ -21,10 +21,10 @@ PLANNER_MONEY = Money(ExportOptions())
 PLANNER = Planner(PLANNER_MONEY, None, "\n")
 
 
-def table_of(record: HandRecord) -> Table:
+def table_of(record: HandRecord) -> TableText:
     """Where A, B, C, ... sit."""
     players = len(record.seats)
-    return Table(
+    return TableText(
         record.game,
         usual_blinds(record.game, FORMAT_NAME),
         tuple(map(Seat, range(players))),
@@ -36,14 +36,14 @@ def table_of(record: HandRecord) -> Table:
     )
 
 
-def plan_of(betting: str, stacks: tuple[int, ...], planner: Planner = PLANNER) -> Plan:
+def plan_of(betting: str, stacks: tuple[int, ...], planner: Planner = PLANNER) -> BettingPlan:
     holes = ("AsAd", "KsKd", "QsQd")[: len(stacks)]
     name = "nolimit3" if len(stacks) == 3 else "nolimit"
     record = made_hand(name, betting, " ".join(holes), "2c3c4c 8h 9d", stacks=stacks)
     return planner.plan(record, table_of(record))
 
 
-def ending_of(plan: Plan, winners: tuple[tuple[int, ...], ...], planner: Planner = PLANNER) -> str:
+def ending_of(plan: BettingPlan, winners: tuple[tuple[int, ...], ...], planner: Planner = PLANNER) -> str:
     """What comes behind the actions."""
     table = SimpleNamespace(
         names="ABC", head="", seat_texts=[f"{name} " for name in "ABC"], by_seat=range(len(plan.folded_texts))
@@ -124,7 +124,7 @@ def test_streets_remembered_change_nothing(name: str, most: int, monkeypatch: py
     assert list(format_pokerstars_file(hands)) == whole
 
 
-def _streets_of_steps(planner: Planner, betting: BettingState, table: Table) -> list[object]:
+def _streets_of_steps(planner: Planner, betting: BettingState, table: TableText) -> list[object]:
     """The streets as those of no-limit games are made."""
     steps = street_actions(betting)
     return [planner._street(r, [s for s in steps if s.round == r], table) for r in range(betting.round + 1)]

@@ -9,14 +9,14 @@ import pytest
 from engine import Game
 from engine.game import DEFAULT_STACK
 from logs.formats import ExportOptions, usual_blinds
-from logs.pokerstars.plans import Table
+from logs.pokerstars.plans import TableText
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from protocol import find_game
 from tests.logs.hands import NAMES
 
 
-def seated(game: Game, seats: tuple[int, ...], **options: str | None) -> Table:
-    return Table(
+def seated(game: Game, seats: tuple[int, ...], **options: str | None) -> TableText:
+    return TableText(
         game,
         usual_blinds(game, FORMAT_NAME),
         seats,  # type: ignore[arg-type]
