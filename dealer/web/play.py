@@ -20,16 +20,14 @@ from starlette.routing import BaseRoute, Route
 from bots.errors import StaleEntry, UnclearEntry
 from dealer.errors import DealerError, WebError
 from dealer.person.sentences import game_sentence
-from dealer.person.settings import HANDS, opponent_in, table_config
+from dealer.person.settings import HANDS, opponent_in
 from dealer.person.table_session import TableSession
-from dealer.run.settings import RunSettings
 from dealer.server.access import Visibility, table_visibility
-from dealer.server.db.runs import GUEST_NAME, TableRow
-from dealer.server.server_bots import process_environment, process_settings
-from dealer.server.settings import ServerBot, ServerGame, player_name
+from dealer.server.db.runs import TableRow
+from dealer.server.settings import ServerBot, ServerGame
 from dealer.web.security import read_form
 from dealer.web.site import Site
-from dealer.web.tables import TableManager, connected_bots_in, users_bot_settings
+from dealer.web.tables import TableManager, connected_bots_in, table_settings
 from dealer.web.views import table_values
 from dealer.web.visitor import Visitor, visitor_of
 from engine import DealKey, Seed
@@ -112,20 +110,10 @@ class PlayPage:
         except _NotAsked as error:
             return self._form_page(request, form, str(error))
         cards: Seed = DealKey.new() if seed is None else seed
-        name = player_name(visitor.user.name if visitor.user is not None else GUEST_NAME)
-        environment = process_environment(server.folder)
-
-        def config() -> RunSettings:
-            own = [bot for bot in bots if not isinstance(bot, str)]
-            started = iter(process_settings(server.settings, own, environment))
-            others = [users_bot_settings(server, bot) if isinstance(bot, str) else next(started) for bot in bots]
-            directory = server.settings.directory
-            return table_config(game.path, others, name=name, deals=hands, seed=cards, directory=directory, export=[])
-
         try:
             table = await self.table_manager.open(
                 owner_of(visitor),
-                config,
+                lambda: table_settings(server, game, bots, visitor.user, cards, deals=hands),
                 game=game.name,
                 players=tuple(bot if isinstance(bot, str) else bot.name for bot in bots),
                 user=None if visitor.user is None else visitor.user.id,

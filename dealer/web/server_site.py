@@ -16,7 +16,6 @@ from dealer.web.api import app as api
 from dealer.web.library import Counting, ServerLibrary
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
-from dealer.web.slumbot import interface as slumbot
 from dealer.web.slumbot.interface import SlumbotSessions
 from dealer.web.tables import ServerTableStore, TableBots, TableLimits, TableManager
 from dealer.web.visitor import Sessions
@@ -61,7 +60,7 @@ def server_routes(
         *leaks.routes(site, library),
         *live.routes(site, library, counting),
         *replay.routes(site, library, counting),
-        *slumbot.routes(parts, slumbot_sessions),
+        *slumbot_sessions.routes(),
     ]
 
 

@@ -22,15 +22,18 @@ from typing import Any, Final, Protocol
 
 from dealer.errors import DealerError, WebError
 from dealer.library import Run, new_table, reopen
+from dealer.person.settings import table_config
 from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult, read_result
 from dealer.run.settings import BotSettings, RunSettings
+from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import RunState
-from dealer.server.db.runs import RunReport, TableRow, add_table, close_table, open_tables, see_table
+from dealer.server.db.runs import GUEST_NAME, RunReport, TableRow, add_table, close_table, open_tables, see_table
 from dealer.server.queue.playing import report_of, seat_notifier
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerGame, player_name
+from dealer.server.server_bots import process_environment, process_settings
+from dealer.server.settings import ServerBot, ServerGame, player_name
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import TABLE_TAG
@@ -455,19 +458,38 @@ def connected_bots_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, 
     return tuple(sorted((guest.name, guest.owner.name) for guest in there))
 
 
-def users_bot_settings(parts: ServerParts, name: str) -> BotSettings:
-    """What a table asks for to have a user's bot there.
+def table_settings(
+    parts: ServerParts,
+    game: ServerGame,
+    bots: Sequence[ServerBot | str],
+    user: User | None,
+    seed: Seed,
+    *,
+    deals: int | None = None,
+) -> RunSettings:
+    """The settings of the run of a table.
 
     Args:
-        parts: the server.
-        name: of the bot, which is connected.
+        bots: by seat, the server's own, or the names of users' bots, which are connected.
+        user: who sits down; None for a guest.
+        deals: to play; None until the person leaves.
 
     Raises:
-        WebError: it plays as much as its owner lets it.
+        WebError: a user's bot plays as much as its owner lets it.
     """
-    if not parts.service.table_seats.has_room(name):
-        raise WebError(409, f"{name} plays elsewhere, as much as its owner lets it at a time; try again later.")
-    return BotSettings(bot=f"{player_name(name)}=tcp", linked=True)
+    own = [bot for bot in bots if not isinstance(bot, str)]
+    started = iter(process_settings(parts.settings, own, process_environment(parts.folder)))
+    others = []
+    for bot in bots:
+        if not isinstance(bot, str):
+            others.append(next(started))
+        elif parts.service.table_seats.has_room(bot):
+            others.append(BotSettings(bot=f"{player_name(bot)}=tcp", linked=True))
+        else:
+            raise WebError(409, f"{bot} plays elsewhere, as much as its owner lets it at a time; try again later.")
+    name = player_name(GUEST_NAME if user is None else user.name)
+    directory = parts.settings.directory
+    return table_config(game.path, others, name=name, deals=deals, seed=seed, directory=directory, export=[])
 
 
 class TableBots:

@@ -21,7 +21,6 @@ import logging
 import re
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -33,17 +32,13 @@ from starlette.routing import BaseRoute, Route
 from bots.errors import StaleEntry, UnclearEntry
 from bots.human import Scene
 from dealer.errors import DealerError, WebError
-from dealer.person.settings import table_config
 from dealer.person.table_session import TableSession
-from dealer.run.settings import RunSettings
-from dealer.server.access import Visibility, table_visibility
 from dealer.server.accounts import Passwords, RateLimit, User
-from dealer.server.db.runs import GUEST_NAME, TableRow
+from dealer.server.db.runs import TableRow
 from dealer.server.server import ServerParts
-from dealer.server.server_bots import process_environment, process_settings
-from dealer.server.settings import ServerBot, ServerGame, player_name
+from dealer.server.settings import ServerBot, ServerGame
 from dealer.web.slumbot.luck import LuckCorrection
-from dealer.web.tables import TableManager
+from dealer.web.tables import TableManager, table_settings
 from dealer.web.visitor import visitor_of
 from engine import CARD_TEXTS, Card, DealKey, Game, Move
 from engine.betting import BettingState, betting_steps
@@ -51,14 +46,43 @@ from engine.holdem import is_holdem
 from logs import HandRecord
 from logs.hand_source import find
 
+_log = logging.getLogger(__name__)
 _STACK: Final = 20_000
 _BLINDS: Final = [50, 100]
-_INCR: Final = re.compile(r"[kcf]|b[0-9]{1,6}")
+_SIZE: Final = re.compile(r"b[0-9]{1,6}")
 _LETTERS: Final = {Move.FOLD: "f", Move.CHECK: "k", Move.CALL: "c"}
+_STRENGTH: Final = ("cfr", "mfs", "rembrant", "", "random", "calling", "raising", "constant", "folding")
+"""Built-in bots, the strongest first; all others stand where the empty name is."""
+_PREFIXES: Final = ("/api", "/slumbot/api", "/slumbot/{bot}/api")
+_OWNER: Final = "slumbot "
+_TIDY_EVERY_S: Final = 30.0
+_ANSWER_S: Final = 600.0
+"""For a bot's part of an answer."""
+_SESSIONS_PER_MINUTE: Final = 60
+_SESSIONS_EACH: Final = 5
+"""With a table, of one user or one address."""
+_MOST_SESSIONS: Final = 10_000
+"""Remembered; a table that is not remembered is found again by its owner."""
+_MOST_LETTERS: Final = 256
 
 
-def is_the_game(game: Game) -> bool:
-    """Whether a game is the one that the interface plays."""
+def server_bots(parts: ServerParts) -> list[tuple[ServerGame, ServerBot]]:
+    """The server's bots that play the interface's game, the strongest first.
+
+    These are the built-in `cfr`, `mfs` and `rembrant`, in this order; then all others, as they are configured; last the
+    built-in bots that only show what an opponent can be.
+    """
+
+    def rank(one: tuple[ServerGame, ServerBot]) -> int:
+        name = one[1].settings.bot.partition("?")[0]
+        return _STRENGTH.index(name if name in _STRENGTH else "")
+
+    return sorted(
+        ((game, bot) for game in parts.settings.games if _is_the_game(game.game) for bot in game.bots), key=rank
+    )
+
+
+def _is_the_game(game: Game) -> bool:
     return (
         game.num_players == 2
         and not game.is_limit
@@ -68,115 +92,47 @@ def is_the_game(game: Game) -> bool:
     )
 
 
-def action_text(betting: BettingState) -> str:
-    """A betting."""
+def _action_text(betting: BettingState) -> str:
     rounds = [""] * len(betting.rounds)
     for step in betting_steps(betting):
         rounds[step.round] += _LETTERS.get(step.move) or f"b{step.street_total}"
     return "/".join(rounds)
 
 
-def possible(scene: Scene) -> str:
-    """What may be sent now."""
+def _entry_of(incr: object, scene: Scene) -> str:
+    """What a person at the table would enter for an action.
+
+    Raises:
+        WebError: it is none, or illegal.
+    """
     choices = scene.choices
-    if choices is None:
-        return "nothing"
-    found = ["f", "c"] if choices.to_call else ["k"]
-    if choices.raises is not None:
-        found.append(f"b{choices.raises.street_min} to b{choices.raises.street_max}")
-    return ", ".join(found)
-
-
-def entry_of(incr: object, scene: Scene) -> str | None:
-    """What a person at the table would enter for an action; None for what is none, or an illegal one."""
-    choices = scene.choices
-    if not isinstance(incr, str) or choices is None or not _INCR.fullmatch(incr):
-        return None
-    if incr == "f":
-        return incr if choices.to_call and choices.can_fold else None
-    if incr in "kc":
-        return incr if (incr == "c") == bool(choices.to_call) else None
-    raises, size = choices.raises, int(incr[1:])
-    return incr if raises is not None and raises.street_min <= size <= raises.street_max else None
-
-
-def won(scene: Scene) -> int:
-    """What the client won in a finished hand, in chips."""
-    assert scene.values is not None
-    return round(scene.values[scene.position])
+    assert choices is not None
+    letters, raises = ["f", "c"] if choices.to_call else ["k"], choices.raises
+    sizes = range(0) if raises is None else range(raises.street_min, raises.street_max + 1)
+    if isinstance(incr, str) and (incr in letters or (_SIZE.fullmatch(incr) and int(incr[1:]) in sizes)):
+        return incr
+    possible = [*letters, *([f"b{sizes[0]} to b{sizes[-1]}"] if sizes else [])]
+    raise WebError(200, f"Illegal action; incr may be {', '.join(possible)}.")
 
 
 def _texts(cards: tuple[Card, ...]) -> list[str]:
     return [CARD_TEXTS[card] for card in cards]
 
 
-def fields(scene: Scene, old_action: str, record: HandRecord | None) -> dict[str, Any]:
-    """The answer that shows a moment of a hand.
-
-    Args:
-        scene: the moment, from the client's seat.
-        old_action: the betting before its last action.
-        record: the hand with all cards, once it is over.
-    """
+def _end_fields(scene: Scene, record: HandRecord | None) -> dict[str, Any]:
+    """What the answer with the end of a hand has besides; `record` is the hand with all cards."""
+    assert scene.values is not None
+    won, pot = round(scene.values[scene.position]), scene.betting.pot
     answer: dict[str, Any] = {
-        "old_action": old_action,
-        "action": action_text(scene.betting),
-        "client_pos": 0 if scene.game.blinds[scene.position] == max(_BLINDS) else 1,
-        "hole_cards": _texts(scene.hole_cards),
-        "board": _texts(scene.board),
-    }
-    if not scene.finished:
-        return answer
-    value = won(scene)
-    if record is not None:
-        seats = zip(record.names, record.deal.hole_cards, strict=True)
-        own = scene.names[scene.position]
-        answer["bot_hole_cards"] = next((_texts(cards) for name, cards in seats if name != own), [])
-    pot = scene.betting.pot
-    return answer | {
-        "winnings": value,
-        "won_pot": pot if value > 0 else -pot if value < 0 else 0,
+        "winnings": won,
+        "won_pot": pot if won > 0 else -pot if won < 0 else 0,
         "session_num_hands": scene.score.hands,
         "session_total": round(scene.score.yours),
     }
-
-
-_log = logging.getLogger(__name__)
-_OWNER: Final = "slumbot "
-_TIDY_EVERY_S: Final = 30.0
-_MOST_SESSIONS: Final = 10_000
-"""Remembered; a table that is not remembered is found again by its owner."""
-_STRENGTH: Final = ("cfr", "mfs", "rembrant", "", "random", "calling", "raising", "constant", "folding")
-"""Built-in bots, the strongest first; all others stand where the empty name is."""
-
-
-def server_bots(parts: ServerParts) -> tuple[tuple[ServerGame, ServerBot], ...]:
-    """The server's bots that play the interface's game, the strongest first.
-
-    These are the built-in `cfr`, `mfs` and `rembrant`, in this order; then all others, as they are configured; last the
-    built-in bots that only show what an opponent can be.
-    """
-    games = [game for game in parts.settings.games if is_the_game(game.game)]
-
-    def rank(one: tuple[ServerGame, ServerBot]) -> int:
-        name = one[1].settings.bot.partition("?")[0]
-        return _STRENGTH.index(name if name in _STRENGTH else "")
-
-    return tuple(sorted(((game, bot) for game in games for bot in game.bots), key=rank))
-
-
-@dataclass(slots=True)
-class _CorrectedTotal:
-    """What the client's hands are worth without the luck of the cards.
-
-    Attributes:
-        counted: the number of the last hand that is counted.
-        total: of all hands that are, in chips. last: the total before the last one, and after it.
-    """
-
-    counted: int = -1
-    total: float = 0.0
-    last: tuple[float, float] = (0.0, 0.0)
+    if record is not None:
+        bot = 1 - record.names.index(scene.names[scene.position])
+        answer["bot_hole_cards"] = _texts(record.deal.hole_cards[bot])
+    return answer
 
 
 @dataclass(slots=True)
@@ -191,7 +147,8 @@ class _Session:
         table: where it is played; None before the first hand.
         shown: the number of the last hand that the client has been shown.
         reported: the number of the last hand whose end the client has received, or that it has given up.
-        corrected: of its hands without the luck of the cards.
+        counted: the number of the last hand that is counted without the luck of the cards.
+        worth: chips of the hands that are counted: without the last of them, and of all.
         lock: one call at a time.
     """
 
@@ -202,159 +159,150 @@ class _Session:
     table: TableRow | None = None
     shown: int = -1
     reported: int = -1
-    corrected: _CorrectedTotal = field(default_factory=lambda: _CorrectedTotal())
+    counted: int = -1
+    worth: tuple[float, float] = (0.0, 0.0)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class SlumbotSessions:
-    """All sessions."""
+    """All sessions, and the calls of their clients."""
 
     def __init__(
         self,
         parts: ServerParts,
         table_manager: TableManager,
         *,
-        sessions_each: int = 5,
         forfeit_s: float = 86_400.0,
-        answer_s: float = 600.0,
         correction_s: float = 10.0,
-        clock_s: Callable[[], float] = time.time,
     ) -> None:
         """Begin with the sessions that are open.
 
         Args:
             parts: the server.
             table_manager: of its tables.
-            sessions_each: with a table, of one user or one address.
             forfeit_s: a session in which nothing happens for so long is over.
-            answer_s: for a bot's part of an answer.
             correction_s: for the luck of the cards to be counted; an answer that has to wait longer is sent without.
-            clock_s: the time, in seconds since 1970.
         """
         self._parts = parts
         self._table_manager = table_manager
-        self._sessions_each = sessions_each
         self._forfeit_s = forfeit_s
-        self._answer_s = answer_s
         self._correction_s = correction_s
-        self._clock_s = clock_s
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._correction = LuckCorrection(process_environment(parts.folder), patience_s=correction_s)
-        self._preparing: set[asyncio.Task[Any]] = set()
+        self._sessions: dict[str, _Session] = {}
+        self._correction = LuckCorrection(correction_s)
+        self._passwords = Passwords(parts.store, parts.accounts, parts.guesses)
+        self._begin_limit = RateLimit(_SESSIONS_PER_MINUTE)
 
-    # ---- the calls
-
-    def log_in(self, user: User, bot: str) -> str:
-        """A session of a user; returns its token."""
-        return self._new(f"user {user.id}", user, bot)[0]
-
-    async def new_hand(self, token: str | None, address: str, bot: str) -> dict[str, Any]:
-        """The next hand of a session, or the first of a new one.
-
-        Raises:
-            WebError: it cannot be dealt.
-        """
-        if token is None:
-            token, session = self._new(f"address {address}", None, bot)
-        else:
-            session = self._find(token, address)
-        async with session.lock:
-            if session.table is None:
-                session.table = await self._open(session, address)
-            table_session = await self._table_manager.table_session(session.table)
-            scene = await self._asked(table_session)
-            if not scene.finished and scene.hand_number == session.shown:
-                scene = await self._give_up(table_session)
-                session.reported = scene.hand_number
-            if scene.finished and scene.hand_number <= session.reported:
-                await table_session.enter(table_session.moments.name, "")
-                scene = await self._asked(table_session)
-            session.shown = scene.hand_number
-            return {"token": token} | await self._shown(session, table_session, scene, "")
-
-    async def act(self, token: str, incr: object, address: str) -> dict[str, Any]:
-        """What an action of the client leads to.
-
-        Raises:
-            WebError: there is no hand in play, or the action is none or illegal; nothing is done.
-        """
-        session = self._find(token, address)
-        async with session.lock:
-            if session.table is None:
-                raise WebError(200, "There is no hand in play: call new_hand.")
-            table_session = await self._table_manager.table_session(session.table)
-            scene = await self._asked(table_session)
-            if scene.finished:
-                raise WebError(200, "The hand is over: call new_hand.")
-            entry = entry_of(incr, scene)
-            if entry is None:
-                raise WebError(200, f"Illegal action; incr may be {possible(scene)}.")
-            before = action_text(scene.betting)
-            await self._enter(table_session, entry)
-            session.shown = scene.hand_number
-            after = await self._asked(table_session)
-            return {"token": token} | await self._shown(session, table_session, after, before)
+    def routes(self) -> list[BaseRoute]:
+        """The addresses of the calls."""
+        answerers = {"login": self._log_in, "new_hand": self._new_hand, "act": self._act}
+        return [
+            Route(f"{prefix}/{name}", _answering(answerer), methods=["POST"])
+            for prefix in _PREFIXES
+            for name, answerer in answerers.items()
+        ]
 
     async def keep(self) -> None:
         """End sessions in which nothing happens any more, for ever."""
         while True:
             await asyncio.sleep(min(_TIDY_EVERY_S, self._forfeit_s))
-            await self.end_abandoned()
-
-    async def end_abandoned(self) -> None:
-        """End the sessions in which nothing has happened for too long."""
-        for table in self._table_manager.table_store.of(None):
-            if table.owner.startswith(_OWNER) and self._clock_s() - table.seen_s > self._forfeit_s:
-                await self._end(table)
+            for table in self._table_manager.table_store.of(None):
+                if table.owner.startswith(_OWNER) and time.time() - table.seen_s > self._forfeit_s:
+                    await self._end(table)
 
     async def close(self) -> None:
         """End what counts the luck of the cards."""
-        for task in self._preparing:
-            task.cancel()
         await self._correction.close()
+
+    # ---- the calls
+
+    async def _log_in(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
+        address = visitor_of(request).address
+        user = await self._passwords.log_in(_word(sent, "username"), _word(sent, "password"), address)
+        if user is None:
+            raise WebError(401, "No user has this name with this password or token.")
+        return {"token": self._begin(request, user)[0]}
+
+    async def _new_hand(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
+        """The next hand of a session, or the first of a new one."""
+        if sent.get("token"):
+            token = _word(sent, "token")
+            session = self._find(token, request)
+        elif self._parts.settings.web.guests_may_play:
+            token, session = self._begin(request, None)
+        else:
+            raise WebError(401, "Call login first: guests may not play on this server.")
+        async with session.lock:
+            if session.table is None:
+                session.table = await self._open(session, visitor_of(request).address)
+            table_session = await self._table_manager.table_session(session.table)
+            scene = await _asked(table_session)
+            if not scene.finished and scene.hand_number == session.shown:
+                scene = await _give_up(table_session)
+                session.reported = scene.hand_number
+            if scene.finished and scene.hand_number <= session.reported:
+                await table_session.enter(table_session.moments.name, "")
+                scene = await _asked(table_session)
+            return {"token": token} | await self._show(session, table_session, scene, "")
+
+    async def _act(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
+        """What an action of the client leads to; nothing is done where it is none, or illegal."""
+        token = _word(sent, "token")
+        session = self._find(token, request)
+        async with session.lock:
+            if session.table is None:
+                raise WebError(200, "There is no hand in play: call new_hand.")
+            table_session = await self._table_manager.table_session(session.table)
+            scene = await _asked(table_session)
+            if scene.finished:
+                raise WebError(200, "The hand is over: call new_hand.")
+            await _enter(table_session, _entry_of(sent.get("incr"), scene))
+            after = await _asked(table_session)
+            return {"token": token} | await self._show(session, table_session, after, _action_text(scene.betting))
 
     # ---- inside
 
-    def _new(self, who: str, user: User | None, bot: str) -> tuple[str, _Session]:
-        token = secrets.token_urlsafe(24)
-        session = _Session(_owner_of(token), who, user, bot)
-        self._remember(session)
-        return token, session
+    def _begin(self, request: Request, user: User | None) -> tuple[str, _Session]:
+        address = visitor_of(request).address
+        if wait_s := self._begin_limit.take(address):
+            sentence = f"{_SESSIONS_PER_MINUTE} sessions a minute may begin; keep the token of yours."
+            raise WebError(429, sentence, "sessions", wait_s)
+        token, who = secrets.token_urlsafe(24), f"address {address}" if user is None else f"user {user.id}"
+        return token, self._remember(_Session(owner_of(token), who, user, request.path_params.get("bot", "")))
 
-    def _remember(self, session: _Session) -> None:
+    def _remember(self, session: _Session) -> _Session:
         self._sessions[session.owner] = session
         if len(self._sessions) > _MOST_SESSIONS:
-            self._sessions.popitem(last=False)
-
-    def _find(self, token: str, address: str) -> _Session:
-        owner = _owner_of(token)
-        session = self._sessions.get(owner)
-        if session is not None and (session.table is None or self._table_manager.table_store.of(owner)):
-            self._sessions.move_to_end(owner)
-            return session
-        tables = [
-            table
-            for table in self._table_manager.table_store.of(owner)
-            if table_visibility(table.owner, owner) is Visibility.OWN
-        ]
-        if not tables:
-            raise WebError(401, "This token is unknown, or its session is over: log in, or call new_hand without one.")
-        session = _Session(owner, f"address {address}", table=tables[0])
-        self._remember(session)
+            del self._sessions[next(iter(self._sessions))]
         return session
+
+    def _find(self, token: str, request: Request) -> _Session:
+        owner = owner_of(token)
+        tables = self._table_manager.table_store.of(owner)
+        session = self._sessions.pop(owner, None)
+        if session is None or (session.table is not None and not tables):
+            if not tables:
+                sentence = "This token is unknown, or its session is over: log in, or call new_hand without one."
+                raise WebError(401, sentence)
+            session = _Session(owner, f"address {visitor_of(request).address}", table=tables[0])
+        return self._remember(session)
 
     async def _open(self, session: _Session, address: str) -> TableRow:
         there = server_bots(self._parts)
-        chosen = [(game, bot) for game, bot in there if session.bot in ("", bot.name)]
-        if not chosen:
+        chosen = next(((game, bot) for game, bot in there if session.bot in ("", bot.name)), None)
+        if chosen is None:
             raise WebError(404, f"The bots here are {', '.join(bot.name for _, bot in there) or 'none'}.")
-        await self._make_room(session)
-        game, bot = chosen[0]
-        self._prepare(game.game)
+        # The oldest sessions beyond those that one may have end; those that are being called wait.
+        mine = [one for one in self._sessions.values() if one.who == session.who and one.table is not None]
+        for one in mine[: max(0, len(mine) - _SESSIONS_EACH + 1)]:
+            async with one.lock:
+                if one.table is not None:
+                    await self._end(one.table)
+        game, bot = chosen
+        self._correction.prepare(game.game)
         seed = DealKey.new()
         return await self._table_manager.open(
             session.owner,
-            lambda: self._config(session, game, bot, seed),
+            lambda: table_settings(self._parts, game, [bot], session.user, seed),
             game=game.name,
             players=(bot.name,),
             user=None if session.user is None else session.user.id,
@@ -362,98 +310,83 @@ class SlumbotSessions:
             seed=seed,
         )
 
-    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: DealKey) -> RunSettings:
-        name = player_name(GUEST_NAME if session.user is None else session.user.name)
-        if name == player_name(bot.name):
-            name = f"{name}-client"
-        others = process_settings(self._parts.settings, [bot], process_environment(self._parts.folder))
-        directory = self._parts.settings.directory
-        return table_config(game.path, others, name=name, seed=seed, directory=directory, export=[])
-
-    async def _make_room(self, session: _Session) -> None:
-        """End the oldest sessions of who has too many; those that are being called wait."""
-        mine = [one for one in self._sessions.values() if one.who == session.who and one.table is not None]
-        for one in mine[: max(0, len(mine) - self._sessions_each + 1)]:
-            async with one.lock:
-                if one.table is not None:
-                    await self._end(one.table)
-                one.table = None
-                self._sessions.pop(one.owner, None)
-
     async def _end(self, table: TableRow) -> None:
         """Play a hand that is open to its end, and close the table."""
         try:
             table_session = await self._table_manager.table_session(table)
-            scene = await self._asked(table_session)
+            scene = await _asked(table_session)
             # A hand in which the client has done nothing is not the client's.
             if not scene.finished:
-                await self._give_up(table_session)
+                await _give_up(table_session)
         except (DealerError, WebError) as error:
             _log.warning("a session in %s: %s", table.folder, error)
         await self._table_manager.end(table, "the session is over")
-        self._sessions.pop(table.owner, None)
+        if (session := self._sessions.pop(table.owner, None)) is not None:
+            session.table = None
 
-    async def _give_up(self, table_session: TableSession) -> Scene:
-        """Check, and fold to a bet, until the hand is over."""
-        scene = await self._asked(table_session)
-        number = scene.hand_number
-        while not scene.finished and scene.hand_number == number:
-            choices = scene.choices
-            await self._enter(table_session, "f" if choices is not None and choices.to_call else "k")
-            scene = await self._asked(table_session)
-        return scene
-
-    @staticmethod
-    async def _enter(table_session: TableSession, entry: str) -> None:
-        try:
-            await table_session.enter(table_session.moments.name, entry)
-        except (StaleEntry, UnclearEntry) as error:
-            raise WebError(200, str(error)) from None
-
-    async def _asked(self, table_session: TableSession) -> Scene:
-        """The next moment at which the client is asked, or that ends the hand."""
-        await table_session.wait_until_asked(self._answer_s)
-        scene = table_session.scene
-        if scene is None or not table_session.moments.is_asked or (not table_session.is_dealing and not scene.finished):
-            raise WebError(503, f"The bot does not play: {table_session.problem or 'it has not answered in time.'}")
-        return scene
-
-    async def _shown(self, session: _Session, table_session: TableSession, scene: Scene, before: str) -> dict[str, Any]:
+    async def _show(
+        self, session: _Session, table_session: TableSession, scene: Scene, old_action: str
+    ) -> dict[str, Any]:
+        session.shown = scene.hand_number
+        answer: dict[str, Any] = {
+            "old_action": old_action,
+            "action": _action_text(scene.betting),
+            "client_pos": 0 if scene.game.blinds[scene.position] == max(_BLINDS) else 1,
+            "hole_cards": _texts(scene.hole_cards),
+            "board": _texts(scene.board),
+        }
         if not scene.finished:
-            return fields(scene, before, None)
+            return answer
         session.reported = scene.hand_number
-        answer = fields(scene, before, table_session.record(scene.hand_number))
-        if not await self._count(session.corrected, table_session, scene):
+        answer |= _end_fields(scene, table_session.record(scene.hand_number))
+        if not await self._count(session, table_session, scene):
             return answer
         # In whole chips, as clients read them; rounded so that those of the hands add up to the session's.
-        total_before, total = map(round, session.corrected.last)
-        return answer | {"baseline_winnings": total - total_before, "session_baseline_total": total}
+        before, total = map(round, session.worth)
+        return answer | {"baseline_winnings": total - before, "session_baseline_total": total}
 
-    async def _count(self, corrected: _CorrectedTotal, table_session: TableSession, scene: Scene) -> bool:
+    async def _count(self, session: _Session, table_session: TableSession, scene: Scene) -> bool:
         """Count the luck of the cards of all hands up to this one; False if it takes too long and is continued
         later."""
         until_s = asyncio.get_running_loop().time() + self._correction_s
-        if corrected.counted >= scene.hand_number:
-            return True
         name = scene.names[scene.position]
-        records = await asyncio.to_thread(_records, table_session, corrected.counted + 1, scene.hand_number)
+        records = await asyncio.to_thread(_records, table_session, session.counted + 1, scene.hand_number)
         while records and asyncio.get_running_loop().time() < until_s:
             values = await self._correction.values(scene.game, records)
             if not values:
                 return False
             for record, of_hand in zip(records, values, strict=False):
-                before = corrected.total
-                corrected.total += of_hand[record.names.index(name)]
-                corrected.last = before, corrected.total
-                corrected.counted = record.hand_number
+                total = session.worth[1]
+                session.worth = total, total + of_hand[record.names.index(name)]
+                session.counted = record.hand_number
             del records[: len(values)]
-        return corrected.counted >= scene.hand_number
+        return session.counted >= scene.hand_number
 
-    def _prepare(self, game: Game) -> None:
-        """Have what counts ready by the end of the first hand."""
-        task = asyncio.create_task(self._correction.values(game, ()))
-        self._preparing.add(task)
-        task.add_done_callback(self._preparing.discard)
+
+async def _asked(table_session: TableSession) -> Scene:
+    """The next moment at which the client is asked, or that ends the hand."""
+    await table_session.wait_until_asked(_ANSWER_S)
+    scene = table_session.scene
+    if scene is None or not table_session.moments.is_asked or (not table_session.is_dealing and not scene.finished):
+        raise WebError(503, f"The bot does not play: {table_session.problem or 'it has not answered in time.'}")
+    return scene
+
+
+async def _enter(table_session: TableSession, entry: str) -> None:
+    try:
+        await table_session.enter(table_session.moments.name, entry)
+    except (StaleEntry, UnclearEntry) as error:
+        raise WebError(200, str(error)) from None
+
+
+async def _give_up(table_session: TableSession) -> Scene:
+    """Check, and fold to a bet, until the hand is over."""
+    scene = await _asked(table_session)
+    number = scene.hand_number
+    while not scene.finished and scene.hand_number == number:
+        await _enter(table_session, "f" if scene.choices is not None and scene.choices.to_call else "k")
+        scene = await _asked(table_session)
+    return scene
 
 
 def _records(table_session: TableSession, first: int, last: int) -> list[HandRecord]:
@@ -461,37 +394,19 @@ def _records(table_session: TableSession, first: int, last: int) -> list[HandRec
 
     None at all where one cannot be had, so that no sum leaves it out.
     """
-    known = [table_session.record(number) for number in range(first, last + 1)]
-    if None not in known:
-        return [record for record in known if record is not None]
-    of_log = {
-        record.hand_number: record
-        for record in find([table_session.run.folder], on_problem=lambda problem: None).hands()
-        if first <= record.hand_number <= last
-    }
-    found = [one or of_log.get(number) for number, one in enumerate(known, first)]
-    return [] if None in found else [record for record in found if record is not None]
+    found = {number: table_session.record(number) for number in range(first, last + 1)}
+    if None in found.values():
+        source = find([table_session.run.folder], on_problem=lambda problem: None)
+        found |= {one.hand_number: one for one in source.hands() if found.get(one.hand_number, one) is None}
+    return [] if None in found.values() else [one for one in found.values() if one is not None]
 
 
-def _owner_of(token: str) -> str:
+def owner_of(token: str) -> str:
+    """The owner of a session's table: no one who reads the database can play the session."""
     return _OWNER + hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-_PREFIXES: Final = ("/api", "/slumbot/api", "/slumbot/{bot}/api")
-_SESSIONS_PER_MINUTE: Final = 60
-_MOST_LETTERS: Final = 256
 _Answerer: TypeAlias = Callable[[Request, dict[str, Any]], Awaitable[dict[str, Any]]]
-
-
-def routes(parts: ServerParts, slumbot_sessions: SlumbotSessions) -> list[BaseRoute]:
-    """The addresses of this room."""
-    calls = _Calls(parts, slumbot_sessions)
-    answerers = {"login": calls.log_in, "new_hand": calls.new_hand, "act": calls.act}
-    return [
-        Route(f"{prefix}/{name}", _answering(answerer), methods=["POST"])
-        for prefix in _PREFIXES
-        for name, answerer in answerers.items()
-    ]
 
 
 def _answering(answerer: _Answerer) -> Callable[[Request], Awaitable[Response]]:
@@ -522,37 +437,3 @@ def _word(sent: dict[str, Any], name: str) -> str:
     if not isinstance(word, str) or not word or len(word) > _MOST_LETTERS:
         raise WebError(400, f"{name} is missing, or is no text of at most {_MOST_LETTERS} letters.")
     return word
-
-
-class _Calls:
-    def __init__(self, parts: ServerParts, slumbot_sessions: SlumbotSessions) -> None:
-        self._parts = parts
-        self._sessions = slumbot_sessions
-        self._passwords = Passwords(parts.store, parts.accounts, parts.guesses)
-        self._begin_limit = RateLimit(_SESSIONS_PER_MINUTE)
-
-    async def log_in(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
-        name, secret = _word(sent, "username"), _word(sent, "password")
-        address = visitor_of(request).address
-        user = await self._passwords.log_in(name, secret, address)
-        if user is None:
-            raise WebError(401, "No user has this name with this password or token.")
-        self._count(address)
-        return {"token": self._sessions.log_in(user, request.path_params.get("bot", ""))}
-
-    async def new_hand(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
-        address = visitor_of(request).address
-        token = _word(sent, "token") if sent.get("token") else None
-        if token is None:
-            if not self._parts.settings.web.guests_may_play:
-                raise WebError(401, "Call login first: guests may not play on this server.")
-            self._count(address)
-        return await self._sessions.new_hand(token, address, request.path_params.get("bot", ""))
-
-    async def act(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
-        return await self._sessions.act(_word(sent, "token"), sent.get("incr"), visitor_of(request).address)
-
-    def _count(self, address: str) -> None:
-        if wait_s := self._begin_limit.take(address):
-            sentence = f"{_SESSIONS_PER_MINUTE} sessions a minute may begin; keep the token of yours."
-            raise WebError(429, sentence, "sessions", wait_s)

@@ -46,7 +46,7 @@ from dealer.table.loop import new_event_loop
 from dealer.web.library import Counting
 from dealer.web.server_site import make_server_site, server_routes
 from dealer.web.site import make_app
-from dealer.web.slumbot.interface import SlumbotSessions, _owner_of
+from dealer.web.slumbot.interface import SlumbotSessions, owner_of
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession
@@ -362,8 +362,8 @@ def house(folder: Path, kinds: Sequence[str]) -> Any:
                 made.add_table(owner, GAME, "open")
                 made.add_table(owner, GAME, "closed")
             elif kind == "slumbot":
-                made.add_table(_owner_of(SESSION), SLUMBOT_GAME, "open")
-                made.add_table(_owner_of("another"), GAME, "closed")
+                made.add_table(owner_of(SESSION), SLUMBOT_GAME, "open")
+                made.add_table(owner_of("another"), GAME, "closed")
             else:
                 for state in STATES:
                     made.add_job(kind, state)
