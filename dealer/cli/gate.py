@@ -14,7 +14,7 @@ from dealer.cli.options import JsonOutput, Junit
 from dealer.cli.report_output import show_document
 from dealer.cli.runs import run_argument
 from dealer.cli.streams import EXIT_FAILED, EXIT_UNDECIDED
-from dealer.reports.gate import judge, junit_report
+from dealer.reports.gate import gate_case, judge, junit_report
 from dealer.run.results import read_contest
 from engine.errors import quoted
 
@@ -46,6 +46,6 @@ def gate(
     except KeyError:
         abort(f"there is no player {quoted(name)}; there are: {', '.join(one.name for one in result.players)}")
     if junit is not None:
-        write_file(junit, junit_report(result, [judgement.case]))
-    show_document(context.ensure_object(Terminal), judgement.document, as_json=as_json, quiet=True)
-    raise typer.Exit(_EXIT_CODES[judgement.verdict])
+        write_file(junit, junit_report(result, [gate_case(judgement)]))
+    show_document(context.ensure_object(Terminal), judgement, as_json=as_json, quiet=True)
+    raise typer.Exit(_EXIT_CODES[judgement.data["verdict"]])

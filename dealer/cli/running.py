@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import typer
 
@@ -24,7 +24,6 @@ from dealer.cli.report_output import show_document
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import Run, new_play, new_tournament
-from dealer.match.sentences import stray_sentence
 from dealer.reports.documents import result_document
 from dealer.reports.gate import junit_report
 from dealer.reports.sentences import expectation, rounded_up
@@ -143,8 +142,7 @@ class RunLine(LiveLine):
         self._terminal = terminal
         self._is_silent = is_silent
         self._announced: tuple[AwaitedPlayer, ...] = ()
-        self._strays_shown = 0
-        self._versions_shown: frozenset[str] = frozenset()
+        self._noted: set[str] = set()
 
     def expect(self, plan: ContestPlan) -> None:
         """Print how long a stop rule is likely to take."""
@@ -160,16 +158,10 @@ class RunLine(LiveLine):
                 self._terminal.note(_waiting(remote, progress.start_time_left_s))
         if self._is_silent:
             return
-        new, self._strays_shown = progress.strays - self._strays_shown, progress.strays
-        for name, stray in progress.latest_strays[-new:] if new else ():
-            self._terminal.note(stray_sentence(stray, name))
-        if new > len(progress.latest_strays):
-            self._terminal.note(f"{new - len(progress.latest_strays):,} more connections were closed")
-        for name in sorted(progress.other_versions - self._versions_shown):
-            self._terminal.note(
-                f"{name} names another version of the protocol than the dealer's, 2.0.0; play continues."
-            )
-        self._versions_shown |= progress.other_versions
+        for note in progress.notes:
+            if note not in self._noted:
+                self._noted.add(note)
+                self._terminal.note(note)
         self(status_line(progress, self.width))
 
     def give_up(self, resume_command: str) -> NoReturn:
@@ -179,56 +171,46 @@ class RunLine(LiveLine):
         os._exit(EXIT_INTERRUPTED)
 
 
-class _Part(NamedTuple):
-    """A part of the line, and how early it is left out of a line that is too long; 0 for never."""
-
-    text: str
-    expendable: int = 0
-
-
 def status_line(progress: Progress, width: int | None = None) -> str:
     """The progress of a run in one line of at most `width` characters: the least important parts are left out."""
     parts = _parts(progress)
-    for least in range(max(part.expendable for part in parts), 0, -1):
-        if width is None or len(_joined(parts)) <= width:
+    for least in range(max(expendable for _, expendable in parts), -1, -1):
+        line = " · ".join(text for text, expendable in parts if expendable <= least)
+        if width is None or len(line) <= width:
             break
-        parts = [part for part in parts if part.expendable != least]
-    return _joined(parts)
+    return line
 
 
-def _joined(parts: Sequence[_Part]) -> str:
-    return " · ".join(part.text for part in parts)
-
-
-def _parts(progress: Progress) -> list[_Part]:
+def _parts(progress: Progress) -> list[tuple[str, int]]:
+    """The parts of the line, each with how early it is left out of a line that is too long; 0 for never."""
     waiting = _waiting(progress.awaited, progress.start_time_left_s) if progress.awaited else ""
     if waiting and not progress.hands and progress.contests == 1:
-        return [_Part(waiting)]
+        return [(waiting, 0)]
     speed = progress.hands_per_second
     # For a single contest, awaited players come at the end.
     waits = [wait for wait in progress.waits if progress.contests > 1 or wait.hand_number is not None]
-    parts = [_Part(str(waits[0]), 1)] if waits else []
-    parts += [_Part(f"{progress.contests_ended}/{progress.contests} contests", 4)] if progress.contests > 1 else []
-    parts += [_Part(f"{progress.deals:,}/{progress.deals_planned:,} deals"), _Part(f"{speed:,.0f} hands/s", 6)]
+    parts = [(str(waits[0]), 1)] if waits else []
+    parts += [(f"{progress.contests_ended}/{progress.contests} contests", 4)] if progress.contests > 1 else []
+    parts += [(f"{progress.deals:,}/{progress.deals_planned:,} deals", 0), (f"{speed:,.0f} hands/s", 6)]
     if progress.rate is not None:
-        parts.append(_Part(str(progress.rate), 3))
+        parts.append((str(progress.rate), 3))
     elif progress.players and progress.hands:
         # When rotations are played one after the other, no deal is complete until the last one begins.
-        parts.append(_Part(f"{' over '.join(progress.players)}: no complete duplicate yet", 7))
+        parts.append((f"{' over '.join(progress.players)}: no complete duplicate yet", 7))
     left = progress.deals_planned - progress.deals
     if progress.is_correcting:
-        parts.append(_Part("computing win rates without the luck of the cards"))
+        parts.append(("computing win rates without the luck of the cards", 0))
     elif progress.has_stop_rule:
         needed = progress.deals_needed
         left = left if needed is None else min(left, needed)
         about = f"about {rounded_up(left):,} more deals needed" if left else "enough is known"
-        parts.append(_Part("deals needed: unknown yet" if needed is None else about, 5))
+        parts.append(("deals needed: unknown yet" if needed is None else about, 5))
     if speed and progress.deals_planned and not progress.is_correcting:
         hands = left * progress.hands_planned / progress.deals_planned
-        parts.append(_Part(f"{duration(hands / speed)} left", 2))
+        parts.append((f"{duration(hands / speed)} left", 2))
     if progress.faults:
-        parts.append(_Part(count_of(progress.faults, "fault"), 4))
-    return [*parts, _Part(waiting, 1)] if waiting and progress.contests == 1 else parts
+        parts.append((count_of(progress.faults, "fault"), 4))
+    return [*parts, (waiting, 1)] if waiting and progress.contests == 1 else parts
 
 
 def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:

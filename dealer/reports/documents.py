@@ -13,7 +13,6 @@ from dealer.run.results import (
     ContestResult,
     CrosstableCell,
     GameStandings,
-    Interval,
     PlayerResult,
     TournamentResult,
 )
@@ -84,7 +83,7 @@ def contest_title(contest: ContestResult) -> str:
 
 def players_table(contests: Sequence[ContestResult]) -> Table:
     """A row per player and contest: what it won, as `Rate`s, and the times of its answers."""
-    any_time = ", any time" if any(contest.interval is Interval.ANY_TIME for contest in contests) else ""
+    any_time = ", any time" if any(contest.interval == "any time" for contest in contests) else ""
     columns = (
         "player",
         Column("against"),

@@ -11,49 +11,19 @@ end, and each player without a fault that ended its part. A gate adds its own ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from dealer.match.faults import FaultKind
 from dealer.reports.documents import contest_title
-from dealer.run.results import AnyResult, ContestResult, Interval
+from dealer.run.results import AnyResult, ContestResult
 from logs.document import Document
 
 if TYPE_CHECKING:
     from junitparser import TestCase, TestSuite
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """The gate's verdict on a player against a bound, and what it follows from; None where no deal is complete."""
-
-    verdict: Literal["passed", "failed", "undecided"]
-    sentence: str
-    player: str
-    opponent: str
-    min_mbb: float
-    mbb_per_game: float | None
-    half_width_95: float | None
-    standard_error: float | None
-    deals: int
-
-    @property
-    def document(self) -> Document:
-        return Document(self._title, (f"{self.verdict}: {self.sentence}",), data=self)
-
-    @property
-    def case(self) -> TestCase:
-        """The test case of a report for build servers."""
-        problem = self.sentence if self.verdict == "failed" else ""
-        return junit_case(self._title, problem, "undecided" if self.verdict == "undecided" else "")
-
-    @property
-    def _title(self) -> str:
-        return f"{self.player} wins at least {self.min_mbb:g} mbb/g"
-
-
-def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
-    """Hold a player's result against a bound.
+def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
+    """Hold a player's result against a bound; the verdict is in the data: ``passed``, ``failed`` or ``undecided``.
 
     Args:
         min_mbb: the bound, in mbb/g.
@@ -61,31 +31,38 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
     Raises:
         KeyError: there is no such player.
     """
-    rate = result.rate(player)
+    rate, opponent = result.rate(player), result.opponent_of(player)
     bound = f"{min_mbb:+,g} mbb/g"
-    who = f"{player} over {result.opponent_of(player)}"
-    verdict: Literal["passed", "failed", "undecided"] = "undecided"
-    if result.interval is Interval.NONE:
-        why = ": a player learnt, so there is nothing to judge."
+    verdict = "undecided"
+    if result.interval == "none":
+        why = "a player learnt, so there is nothing to judge."
     elif rate is None or rate.low is None or rate.high is None:
-        why = f": too few deals ({result.duplicates:,}) to compare with {bound}."
+        why = f"too few deals ({result.duplicates:,}) to compare with {bound}."
     elif rate.low >= min_mbb:
-        verdict, why = "passed", f": {rate.text(1)} (95 %), at least {bound}."
+        verdict, why = "passed", f"{rate.text(1)} (95 %), at least {bound}."
     elif rate.high < min_mbb:
-        verdict, why = "failed", f": {rate.text(1)} (95 %), below {bound}."
+        verdict, why = "failed", f"{rate.text(1)} (95 %), below {bound}."
     else:
-        why = f": {rate.text(1)} (95 %): the interval contains {bound}; more deals are needed."
-    return Judgement(
-        verdict,
-        who + why,
-        player,
-        result.opponent_of(player),
-        min_mbb,
-        None if rate is None else rate.mean,
-        half_width_95=None if rate is None else rate.half_width,
-        standard_error=None if rate is None else rate.error,
-        deals=result.duplicates,
-    )
+        why = f"{rate.text(1)} (95 %): the interval contains {bound}; more deals are needed."
+    sentence = f"{player} over {opponent}: {why}"
+    figures = (None,) * 3 if rate is None else (rate.mean, rate.half_width, rate.error)
+    data = {
+        "verdict": verdict,
+        "sentence": sentence,
+        "player": player,
+        "opponent": opponent,
+        "min_mbb": min_mbb,
+        **dict(zip(("mbb_per_game", "half_width_95", "standard_error"), figures, strict=True)),
+        "deals": result.duplicates,
+    }
+    return Document(f"{player} wins at least {min_mbb:g} mbb/g", (f"{verdict}: {sentence}",), data=data)
+
+
+def gate_case(judgement: Document) -> TestCase:
+    """The test case of a judgement, for build servers."""
+    verdict, sentence = judgement.data["verdict"], judgement.data["sentence"]
+    problem = sentence if verdict == "failed" else ""
+    return junit_case(judgement.title, problem, verdict if verdict == "undecided" else "")
 
 
 _FATAL = {kind.value for kind in (FaultKind.TIMEOUT, FaultKind.DISCONNECT, FaultKind.CRASH, FaultKind.FLOOD)}

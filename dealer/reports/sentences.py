@@ -8,7 +8,7 @@ from dataclasses import replace
 from dealer.match.faults import Fault, line_text
 from dealer.run.ending import Outcome
 from dealer.run.plan import ContestPlan
-from dealer.run.results import ContestResult, Interval, TrainingReport
+from dealer.run.results import ContestResult, TrainingReport
 from dealer.run.settings import Score
 from dealer.run.writers import remedy_text
 from engine import Game
@@ -87,7 +87,7 @@ def _standing(result: ContestResult, rate: Rate, deals: str) -> str:
         return f"{listed(level)} are level after {deals}{'' if len(level) == len(ranked) else ', ahead of the others'}."
     ahead = f"{rate.player} is ahead of {rate.opponent}"
     lead = rate.text().removeprefix("+")
-    if result.interval is Interval.NONE:
+    if result.interval == "none":
         return (
             f"{ahead} by {lead} after {deals}, in training: a learning player changes from hand to hand, "
             "so this measures no player."

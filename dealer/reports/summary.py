@@ -19,7 +19,6 @@ from dealer.run.results import (
     CrosstableCell,
     DealerReport,
     GameStandings,
-    Interval,
     MatchSummary,
     PlayerResult,
     Rank,
@@ -42,10 +41,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         resume: the command that resumes it, if it is not complete.
     """
     plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
-    means = [plan.new_mean() for _ in plan.players]
-    for deal_scores in scores.in_order():
-        for mean, score in zip(means, deal_scores, strict=True):
-            mean.add(score)
+    means = _means(plan, scores.in_order())
     corrected = _corrected_means(contest)
     duplicates = scores.duplicates
     hands = scores.hands_played - contest.hands_before
@@ -63,7 +59,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         stop=str(plan.run.stop),
         score=Score.CORRECTED if plan.run.score is Score.CORRECTED else Score.RAW,
         verdict=None if contest.monitor is None else contest.monitor.verdict,
-        interval=_interval(plan),
+        interval="none" if plan.learners else "any time" if plan.is_sequential else "fixed",
         seconds=contest.seconds,
         hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
         folder=str(plan.record.folder),
@@ -89,27 +85,21 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     return result.model_copy(update={"sentence": contest_sentence(result)})
 
 
-def _corrected_means(contest: Contest) -> list[RunningMean]:
-    """The players' means without the luck of the cards; none where they are not counted."""
-    plan = contest.plan
-    if plan.run.score is Score.CORRECTED:
-        deals: Iterable[Sequence[float]] = contest.judged.in_order()
-    else:
-        fitted = contest.deals_without_luck()
-        if fitted is None:
-            return []
-        deals = fitted.tolist()
-    means = [plan.new_mean(Score.CORRECTED) for _ in plan.players]
+def _means(plan: ContestPlan, deals: Iterable[Sequence[float]], score: Score = Score.RAW) -> list[RunningMean]:
+    """The players' means over deals."""
+    means = [plan.new_mean(score) for _ in plan.players]
     for scores in deals:
-        for mean, score in zip(means, scores, strict=True):
-            mean.add(score)
+        for mean, one in zip(means, scores, strict=True):
+            mean.add(one)
     return means
 
 
-def _interval(plan: ContestPlan) -> Interval:
-    if plan.learners:
-        return Interval.NONE
-    return Interval.ANY_TIME if plan.is_sequential else Interval.FIXED
+def _corrected_means(contest: Contest) -> list[RunningMean] | None:
+    """The players' means without the luck of the cards; None where they are not counted."""
+    if contest.plan.run.score is Score.CORRECTED:
+        return _means(contest.plan, contest.judged.in_order(), Score.CORRECTED)
+    fitted = contest.deals_without_luck()
+    return None if fitted is None else _means(contest.plan, fitted.tolist(), Score.CORRECTED)
 
 
 def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: RunningMean | None) -> PlayerResult:

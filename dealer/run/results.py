@@ -6,7 +6,6 @@ a result (`ContestResult.rate`, `CrosstableCell.rate`) name the player they belo
 
 from __future__ import annotations
 
-import enum
 import json
 import os
 from itertools import chain
@@ -24,17 +23,6 @@ from logs.estimation import Estimate, Rate, Verdict
 from logs.variance.estimates import GameEstimates
 
 SCHEMA_VERSION = 2
-
-
-class Interval(enum.StrEnum):
-    """What an interval promises."""
-
-    FIXED = "fixed"
-    """It holds for a number of deals set beforehand."""
-    ANY_TIME = "any time"
-    """It holds at every moment of a running contest."""
-    NONE = "none"
-    """There is none: a player learnt, and was another player in every hand."""
 
 
 class _Frozen(BaseModel):
@@ -147,7 +135,7 @@ class ContestResult(_Frozen):
     stop: str = Field(description="the stop rule, as given")
     score: Score = Field(Score.RAW, description="the scores that the stop rule used")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
-    interval: Interval = Field(
+    interval: Literal["fixed", "any time", "none"] = Field(
         description="half_width_95 holds for a number of deals set beforehand (fixed), or at every moment (any time); "
         "none in training"
     )

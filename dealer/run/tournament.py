@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bots.sdk.registry import is_builtin
 from bots.workers import Workers
-from dealer.match.events import StrayConnection
+from dealer.match.sentences import stray_sentence
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import INTERRUPTED, AwaitedPlayer, Outcome, Wait
-from dealer.run.plan import ContestPlan, Plan
+from dealer.run.plan import ContestPlan, Plan, Slot
 from dealer.run.remote import RemoteContest
+from dealer.run.tally import Tally
 from logs.estimation import Rate
 
 
@@ -102,9 +103,8 @@ class Progress:
         awaited: the players, built-in bots left out, that one match is waiting for.
         start_time_left_s: how long it still waits for them; None without a limit.
         waits: the players that matches have been waiting for, for a while, the longest first.
-        strays: how many connections to players' ports were turned away.
-        latest_strays: the last of them, each with the name of the player.
-        other_versions: the players that speak another version of the protocol than the dealer.
+        notes: sentences about connections to players' ports that were turned away, the last of each match, and about
+            players that speak another version of the protocol than the dealer.
         is_correcting: whether all is played, and win rates without the luck of the cards are being computed.
     """
 
@@ -123,9 +123,7 @@ class Progress:
     awaited: tuple[AwaitedPlayer, ...]
     start_time_left_s: float | None
     waits: tuple[Wait, ...] = ()
-    strays: int = 0
-    latest_strays: tuple[tuple[str, StrayConnection], ...] = ()
-    other_versions: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
     is_correcting: bool = False
 
 
@@ -158,17 +156,19 @@ def progress_of(tournament: Tournament) -> Progress:
         awaited=awaited,
         start_time_left_s=left_s,
         waits=tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
-        strays=sum(tally.strays for _, _, tally in counted),
-        latest_strays=tuple(
-            (names[slot.players[stray.seat]], stray) for names, slot, tally in counted for stray in tally.latest_strays
-        ),
-        other_versions=frozenset(
-            names[slot.players[seat]] for names, slot, tally in counted for seat in tally.other_versions
-        ),
+        notes=tuple(note for names, slot, tally in counted for note in _notes(names, slot, tally)),
         is_correcting=bool(hands)
         and all(contest.ending is not None for contest in contests)
         and any(contest.plan.is_corrected for contest in contests),
     )
+
+
+def _notes(names: Sequence[str], slot: Slot, tally: Tally) -> Iterator[str]:
+    for stray in tally.latest_strays:
+        yield stray_sentence(stray, names[slot.players[stray.seat]])
+    for seat in tally.other_versions:
+        name = names[slot.players[seat]]
+        yield f"{name} names another version of the protocol than the dealer's, 2.0.0; play continues."
 
 
 def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float | None]:

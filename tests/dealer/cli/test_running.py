@@ -10,11 +10,8 @@ from rich.console import Console
 
 from dealer.cli.console import Terminal
 from dealer.cli.running import RunLine, status_line
-from dealer.match.events import StrayConnection
-from dealer.match.faults import StrayProblem
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.tournament import Progress
-from engine import Seat
 from logs.estimation import Rate
 
 START = Progress(
@@ -137,29 +134,14 @@ def test_without_a_terminal_the_wait_is_a_line_now_and_then(monkeypatch: pytest.
     ]
 
 
-def test_connections_that_were_turned_away_are_said_once_each() -> None:
-    terminal = Terminal()
-    terminal.err = Console(file=io.StringIO(), width=200)
-    scan = ("Ann", StrayConnection(Seat(0), "10.0.0.9", StrayProblem.LEFT, b""))
-    with RunLine(terminal, is_silent=False) as line:
-        for strays, latest in ((0, ()), (1, (scan,)), (1, (scan,)), (5, (scan, scan))):
-            line.show(replace(START, strays=strays, latest_strays=latest))
-    assert isinstance(terminal.err.file, io.StringIO)
-    sentence = (
-        "a connection from 10.0.0.9 to Ann's port was closed: it closed the connection without sending anything\n"
-    )
-    assert terminal.err.file.getvalue() == 3 * sentence + "2 more connections were closed\n"
-
-
-def test_another_version_is_mentioned_once_for_each_player() -> None:
+def test_a_note_is_printed_once() -> None:
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)
     with RunLine(terminal, is_silent=False) as line:
-        for names in ((), ("Ann",), ("Ann",), ("Ann", "Bob")):
-            line.show(replace(START, other_versions=frozenset(names)))
+        for notes in ((), ("Ann speaks 1.0.",), ("Ann speaks 1.0.",), ("Bob has left.", "Ann speaks 1.0.")):
+            line.show(replace(START, notes=notes))
     assert isinstance(terminal.err.file, io.StringIO)
-    sentence = "names another version of the protocol than the dealer's, 2.0.0; play continues.\n"
-    assert terminal.err.file.getvalue() == f"Ann {sentence}Bob {sentence}"
+    assert terminal.err.file.getvalue() == "Ann speaks 1.0.\nBob has left.\n"
 
 
 def test_remote_players_are_announced_once_for_each_change_even_when_silent() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.reports.gate import Judgement, judge
+from dealer.reports.gate import gate_case, judge
 from logs.document.plain import json_data
 from tests.dealer.results_of import contest, player
 
@@ -24,24 +24,23 @@ from tests.dealer.results_of import contest, player
 def test_the_interval_decides(mean: float | None, half: float | None, bound: float, verdict: str) -> None:
     result = contest(player("A", mbb_per_game=mean, half_width_95=half), player("B"))
     judgement = judge(result, "A", bound)
-    assert judgement.verdict == verdict
-    assert judgement.sentence.startswith("A over B: ")
-    assert f"{bound:+,g} mbb/g" in judgement.sentence
+    assert judgement.sentences[0].startswith(f"{verdict}: A over B: ")
+    assert f"{bound:+,g} mbb/g" in judgement.sentences[0]
 
 
 def test_any_player_can_be_judged_against_the_table() -> None:
     result = contest(player("A"), player("B", mbb_per_game=99.0, standard_error=5.0), player("C"))
-    assert judge(result, "B", 80.0) == Judgement(
-        "passed",
-        "B over the table: +99.0 ± 10.0 mbb/g (95 %), at least +80 mbb/g.",
-        "B",
-        "the table",
-        80.0,
-        99.0,
-        half_width_95=10.0,
-        standard_error=5.0,
-        deals=1000,
-    )
+    assert json_data(judge(result, "B", 80.0)) == {
+        "verdict": "passed",
+        "sentence": "B over the table: +99.0 ± 10.0 mbb/g (95 %), at least +80 mbb/g.",
+        "player": "B",
+        "opponent": "the table",
+        "min_mbb": 80.0,
+        "mbb_per_game": 99.0,
+        "half_width_95": 10.0,
+        "standard_error": 5.0,
+        "deals": 1000,
+    }
 
 
 def test_nobody_else_is_judged() -> None:
@@ -49,13 +48,11 @@ def test_nobody_else_is_judged() -> None:
         judge(contest(), "C", 0.0)
 
 
-def test_a_judgement_as_json_and_as_a_test_case() -> None:
+def test_a_judgement_as_a_test_case() -> None:
     result = contest(player("A", mbb_per_game=-50.0, half_width_95=10.0), player("B"))
     failed = judge(result, "A", 0.0)
-    data = json_data(failed.document)
-    assert data["verdict"] == "failed"
-    assert (data["mbb_per_game"], data["half_width_95"], data["deals"]) == (-50.0, 10.0, 1000)
-    assert (failed.case.name, failed.case.result[0].text) == ("A wins at least 0 mbb/g", failed.sentence)
+    case = gate_case(failed)
+    assert (case.name, f"failed: {case.result[0].text}") == ("A wins at least 0 mbb/g", *failed.sentences)
     few = judge(contest(player("A", mbb_per_game=None, half_width_95=None), player("B")), "A", 0.0)
-    assert few.sentence == "A over B: too few deals (1,000) to compare with +0 mbb/g."
-    assert few.case.result[0].message == "undecided"
+    assert few.sentences == ("undecided: A over B: too few deals (1,000) to compare with +0 mbb/g.",)
+    assert gate_case(few).result[0].message == "undecided"

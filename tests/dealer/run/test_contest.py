@@ -11,8 +11,8 @@ import pytest
 
 from dealer.errors import LaunchError
 from dealer.match import MatchSetup
-from dealer.match.events import ActionPlayed
-from dealer.match.faults import FaultPolicy
+from dealer.match.events import ActionPlayed, StrayConnection, VersionDiffers
+from dealer.match.faults import FaultPolicy, StrayProblem
 from dealer.reports.sentences import expectation
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, MatchEvent
@@ -475,3 +475,17 @@ def test_clocks_of_their_own_in_process(tmp_path: Path) -> None:
     )
     assert setup.limits_of(Seat(0)).response_us == 1000
     assert setup.limits_of(Seat(1)) == setup.limits
+
+
+def test_what_connects_is_noted_by_the_name_of_its_seat(tmp_path: Path) -> None:
+    plan = _plan(tmp_path / "out", "calling", "raising")
+    tournament = Tournament(plan.run, [plan])
+    (contest,) = tournament.contests
+    assert progress_of(tournament).notes == ()
+    contest.prepare()
+    contest.tallies[0].notice(StrayConnection(Seat(0), "10.0.0.9", StrayProblem.SILENT, b""))
+    contest.tallies[1].notice(VersionDiffers(Seat(0)))
+    assert progress_of(tournament).notes == (
+        "a connection from 10.0.0.9 to A's port was closed: it sent nothing",
+        "B names another version of the protocol than the dealer's, 2.0.0; play continues.",
+    )

@@ -21,7 +21,7 @@ from dealer.library import new_play, reopen
 from dealer.match.events import HandFinished
 from dealer.reports.gate import judge
 from dealer.run.contest import MatchEvent
-from dealer.run.results import ContestResult, Interval
+from dealer.run.results import ContestResult
 from dealer.run.settings import validated
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
@@ -58,7 +58,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
     result = ContestResult.model_validate_json((whole / "result.json").read_bytes())
-    assert result.interval is Interval.NONE
+    assert result.interval == "none"
     assert [player.half_width_95 for player in result.players] == [None, None]
     (training,) = result.training
     assert (training.player, training.hands, training.own_file, training.problem) == ("learner", 2 * HANDS, None, None)
@@ -66,8 +66,7 @@ def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
     assert "in training: a learning player changes from hand to hand, so this measures no player." in result.sentence
     assert f"What learner learnt from 16 hands is in {whole / 'learner.memory'}." in result.sentence
     judgement = judge(result, "learner", 0)
-    assert judgement.verdict == "undecided"
-    assert judgement.sentence == "learner over calling: a player learnt, so there is nothing to judge."
+    assert judgement.sentences[0] == "undecided: learner over calling: a player learnt, so there is nothing to judge."
 
 
 def test_a_hundred_deals_give_no_interval_either(tmp_path: Path) -> None:
@@ -79,7 +78,7 @@ def test_frozen_it_is_a_player_like_any_other(whole: Path, tmp_path: Path) -> No
     memory = tmp_path / "x.memory"
     shutil.copy(whole / "learner.memory", memory)
     result = trained(tmp_path / "run", f"learner?memory={memory},learn=false", "folding", deals=100)
-    assert result.interval is Interval.FIXED
+    assert result.interval == "fixed"
     assert result.players[0].half_width_95 is not None
     assert result.training == []
     assert not [name for name in files(tmp_path / "run") if name.endswith((".journal", ".memory"))]
