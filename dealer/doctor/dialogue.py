@@ -78,8 +78,8 @@ class Dialogue(Match, Watcher):
     """Where lines are watched, a match sends each one alone."""
 
     def __init__(self, examination: Examination, situations: Sequence[Situation], on_event: OnEvent) -> None:
-        setup = examination.setup
-        game, first = setup.game, situations[0] if situations else HANDSHAKE
+        settings, start_timeout_s = examination.settings, examination.start_timeout_s
+        game, first = examination.game, situations[0] if situations else HANDSHAKE
         betting = (first.opening or betting_start)(game)
         opening = [] if betting.finished else [action for actions in betting.rounds for _, action in actions]
         # As in a real match, the bot keeps its seat and its position moves by one from hand to hand.
@@ -105,15 +105,15 @@ class Dialogue(Match, Watcher):
         self._told = dict.fromkeys(map(Seat, range(players)), b"")
         """The last line of each opponent."""
         limits = TimeLimits(
-            round(setup.timeout_s * 1e6),
+            round(settings.timeout_s * 1e6),
             _UNLIMITED_US,
             _UNLIMITED_US,
-            None if setup.start_timeout_s is None else round(setup.start_timeout_s * 1e6),
+            None if start_timeout_s is None else round(start_timeout_s * 1e6),
         )
         names = tuple([f"player{seat + 1}" for seat in range(players)])
         # One hand more than are played, so that the match is held after them.
         match = MatchSetup(
-            game, "doctor", len(self._script) + 1, setup.seed, names, first_hand=first.first_hand, limits=limits
+            game, "doctor", len(self._script) + 1, settings.seed, names, first_hand=first.first_hand, limits=limits
         )
         replayed = [Transaction("", action, first.first_hand, Times(0, 0)) for action in opening]
         super().__init__(match, [self], replayed)
@@ -139,7 +139,7 @@ class Dialogue(Match, Watcher):
             if situation is not self._examination.situation:
                 self.begin(situation)
             self._examination.row.hands += 1
-            self._chance = Random(f"{self._examination.setup.seed}/{situation.name}/{event.hand_number}")
+            self._chance = Random(f"{self._examination.settings.seed}/{situation.name}/{event.hand_number}")
 
     def begin(self, situation: Situation) -> None:
         self._flush()
@@ -202,7 +202,7 @@ class Dialogue(Match, Watcher):
 
     def _cut(self, lines: bytes, *, asks: bool) -> list[tuple[float, bytes]]:
         """The pieces of lines that are sent at once, each with the pause before it."""
-        judge, wait_s, number = self.judge, self._examination.setup.wait_s, self._line_count
+        judge, wait_s, number = self.judge, self._examination.settings.wait_s, self._line_count
         self._line_count += 1
         delivery = self._examination.situation.delivery
         before_s, between_s, cuts = 0.0, _PIECE_PAUSE_S, list[int]()
@@ -254,12 +254,9 @@ class Dialogue(Match, Watcher):
     def _find_early(self) -> None:
         state, rest = self.judge.asked, self._reader.take_rest()
         self._reader.feed(rest)
-        start = rest.find(b"" if state is None else state.text + b":")
-        if state is not None and start >= 0:
+        if state is not None and (start := rest.find(state.text + b":")) >= 0:
             wrong = "the answer came before the LF of the state: the bot takes CR for the end of a line"
-            advice = "A line ends at LF; the CR before it is part of the end, not the end."
-            expected = "no answer before the whole line has arrived"
-            problem = Problem(Kind.EARLY, len(state.text) + 1, wrong, advice, expected)
+            problem = Problem(Kind.EARLY, len(state.text) + 1, wrong, "no answer before the whole line has arrived")
             self._examination.find(problem, rest[start:].splitlines(keepends=True)[0], state)
 
     # ---- what the bot sends
@@ -334,40 +331,38 @@ class Dialogue(Match, Watcher):
 
     def _find_repeats(self) -> None:
         wrong = "this state has been answered already; a dealer ignores the second answer"
-        advice = "Answer every question once; make sure that nothing sends the reply again."
         for line, known in self._repeats:
-            problem = Problem(Kind.TWICE, len(known.text) + 1, wrong, advice, "nothing: the answer had been taken")
+            problem = Problem(Kind.TWICE, len(known.text) + 1, wrong, "nothing: the answer had been taken")
             self._examination.find(problem, line, known)
         self._repeats = []
 
     def find_silence(self) -> None:
         """Enter that the bot has named no version, or not answered the present question, in time."""
-        setup, state = self._examination.setup, self.judge.asked
-        line, limit = b"" if self._is_cut else self._reader.take_rest(), f"{setup.timeout_s:g} s"
+        examination, state = self._examination, self.judge.asked
+        line, limit = b"" if self._is_cut else self._reader.take_rest(), f"{examination.settings.timeout_s:g} s"
         if line:
             self._on_event(LineReceived(self.bot, 0, line))
         if state is None:
-            wrong = f"the bot connected, but sent no line within {setup.start_timeout_s or 0:g} s"
+            wrong = f"the bot connected, but sent no line within {examination.start_timeout_s or 0:g} s"
             advice = "The bot sends the first line: send it right after connecting, without waiting for the dealer."
-            silent = Problem(Kind.NO_VERSION, 0, wrong, advice, EXPECTED_VERSION)
-            problems = judge_version(line, setup.game) if line else (silent,)
+            silent = Problem(Kind.NO_VERSION, 0, wrong, EXPECTED_VERSION, advice)
+            problems = judge_version(line, self.setup.game) if line else (silent,)
         elif line:
             problems = self.judge.judge(line).problems
         elif self._repeats:
             line = self._repeats[-1][0]
             wrong = f"this answers an earlier state, and no answer to the present one came within {limit}"
-            advice = "Echo the state that asks: the last line received, not one kept from before."
             byte = first_difference(line, state.text) + 1
-            problems = (Problem(Kind.OLD_STATE, byte, wrong, advice, expected_answer(state)),)
+            problems = (Problem(Kind.OLD_STATE, byte, wrong, expected_answer(state)),)
         else:
             advice = (
                 f"It was the bot's turn: position {state.betting.acting_position} in round {state.betting.round + 1}. "
                 "Find out whether it has read this line, took it for a question to another player, or waited for "
                 "something."
             )
-            problems = (Problem(Kind.SILENT, 0, f"no answer came within {limit}", advice, expected_answer(state)),)
+            problems = (Problem(Kind.SILENT, 0, f"no answer came within {limit}", expected_answer(state), advice),)
         for problem in problems:
-            self._examination.find(problem, line, state)
+            examination.find(problem, line, state)
 
     def begin_end(self) -> None:
         """Enter that the dealer closes: in a situation of its own, or in one that breaks off."""
@@ -390,7 +385,7 @@ class Dialogue(Match, Watcher):
     def exit_timeout_s(self) -> float:
         """The longest wait for the end of the bot, once the match is over."""
         if self.judges_end:
-            return self._examination.setup.timeout_s
+            return self._examination.settings.timeout_s
         is_gone = isinstance(self.failure, PlayerCause) and self.failure.kind is FaultKind.DISCONNECT
         return _DEATH_NOTICE_S if is_gone else 0.0
 

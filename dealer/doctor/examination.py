@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import tempfile
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from bots.sdk.program import write_game
 from dealer.doctor.dialogue import MOST_LINES, Dialogue, OnEvent
 from dealer.doctor.judge import EXPECTED_VERSION, Kind, Problem, Severity
 from dealer.doctor.report import Examination, SituationState
-from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, ExaminationSetup, Situation
+from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Situation
 from dealer.match import FaultKind, Phase, PlayerCause
 from dealer.match.causes import NotStarted, StartProblem
 from dealer.match.sentences import stray_sentence
@@ -37,6 +38,12 @@ from dealer.table.players import Player, PlayerKind
 MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
 """The numbers of unanswered questions, and of connections without a single answer, that end the examination."""
 _BEGINNING: Final = b"VERSION"
+_EXPECTED_CONNECTION: Final = "a TCP connection to the host and port that are its last two arguments"
+_CONNECT_ADVICE: Final = "Start the client with the host and the port that were named, while the doctor waits."
+_START_ADVICE: Final = (
+    "See what it wrote. To start it as it was started here: host and port behind its command, "
+    "nothing on its standard input, ARENA_GAME and PYTHONUNBUFFERED=1 in its environment."
+)
 
 Exit: TypeAlias = tuple[int | None, tuple[str, ...]]
 """How a bot ended: its exit code, negative for a signal, None if it still runs or is not ours; its last lines."""
@@ -59,19 +66,12 @@ class Host(Protocol):
 class BotHost:
     """Starts or awaits the bot that a `Player` describes; use it in a ``with`` block."""
 
-    def __init__(
-        self,
-        player: Player,
-        setup: ExaminationSetup,
-        game_name: str,
-        address: tuple[str, int],
-        on_event: OnEvent,
-    ) -> None:
-        """Prepare; port 0 takes a free one, and a bot that we start is given the game, of this canonical name."""
+    def __init__(self, player: Player, examination: Examination, game_name: str, on_event: OnEvent) -> None:
+        """Prepare; a bot that we start is given the game, of this canonical name."""
         self.can_start = player.kind is not PlayerKind.TCP
-        self._player, self._setup, self._address, self._on_event = player, setup, address, on_event
+        self._player, self._examination, self._on_event = player, examination, on_event
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self._game_file = write_game(Path(self._folder.name) / "match.game", setup.game, game_name)
+        self._game_file = write_game(Path(self._folder.name) / "match.game", examination.game, game_name)
         self._listener: Listener | None = None
 
     def __enter__(self) -> BotHost:
@@ -89,51 +89,51 @@ class BotHost:
             LaunchError: it cannot be started.
             ListenError: the address cannot be listened on.
         """
-        (host, port), bot, loop = self._address, match.bot, asyncio.get_running_loop()
-        if not self.can_start and self._listener is None:
-            self._listener = Listener(host, port, bot, is_version=_is_version, is_unfinished=_is_unfinished)
-        connections = Connections(match, host=host, listeners={bot: self._listener} if self._listener else None)
+        bot, settings, given, process = match.bot, self._examination.settings, {}, None
+        if not self.can_start:
+            self._listener = self._listener or Listener(
+                settings.host, settings.port, bot, is_version=_is_version, is_unfinished=_is_unfinished
+            )
+            given[bot] = self._listener
+        connections = Connections(match, listeners=given)
         connections.on_stray = lambda stray: self._on_event(stray_sentence(stray, self._player.name))
         match.call_later = partial(_call_later, connections)
-        process, playing = None, None
         try:
-            port = connections.listen()[bot]
+            port, host = connections.listen()[bot], connections.hosts[0]
             if self.can_start:
                 process = BotProcess(
                     self._player,
-                    host=connections.hosts[0],
+                    host=host,
                     port=port,
                     game=self._game_file,
-                    seed=self._setup.seed,
+                    seed=settings.seed,
                     output_path=Path(self._folder.name) / "bot.out",
-                    on_exit=partial(notify_from_thread, loop, connections.changes),
+                    on_exit=partial(notify_from_thread, asyncio.get_running_loop(), connections.changes),
                 )
             else:
-                limit_s = self._setup.start_timeout_s
+                limit_s = self._examination.start_timeout_s
                 left = "no time limit" if limit_s is None else f"{limit_s:g} s left"
-                self._on_event(f"waiting for the bot at {connections.hosts[0]}:{port}, {left}")
+                self._on_event(f"waiting for the bot at {host}:{port}, {left}")
             playing = asyncio.create_task(connections.run())
 
-            def is_over() -> bool:
-                has_ended = process is not None and process.exit_code is not None
-                return match.is_done or connections.is_over or (has_ended and match.phase is Phase.CONNECTING)
+            def has_ended() -> bool:
+                return process is not None and process.exit_code is not None
 
-            await connections.changes.wait_for(is_over)
+            await connections.changes.wait_for(
+                lambda: match.is_done or connections.is_over or (has_ended() and match.phase is Phase.CONNECTING)
+            )
             if match.phase is Phase.CONNECTING:
                 match.miss(connections.start_cause(bot, StartProblem.ENDED))
             if match.is_done:
                 match.begin_end()
                 connections.hang_up(bot)
             await connections.changes.wait_for(
-                lambda: (
-                    (connections.is_over or match.has_closed) and (process is None or process.exit_code is not None)
-                ),
+                lambda: (connections.is_over or match.has_closed) and (process is None or has_ended()),
                 match.exit_timeout_s,
             )
+            playing.cancel()
             return (None, ()) if process is None else (process.exit_code, tuple(process.last_lines()))
         finally:
-            if playing is not None:
-                playing.cancel()
             connections.close()
             if process is not None:
                 process.stop()
@@ -158,71 +158,64 @@ def _call_later(connections: Connections, delay_s: float, step: Callable[[], Non
     asyncio.get_running_loop().call_later(delay_s, act)
 
 
-async def examine(setup: ExaminationSetup, host: Host, on_event: OnEvent = lambda event: None) -> Examination:
+async def examine(examination: Examination, host: Host, on_event: OnEvent = lambda event: None) -> None:
     """Examine a bot, to the end or until the task is cancelled.
 
     Raises:
         LaunchError: the bot cannot be started.
         ListenError: the address cannot be listened on.
     """
-    examination = Examination(setup)
+    rows = examination.rows
     try:
         stopped = await _play_all(examination, host, on_event)
     except asyncio.CancelledError:
-        examination.is_interrupted = True
-        stopped = "interrupted"
+        examination.is_interrupted, stopped = True, "interrupted"
         examination.row.result = SituationState.INTERRUPTED
-    for row in examination.rows:
+    for row in rows:
         if any(row.name in finding.situations for finding in examination.findings):
             row.result = SituationState.FAULTS
         elif row.result is SituationState.NOT_TRIED and not row.reason:
             row.reason = stopped or "the bot did not get that far"
-    return examination
 
 
 async def _play_all(examination: Examination, host: Host, on_event: OnEvent) -> str:
     """Play all matches; returns why the examination stopped early, or an empty text."""
+    rows, matches = examination.rows, deque(_matches(examination))
     connections = silences = 0
-    for situations in _matches(examination):
-        left = situations
-        while True:
-            if connections and not (host.can_start or examination.setup.comes_again):
-                for row in examination.rows:
-                    if row.name in [situation.name for situation in left]:
-                        row.reason = "another connection is needed, with --reconnect"
-                break
-            connections += 1
-            match = Dialogue(examination, left, on_event)
-            ended = await host.play(match)
-            if stopped := _conclude(examination, match, ended, can_start=host.can_start):
-                return stopped
-            silences += isinstance(match.failure, PlayerCause) and match.failure.kind is FaultKind.TIMEOUT
-            if silences >= MOST_SILENCES:
-                return f"{MOST_SILENCES} questions were left unanswered, which is enough"
-            if connections >= MOST_WITHOUT_ANSWER and not any(row.answers for row in examination.rows):
-                return f"not one answer in {MOST_WITHOUT_ANSWER} connections is enough"
-            current = examination.situation
-            left = left[left.index(current) + 1 :] if match.failure is not None and current in left else []
-            if not left:
-                break
+    while matches:
+        situations = matches.popleft()
+        if connections and not (host.can_start or examination.settings.reconnect):
+            for row in rows:
+                if row.name in [situation.name for situation in situations]:
+                    row.reason = "another connection is needed, with --reconnect"
+            continue
+        connections += 1
+        match = Dialogue(examination, situations, on_event)
+        ended = await host.play(match)
+        if stopped := _conclude(examination, match, ended, can_start=host.can_start):
+            return stopped
+        silences += isinstance(match.failure, PlayerCause) and match.failure.kind is FaultKind.TIMEOUT
+        if silences >= MOST_SILENCES:
+            return f"{MOST_SILENCES} questions were left unanswered, which is enough"
+        if connections >= MOST_WITHOUT_ANSWER and not any(row.answers for row in rows):
+            return f"not one answer in {MOST_WITHOUT_ANSWER} connections is enough"
+        if match.failure is not None and examination.situation in situations[:-1]:
+            matches.appendleft(situations[situations.index(examination.situation) + 1 :])
     return ""
 
 
 def _matches(examination: Examination) -> list[list[Situation]]:
-    shared: list[Situation] = []
+    selected, shared = examination.settings.selected, list[Situation]()
     alone: list[list[Situation]] = []
-    setup = examination.setup
-    for row, situation in zip(examination.rows, setup.situations, strict=True):
-        missing = situation.missing_in(setup.game)
-        if missing:
+    for row, situation in zip(examination.rows, selected, strict=True):
+        if missing := situation.missing_in(examination.game):
             row.result, row.reason = SituationState.NOT_IN_GAME, missing
         elif situation.needs_connection:
             alone.append([situation])
         elif situation not in (HANDSHAKE, END_OF_MATCH):
             shared.append(situation)
     # Every connection begins with the handshake; every shared one reaches the end of the match.
-    wants_shared = shared or END_OF_MATCH in setup.situations or not alone
-    return [shared, *alone] if wants_shared else alone
+    return [shared, *alone] if shared or END_OF_MATCH in selected or not alone else alone
 
 
 # ---- how a match ended
@@ -230,67 +223,59 @@ def _matches(examination: Examination) -> list[list[Situation]]:
 
 def _conclude(examination: Examination, match: Dialogue, ended: Exit, *, can_start: bool) -> str:
     """Enter how a match ended; returns why no other is to be played, or an empty text."""
-    cause, asked = match.failure, match.judge.asked
-    stopped = "the bot named no version" if isinstance(cause, NotStarted) else ""
+    cause, asked, (code, output) = match.failure, match.judge.asked, ended
+    about, problem, stopped = asked or match.judge.latest, None, ""
+    severity = None
+    if isinstance(cause, NotStarted):
+        stopped = "the bot named no version" if match.has_come else "the bot did not connect"
     if cause is None:
+        about = None
         if match.judges_end:
-            _judge_end(examination, match, ended, can_start=can_start)
+            problem = _judge_end(examination, match, code, can_start=can_start)
+            # The bot may take a match that breaks off for a failure.
+            severity = Severity.NOTE if code and code > 0 and match.breaks_off else None
     elif isinstance(cause, NotStarted) and not match.has_come:
-        _find_absence(examination, cause, ended, can_start=can_start)
-        stopped = "the bot did not connect"
+        examination.situation = HANDSHAKE
+        problem = _absence(examination, cause, code, can_start=can_start)
     elif not isinstance(cause, PlayerCause):
         raise RuntimeError(f"the match failed by a mistake of the doctor: {cause}")
     elif cause.kind is FaultKind.TIMEOUT:
         match.find_silence()
     elif cause.kind is FaultKind.FLOOD:
         wrong = f"more than {MOST_LINES} lines came without an answer among them"
-        advice = "Send one reply to each question; print what is meant for you to stderr."
-        problem = Problem(Kind.FLOOD, 0, wrong, advice, "one line for each question")
-        examination.find(problem, about=asked or match.judge.latest)
+        problem, output = Problem(Kind.FLOOD, 0, wrong, "one line for each question"), ()
     else:
-        code, output = ended
         when = "before the first state" if asked is None else "instead of answering"
-        kind, wrong = Kind.CRASHED, f"the bot {_describe_exit(code or 0)} {when}"
-        advice, expected = _CRASH_ADVICE, _CRASH_EXPECTED
-        if not code:
-            kind = Kind.LEFT
-            wrong = f"the bot closed the connection{' and ended with exit code 0' if code == 0 else ''} {when}"
-            advice = "A bot stays until the dealer closes: find out what made it leave at this state."
-            expected = "the bot answers, and waits for more"
-        examination.find(Problem(kind, 0, wrong, advice, expected), about=asked or match.judge.latest, output=output)
+        if code:
+            problem = _crash(code, when)
+        else:
+            exited = " and ended with exit code 0" if code == 0 else ""
+            wrong = f"the bot closed the connection{exited} {when}"
+            problem = Problem(Kind.LEFT, 0, wrong, "the bot answers, and waits for more")
+    if problem is not None:
+        examination.find(problem, about=about, output=output, severity=severity)
     return stopped
 
 
-_CRASH_ADVICE: Final = "See what it wrote last, and what is special about the state it was looking at."
-_CRASH_EXPECTED: Final = "the bot runs until the dealer closes"
+def _crash(code: int, when: str) -> Problem:
+    return Problem(Kind.CRASHED, 0, f"the bot {_describe_exit(code)} {when}", "the bot runs until the dealer closes")
 
 
-def _judge_end(examination: Examination, match: Dialogue, ended: Exit, *, can_start: bool) -> None:
-    """Judge how a bot ends after the dealer has closed."""
-    (code, output), severity = ended, None
+def _judge_end(examination: Examination, match: Dialogue, code: int | None, *, can_start: bool) -> Problem | None:
+    """What is wrong with the way in which a bot ends after the dealer has closed."""
     if code is None and (can_start or not match.has_closed):
         what = "has not ended, although it has closed as well" if match.has_closed else "has neither closed nor ended"
-        wrong = f"the dealer has closed, but after {examination.setup.timeout_s:g} s the bot {what}"
-        advice = "Take a read that returns nothing for the end of the match: close, and end the program."
-        problem = Problem(Kind.LINGERS, 0, wrong, advice, "the bot ends by itself")
-    elif code is not None and code < 0:
-        wrong = f"the bot {_describe_exit(code)} after the dealer had closed"
-        problem = Problem(Kind.CRASHED, 0, wrong, _CRASH_ADVICE, _CRASH_EXPECTED)
-    elif code:
-        when = "when the dealer closed before the end of the match" if match.breaks_off else "though nothing was wrong"
-        advice = "End with exit code 0 when the dealer closes: tools take anything else for a failure."
-        problem = Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {code} {when}", advice, "exit code 0")
-        # The bot may take a match that breaks off for a failure.
-        severity = Severity.NOTE if match.breaks_off else None
-    else:
-        return
-    examination.find(problem, output=output, severity=severity)
+        wrong = f"the dealer has closed, but after {examination.settings.timeout_s:g} s the bot {what}"
+        return Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself")
+    if code is not None and code < 0:
+        return _crash(code, "after the dealer had closed")
+    when = "when the dealer closed before the end of the match" if match.breaks_off else "though nothing was wrong"
+    return Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {code} {when}", "exit code 0") if code else None
 
 
-def _find_absence(examination: Examination, cause: NotStarted, ended: Exit, *, can_start: bool) -> None:
-    (code, output), kind = ended, Kind.NO_CONNECTION
-    limit = f"{examination.setup.start_timeout_s or 0:g} s"
-    expected = "a TCP connection to the host and port that are its last two arguments"
+def _absence(examination: Examination, cause: NotStarted, code: int | None, *, can_start: bool) -> Problem:
+    limit, expected = f"{examination.start_timeout_s or 0:g} s", _EXPECTED_CONNECTION
+    kind = Kind.NO_CONNECTION
     if cause.problem is StartProblem.ENDED:
         wrong = f"the bot {_describe_exit(code or 0)} without connecting"
     elif cause.problem is StartProblem.NOT_CONNECTED:
@@ -298,14 +283,7 @@ def _find_absence(examination: Examination, cause: NotStarted, ended: Exit, *, c
     else:
         kind, expected = Kind.NO_VERSION, EXPECTED_VERSION
         wrong = f"no client began with a version line within {limit}"
-    advice = "Start the client with the host and the port that were named, while the doctor waits."
-    if can_start:
-        advice = (
-            "See what it wrote. To start it as it was started here: host and port behind its command, "
-            "nothing on its standard input, ARENA_GAME and PYTHONUNBUFFERED=1 in its environment."
-        )
-    examination.situation = HANDSHAKE
-    examination.find(Problem(kind, 0, wrong, advice, expected), output=output)
+    return Problem(kind, 0, wrong, expected, _START_ADVICE if can_start else _CONNECT_ADVICE)
 
 
 def _describe_exit(code: int) -> str:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from engine import CALL, Action, ActionKind, BettingState, Game, IllegalAction, Rule, raise_to
+from engine import CALL, Action, ActionKind, BettingState, Game, IllegalAction, Rule, nearest_legal
 from protocol import DealerSession, RemoteProtocolError
 from protocol.actions import format_action, scan_action
 from protocol.framing import MAX_LINE_BYTES
@@ -35,70 +35,116 @@ class Severity(enum.StrEnum):
         return list(Severity).index(self)
 
 
+_ECHO: Final = "Keep the line you received, cut CR and LF off its end, and send it back byte for byte before ':'."
+_TOTALS: Final = (
+    "The number after r is the total you will have put in during the whole hand, earlier rounds and blinds included: "
+    "not the total of the round, and not what you add."
+)
+_LETTERS: Final = (
+    "Send f for fold, c for call and check, r for bet and raise, in lower case and with nothing before it."
+)
+
+
 class Kind(enum.StrEnum):
-    """A fault; its value is its name in reports."""
+    """A fault; its value is its name in reports.
+
+    Attributes:
+        advice: what to do about it, in sentences, unless a `Problem` says more.
+        severity: the usual one; a mild situation lowers it.
+    """
+
+    advice: str
+    severity: Severity
+
+    def __new__(cls, name: str, advice: str = "", severity: Severity = Severity.ERROR) -> Kind:
+        kind = str.__new__(cls, name)
+        kind._value_, kind.advice, kind.severity = name, advice, severity
+        return kind
 
     # Coming and going
     NO_CONNECTION = "no-connection"
     SILENT = "silent"
-    LEFT = "left"
-    CRASHED = "crashed"
-    LINGERS = "lingers"
-    EXIT_CODE = "exit-code"
-    FLOOD = "flood"
+    LEFT = "left", "A bot stays until the dealer closes: find out what made it leave at this state."
+    CRASHED = "crashed", "See what it wrote last, and what is special about the state it was looking at."
+    LINGERS = (
+        "lingers",
+        "Take a read that returns nothing for the end of the match: close, and end the program.",
+    )
+    EXIT_CODE = (
+        "exit-code",
+        "End with exit code 0 when the dealer closes: tools take anything else for a failure.",
+        Severity.WARNING,
+    )
+    FLOOD = "flood", "Send one reply to each question; print what is meant for you to stderr."
     # The version line
-    NO_VERSION = "no-version"
-    VERSION_NUMBER = "version-number"
-    VERSION_TEXT = "version-text"
+    NO_VERSION = (
+        "no-version",
+        "Send this line first, right after connecting, without waiting for the dealer to speak.",
+    )
+    VERSION_NUMBER = "version-number", "Use version 2.0.0 of the protocol, and name it."
+    VERSION_TEXT = "version-text", "Send exactly this line.", Severity.WARNING
     # Lines
-    LINE_END = "line-end"
-    LINE_UNFINISHED = "line-unfinished"
-    LINE_TOO_LONG = "line-too-long"
-    NUL_BYTE = "nul-byte"
-    EMPTY_LINE = "empty-line"
-    JUNK = "junk"
+    LINE_END = "line-end", r'End every line with "\r\n".', Severity.WARNING
+    LINE_UNFINISHED = (
+        "line-unfinished",
+        r'End every line with "\r\n", and flush it where your language buffers what it sends.',
+    )
+    LINE_TOO_LONG = "line-too-long", "Send shorter lines, each with its own end."
+    NUL_BYTE = (
+        "nul-byte",
+        "Send the characters of the text without the NUL that ends it: strlen() bytes in C.",
+    )
+    EMPTY_LINE = "empty-line", "Send one line end after a reply, not two; nothing else needs an answer."
+    JUNK = (
+        "junk",
+        "Send nothing but replies; print what is meant for you to stderr, or begin the line with '#'.",
+    )
     # When to answer
-    UNASKED = "unasked"
-    UNASKED_FINAL = "unasked-final"
-    TWICE = "twice"
-    OLD_STATE = "old-state"
-    EARLY = "early"
+    UNASKED = (
+        "unasked",
+        "Answer only when it is your turn: play the betting from its start and see whose turn follows.",
+    )
+    UNASKED_FINAL = (
+        "unasked-final",
+        "Do not answer when the hand is over: all but one have folded, or the last round is done and hands are shown. "
+        "After an all-in every remaining '/' comes at once, as in r20000c///.",
+    )
+    TWICE = "twice", "Answer every question once; make sure that nothing sends the reply again."
+    OLD_STATE = "old-state", "Echo the state that asks: the last line received, not one kept from before."
+    EARLY = "early", "A line ends at LF; the CR before it is part of the end, not the end."
     # The echo of the state
-    ECHO_MISSING = "echo-missing"
-    ECHO_CUT = "echo-cut"
-    ECHO_CR = "echo-cr"
+    ECHO_MISSING = "echo-missing", _ECHO
+    ECHO_CUT = (
+        "echo-cut",
+        "TCP delivers bytes, not lines: collect what you receive until LF, take that as one line, and keep what "
+        "follows it for the next.",
+    )
+    ECHO_CR = "echo-cr", "Cut CR and LF off the state before you add ':'."
     ECHO_CHANGED = "echo-changed"
-    ECHO_REWRITTEN = "echo-rewritten"
+    ECHO_REWRITTEN = "echo-rewritten", "", Severity.WARNING
     # The action
-    ACTION_MISSING = "action-missing"
-    ACTION_UNKNOWN = "action-unknown"
-    ACTION_LETTER = "action-letter"
-    ACTION_TAIL = "action-tail"
-    LIMIT_SIZE = "limit-size"
-    SIZE_MISSING = "size-missing"
-    SIZE_UNREADABLE = "size-unreadable"
-    SIZE_UNUSUAL = "size-unusual"
+    ACTION_MISSING = "action-missing", "Put the action there: f, c, or r (in no-limit games with its size)."
+    ACTION_UNKNOWN = "action-unknown", _LETTERS
+    ACTION_LETTER = "action-letter", _LETTERS, Severity.WARNING
+    ACTION_TAIL = "action-tail", "End the line right after the action.", Severity.WARNING
+    LIMIT_SIZE = "limit-size", "Send r alone in limit games.", Severity.WARNING
+    SIZE_MISSING = "size-missing", _TOTALS
+    SIZE_UNREADABLE = (
+        "size-unreadable",
+        "Write the size as a whole number of chips in digits, with nothing after it: no point, no exponent.",
+    )
+    SIZE_UNUSUAL = (
+        "size-unusual",
+        "Write digits alone: no sign, no blank, no zero before them.",
+        Severity.WARNING,
+    )
     SIZE_TOO_SMALL = "size-too-small"
     SIZE_TOO_LARGE = "size-too-large"
-    FOLD_REFUSED = "fold-refused"
+    FOLD_REFUSED = (
+        "fold-refused",
+        "Send c where you have put in as much as every other player: a check costs nothing.",
+    )
     RAISE_REFUSED = "raise-refused"
-
-    @property
-    def severity(self) -> Severity:
-        """The usual severity; a mild situation lowers it."""
-        return Severity.WARNING if self in _WARNINGS else Severity.ERROR
-
-
-_WARNINGS: Final = (
-    Kind.EXIT_CODE,
-    Kind.VERSION_TEXT,
-    Kind.LINE_END,
-    Kind.ECHO_REWRITTEN,
-    Kind.ACTION_LETTER,
-    Kind.ACTION_TAIL,
-    Kind.LIMIT_SIZE,
-    Kind.SIZE_UNUSUAL,
-)
 
 
 class Problem(NamedTuple):
@@ -107,15 +153,16 @@ class Problem(NamedTuple):
     Attributes:
         byte: the first wrong byte of the line, counted from 1; one past the last if something is missing; 0 without a
             line.
-        wrong, advice: in sentences.
+        wrong: in a sentence.
         expected: what should be there or should have been done; if empty, the answer to the open question.
+        advice: in place of that of its kind.
     """
 
     kind: Kind
     byte: int
     wrong: str
-    advice: str
     expected: str = ""
+    advice: str = ""
 
 
 @dataclass(slots=True)
@@ -195,39 +242,36 @@ def judge_version(line: bytes, game: Game) -> tuple[Problem, ...]:
     session = DealerSession(game)
     session.receive_data(line if line.endswith(b"\n") else line + b"\n")
     body, wanted = split_end(line)[0], VERSION_LINE.rstrip()
-    byte = first_difference(body, wanted) + 1
+    byte, problems = first_difference(body, wanted) + 1, _judge_end(line)
     try:
         event = session.next_event()
     except RemoteProtocolError:
         what = "is a comment" if line[:1] in (b"#", b";") else "does not name the version"
         wrong = f"the first line {what}; a dealer refuses the bot and ends the match"
-        advice = "Send this line first, right after connecting, without waiting for the dealer to speak."
-        return (Problem(Kind.NO_VERSION, byte, wrong, advice, EXPECTED_VERSION), *_judge_end(line))
+        return Problem(Kind.NO_VERSION, byte, wrong, EXPECTED_VERSION), *problems
     assert isinstance(event, Handshake)
-    problems = _judge_end(line)
     if not event.is_supported:
         named = ".".join(map(str, event.version))
         wrong = f"the bot names version {named}; the reference dealer complains and continues, others refuse it"
-        advice = "Use version 2.0.0 of the protocol, and name it."
-        problems.append(Problem(Kind.VERSION_NUMBER, byte, wrong, advice, EXPECTED_VERSION))
-    elif body != wanted:
+        return *problems, Problem(Kind.VERSION_NUMBER, byte, wrong, EXPECTED_VERSION)
+    if body != wanted:
         numbers = ".".join(map(str, VERSION))
         wrong = f"the line is not exactly version {numbers}; the reference dealer accepts it, others may not"
-        problems.append(Problem(Kind.VERSION_TEXT, byte, wrong, "Send exactly this line.", EXPECTED_VERSION))
-    return tuple(problems)
+        return *problems, Problem(Kind.VERSION_TEXT, byte, wrong, EXPECTED_VERSION)
+    return problems
 
 
-def _judge_end(line: bytes) -> list[Problem]:
+def _judge_end(line: bytes) -> tuple[Problem, ...]:
     end = split_end(line)[1]
     if end == b"\r\n":
-        return []
+        return ()
     if end == b"\n":
         wrong = "the line ends with LF alone; the reference dealer takes it, the protocol asks for CR LF"
-        return [Problem(Kind.LINE_END, len(line), wrong, r'End every line with "\r\n".', r"\r\n")]
-    ends = "ends with CR alone" if end else "has no end"
-    wrong = f"the line {ends}; a dealer waits for LF until the bot's time is up"
-    advice = r'End every line with "\r\n", and flush it where your language buffers what it sends.'
-    return [Problem(Kind.LINE_UNFINISHED, len(line) + 1, wrong, advice, r"\r\n")]
+        return (Problem(Kind.LINE_END, len(line), wrong, r"\r\n"),)
+    wrong = (
+        f"the line {'ends with CR alone' if end else 'has no end'}; a dealer waits for LF until the bot's time is up"
+    )
+    return (Problem(Kind.LINE_UNFINISHED, len(line) + 1, wrong, r"\r\n"),)
 
 
 # ---- any other line
@@ -237,19 +281,20 @@ _FIELDS: Final = 5
 _BARE_ACTION: Final = re.compile(rb"(?i):?[ \t]*(fold|call|check|raise|bet|all-?in|[fckrbx])[ \t:]*[0-9]*")
 _LEAST_PART: Final = 8
 """Bytes needed to recognize part of a state if no action follows."""
-_PART_NAMES: Final = ("the header", "the position", "the hand number", "the betting", "the cards")
-_PART_ADVICE: Final = (
-    "",
-    " The position changes from hand to hand: read it off every state.",
-    " The hand number is the dealer's: do not count yourself.",
-    " Echo the betting of the state that asks, not the one you expect next, nor with your own action in it.",
-    " Leave cards in the order and the case of letters in which they came, and every '|' and '/' in its place.",
+_PARTS: Final = (
+    ("the header", ""),
+    ("the position", " The position changes from hand to hand: read it off every state."),
+    ("the hand number", " The hand number is the dealer's: do not count yourself."),
+    (
+        "the betting",
+        " Echo the betting of the state that asks, not the one you expect next, nor with your own action in it.",
+    ),
+    (
+        "the cards",
+        " Leave cards in the order and the case of letters in which they came, and every '|' and '/' in its place.",
+    ),
 )
-_ECHO: Final = "Keep the line you received, cut CR and LF off its end, and send it back byte for byte before ':'."
-_FRAMING: Final = (
-    "TCP delivers bytes, not lines: collect what you receive until LF, take that as one line, and keep what "
-    "follows it for the next."
-)
+"""The fields of a state, and what to do if they differ."""
 _NO_REPLIES: Final = (Kind.LINE_TOO_LONG, Kind.NUL_BYTE, Kind.EMPTY_LINE, Kind.JUNK)
 
 
@@ -258,7 +303,6 @@ def expected_answer(asked: SentState | None) -> str:
     return "nothing: no answer is due" if asked is None else f"the state, ':', and {describe_legal(asked.betting)}"
 
 
-@dataclass(slots=True)
 class Judge:
     """Judges every line after the first of one connection, by the states that were sent before it.
 
@@ -268,50 +312,47 @@ class Judge:
         asked: the state whose answer is awaited, if any.
     """
 
-    game: Game
-    sent: dict[bytes, SentState] = field(default_factory=dict)
-    latest: SentState | None = None
-    asked: SentState | None = None
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.sent: dict[bytes, SentState] = {}
+        self.latest: SentState | None = None
+        self.asked: SentState | None = None
 
     def judge(self, line: bytes) -> Verdict:
         """Judge a line, given with its end."""
         verdict = self._judge_line(line)
-        if verdict.outcome is not Outcome.OTHER or any(one.kind not in _NO_REPLIES for one in verdict.problems):
+        problems = verdict.problems
+        if verdict.outcome is not Outcome.OTHER or any(one.kind not in _NO_REPLIES for one in problems):
             # The end of a line that is no reply is not judged as well.
-            verdict = verdict._replace(problems=(*verdict.problems, *_judge_end(line)))
+            problems += _judge_end(line)
         expected = expected_answer(self.asked)
-        problems = [one if one.expected else one._replace(expected=expected) for one in verdict.problems]
-        return verdict._replace(problems=tuple(problems), about=verdict.about or self.asked or self.latest)
+        problems = tuple([one if one.expected else one._replace(expected=expected) for one in problems])
+        return verdict._replace(problems=problems, about=verdict.about or self.asked or self.latest)
 
     def _judge_line(self, line: bytes) -> Verdict:
-        asked, about = self.asked, self.asked or self.latest
-        is_comment = line[:1] in (b"#", b";")
+        asked, is_comment = self.asked, line[:1] in (b"#", b";")
         if len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n"):
             what = f"the {'comment' if is_comment else 'line'} has more than {MAX_LINE_BYTES} bytes"
             wrong = f"{what}; a dealer cuts it there and takes the rest for a new line"
             expected = f"at most {MAX_LINE_BYTES} bytes, the line end included"
-            advice = "Send shorter lines, each with its own end."
-            return _other(Problem(Kind.LINE_TOO_LONG, MAX_LINE_BYTES, wrong, advice, expected))
+            return _other(Problem(Kind.LINE_TOO_LONG, MAX_LINE_BYTES, wrong, expected))
         if is_comment:
             return Verdict(Outcome.OTHER)
         body = split_end(line)[0]
         nul = body.find(b"\0")
         if nul >= 0:
-            wrong = "the line holds a NUL byte; a dealer reads the line only up to it"
-            advice = "Send the characters of the text without the NUL that ends it: strlen() bytes in C."
             outcome = Outcome.ATTEMPT if asked is not None and asked.text in body else Outcome.OTHER
-            return Verdict(outcome, (Problem(Kind.NUL_BYTE, nul + 1, wrong, advice),))
+            wrong = "the line holds a NUL byte; a dealer reads the line only up to it"
+            return Verdict(outcome, (Problem(Kind.NUL_BYTE, nul + 1, wrong),))
         if not body:
-            wrong = "the line is empty; a dealer ignores it and keeps waiting"
-            advice = "Send one line end after a reply, not two; nothing else needs an answer."
-            return _other(Problem(Kind.EMPTY_LINE, 1, wrong, advice))
+            return _other(Problem(Kind.EMPTY_LINE, 1, "the line is empty; a dealer ignores it and keeps waiting"))
         fields = body.split(b":")
         head = b":".join(fields[:_FIELDS])
         known = self.sent.get(head)
         if known is not None and known is not asked:
             return _judge_stale(known)
         if asked is None:
-            return _other(_judge_stray(body, about))
+            return _other(_judge_stray(body, self.latest))
         if known is asked and len(fields) > _FIELDS:
             action, problems = judge_action(body[len(head) + 1 :], len(head) + 2, asked.betting)
             return Verdict(Outcome.ANSWER, problems, action=action)
@@ -325,38 +366,30 @@ def _other(problem: Problem) -> Verdict:
 
 
 def _judge_stale(known: SentState) -> Verdict:
-    if known.is_given_up:
-        return Verdict(Outcome.OTHER, about=known)
-    if known.asks:
-        return Verdict(Outcome.REPEAT, about=known)
+    if known.is_given_up or known.asks:
+        return Verdict(Outcome.OTHER if known.is_given_up else Outcome.REPEAT, about=known)
     if known.betting.finished:
-        kind, expected = Kind.UNASKED_FINAL, "nothing: the hand is over"
         wrong = "no answer is due to the last state of a hand; a dealer ignores the answer"
-        advice = (
-            "Do not answer when the hand is over: all but one have folded, or the last round is done and hands are "
-            "shown. After an all-in every remaining '/' comes at once, as in r20000c///."
-        )
+        problem = Problem(Kind.UNASKED_FINAL, len(known.text) + 1, wrong, "nothing: the hand is over")
     else:
         acting = known.betting.acting_position
-        kind, expected = Kind.UNASKED, f"nothing: position {acting} is to act"
         wrong = f"in this state position {acting} is to act, not the bot; a dealer ignores the answer"
-        advice = "Answer only when it is your turn: play the betting from its start and see whose turn follows."
-    return Verdict(Outcome.OTHER, (Problem(kind, len(known.text) + 1, wrong, advice, expected),), known)
+        problem = Problem(Kind.UNASKED, len(known.text) + 1, wrong, f"nothing: position {acting} is to act")
+    return Verdict(Outcome.OTHER, (problem,), known)
 
 
 def _judge_after_echo(body: bytes, end: int) -> Problem:
-    kind, rest = Kind.ACTION_MISSING, body[end:]
+    rest = body[end:]
     if rest.startswith(b"\r"):
-        kind = Kind.ECHO_CR
         wrong = "the echo holds the CR of the dealer's line; a dealer finds no action after the state and plays a call"
-        advice = "Cut CR and LF off the state before you add ':'."
-    elif not rest:
+        return Problem(Kind.ECHO_CR, end + 1, wrong)
+    if not rest:
         wrong = "the state came back without an action; a dealer plays a call"
         advice = "Add ':' and the action. If they went out as a line of their own, cut LF off the state first."
     else:
         wrong = "':' must follow the state; a dealer finds no action there and plays a call"
         advice = "Put ':' and nothing else between the state and the action."
-    return Problem(kind, end + 1, wrong, advice)
+    return Problem(Kind.ACTION_MISSING, end + 1, wrong, advice=advice)
 
 
 def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
@@ -368,14 +401,13 @@ def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
     is_read = not isinstance(session.next_event(), BadState | StaleReply)
     wanted = asked.text + b":"
     at = first_difference(body, wanted)
-    part = min(asked.text[:at].count(b":"), _FIELDS - 1)
+    part, advice = _PARTS[min(asked.text[:at].count(b":"), _FIELDS - 1)]
     found = f"{chr(body[at])!a} in place of" if at < len(body) else "the line ends before"
-    differs = f"in {_PART_NAMES[part]}, {found} {chr(wanted[at])!a}"
-    advice = _ECHO + _PART_ADVICE[part]
+    differs = f"in {part}, {found} {chr(wanted[at])!a}"
     if is_read:
         wrong = f"the echo differs from the state {differs}; the reference dealer takes it for the same state, "
         wrong += "others compare bytes"
-        problem = Problem(Kind.ECHO_REWRITTEN, at + 1, wrong, advice)
+        problem = Problem(Kind.ECHO_REWRITTEN, at + 1, wrong, advice=_ECHO + advice)
         scanned = scan_match_state(body.decode("latin-1"), game)
         assert scanned is not None
         end = scanned[1]
@@ -383,18 +415,16 @@ def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
             return Verdict(Outcome.ANSWER, (problem, _judge_after_echo(body, end)))
         action, problems = judge_action(body[end + 1 :], end + 2, asked.betting)
         return Verdict(Outcome.ANSWER, (problem, *problems), action=action)
-    attempt = _attempted_action(body, asked.betting)
-    if body.strip(b" \t")[:5].upper() == b"MATCH" and _judge_cut(body, asked) is None:
+    problem = _judge_stray(body, asked)
+    # Behind a colon it is the rest of a reply whose first part has been taken for the answer already.
+    is_attempt = problem.kind is Kind.ECHO_MISSING and not body.startswith(b":")
+    if body.strip(b" \t")[:5].upper() == b"MATCH" and problem.kind is not Kind.ECHO_CUT:
         wrong = f"the echo is not the state: it differs {differs}; a dealer ignores the line and keeps waiting"
-        return Verdict(Outcome.ATTEMPT, (Problem(Kind.ECHO_CHANGED, at + 1, wrong, advice),), action=attempt)
-    stray = _judge_stray(body, asked)
-    if stray.kind is Kind.ECHO_CUT:
+        problem, is_attempt = Problem(Kind.ECHO_CHANGED, at + 1, wrong, advice=_ECHO + advice), True
+    outcome = Outcome.ATTEMPT if is_attempt else Outcome.OTHER
+    if problem.kind is Kind.ECHO_CUT:
         outcome = Outcome.FRAGMENT
-    else:
-        # Behind a colon it is the rest of a reply whose first part has been taken for the answer already.
-        is_attempt = stray.kind is Kind.ECHO_MISSING and not body.startswith(b":")
-        outcome = Outcome.ATTEMPT if is_attempt else Outcome.OTHER
-    return Verdict(outcome, (stray,), action=attempt)
+    return Verdict(outcome, (problem,), action=_attempted_action(body, asked.betting))
 
 
 def _judge_stray(body: bytes, about: SentState | None) -> Problem:
@@ -402,10 +432,8 @@ def _judge_stray(body: bytes, about: SentState | None) -> Problem:
     if cut is not None:
         return cut
     if _BARE_ACTION.fullmatch(body.strip()):
-        return Problem(Kind.ECHO_MISSING, 1, "this is an action without its state; a dealer ignores the line", _ECHO)
-    wrong = "the line is neither a reply nor a comment; a dealer ignores it"
-    advice = "Send nothing but replies; print what is meant for you to stderr, or begin the line with '#'."
-    return Problem(Kind.JUNK, 1, wrong, advice)
+        return Problem(Kind.ECHO_MISSING, 1, "this is an action without its state; a dealer ignores the line")
+    return Problem(Kind.JUNK, 1, "the line is neither a reply nor a comment; a dealer ignores it")
 
 
 def _judge_cut(body: bytes, about: SentState) -> Problem | None:
@@ -419,13 +447,12 @@ def _judge_cut(body: bytes, about: SentState) -> Problem | None:
         return None
     which = f"those from {start + 1} to {start + len(head)}" if start else f"the first {len(head)}"
     wrong = f"the state has {len(about.text)} bytes, and only {which} came back; a dealer ignores the line"
-    return Problem(Kind.ECHO_CUT, 1 if start else len(head) + 1, wrong, _FRAMING)
+    return Problem(Kind.ECHO_CUT, 1 if start else len(head) + 1, wrong)
 
 
 def _attempted_action(body: bytes, betting: BettingState) -> Action:
-    text = body.rpartition(b":")[2].strip().decode("latin-1")
-    scanned = scan_action(text, 0, betting.game.is_limit)
-    action = None if scanned is None else scanned[0]
+    scanned = scan_action(body.rpartition(b":")[2].strip().decode("latin-1"), 0, betting.game.is_limit)
+    action = scanned[0] if scanned else None
     return CALL if action is None or betting.after_if_legal(action) is None else action
 
 
@@ -436,13 +463,6 @@ _SAME_SIZE: Final = re.compile(r"[ \t]*\+?[0-9]+")
 """Texts that the reference dealer reads as the number that a person would read."""
 _MOST_CHIPS: Final = 2**31 - 1
 _SHOWN: Final = 20
-_TOTALS: Final = (
-    "The number after r is the total you will have put in during the whole hand, earlier rounds and blinds included: "
-    "not the total of the round, and not what you add."
-)
-_LETTERS: Final = (
-    "Send f for fold, c for call and check, r for bet and raise, in lower case and with nothing before it."
-)
 _REFUSED: Final = {
     Rule.RAISE_CAP: "Count the raises after the last '/' (blinds do not count) and stop at the number the game allows "
     "for that round.",
@@ -462,90 +482,78 @@ def judge_action(tail: bytes, start: int, betting: BettingState) -> tuple[Action
         start: number of the first of them in its line, counted from 1.
         betting: the betting of the state that asked.
     """
-    action, problems = _judge_action_text(tail.decode("latin-1"), start, betting)
-    if action is None:
-        action = CALL
-    else:
-        action, refused = _judge_by_the_rules(action, start, betting)
-        problems += refused
-    return action, tuple([problem._replace(expected=describe_legal(betting)) for problem in problems])
+    action, problems = _judge_action_text(tail.decode("latin-1"), start, betting.game.is_limit)
+    if action is not None and (refused := _judge_by_the_rules(action, start, betting)) is not None:
+        problems.append(refused)
+    played = CALL if action is None else nearest_legal(action, betting)
+    return played, tuple([problem._replace(expected=describe_legal(betting)) for problem in problems])
 
 
-def _judge_action_text(text: str, start: int, betting: BettingState) -> tuple[Action | None, list[Problem]]:
-    scanned, is_limit = scan_action(text, 0, betting.game.is_limit), betting.game.is_limit
+def _judge_action_text(text: str, start: int, is_limit: bool) -> tuple[Action | None, list[Problem]]:
+    scanned = scan_action(text, 0, is_limit)
     if scanned is None:
         wrong = f"{_quote(text)} is a raise without a size; a dealer plays a call for it"
-        return None, [Problem(Kind.SIZE_MISSING, start + 1, wrong, _TOTALS)]
+        return None, [Problem(Kind.SIZE_MISSING, start + 1, wrong)]
     action, end = scanned
     if action is None:
         return None, [_unknown_letter(text, start)]
-    problems = []
+    problems, rest = [], text[1:]
     if text[0] not in "fcr":
         meant = format_action(action)[0]
         wrong = f"{text[0]!r} is not a letter of the protocol; the reference dealer takes it for {meant!r}, "
-        problems.append(Problem(Kind.ACTION_LETTER, start, f"{wrong}others may not", _LETTERS))
-    rest = text[1:]
+        problems.append(Problem(Kind.ACTION_LETTER, start, f"{wrong}others may not"))
     if action.kind is ActionKind.RAISE and not is_limit:
         problems += _judge_size_text(rest, start, end, action)
     elif rest and action.kind is ActionKind.RAISE and rest.strip().isdecimal():
         wrong = f"{_quote(rest)} follows r, but in a limit game the rules fix the size; a dealer ignores it"
-        problems.append(Problem(Kind.LIMIT_SIZE, start + 1, wrong, "Send r alone in limit games."))
+        problems.append(Problem(Kind.LIMIT_SIZE, start + 1, wrong))
     elif rest:
         wrong = f"{_quote(rest)} follows the action; the reference dealer ignores it, others may not"
-        problems.append(Problem(Kind.ACTION_TAIL, start + 1, wrong, "End the line right after the action."))
+        problems.append(Problem(Kind.ACTION_TAIL, start + 1, wrong))
     return action, problems
 
 
 def _unknown_letter(text: str, start: int) -> Problem:
     if not text:
-        advice = "Put the action there: f, c, or r (in no-limit games with its size)."
-        return Problem(Kind.ACTION_MISSING, start, "nothing follows the colon; a dealer plays a call", advice)
+        return Problem(Kind.ACTION_MISSING, start, "nothing follows the colon; a dealer plays a call")
     what = f"{_quote(text)} begins no action{_HINTS.get(text[0].lower(), '')}"
     what = "a blank precedes the action" if text[0] in " \t" else what
-    return Problem(Kind.ACTION_UNKNOWN, start, f"{what}; a dealer plays a call for it", _LETTERS)
+    return Problem(Kind.ACTION_UNKNOWN, start, f"{what}; a dealer plays a call for it")
 
 
 def _judge_size_text(size: str, start: int, end: int, action: Action) -> list[Problem]:
     read, plain = f"a dealer reads {action.hand_total}", _PLAIN_SIZE.match(size)
     if _SAME_SIZE.fullmatch(size) and int(size) <= _MOST_CHIPS:
-        if _PLAIN_SIZE.fullmatch(size):
-            return []
-        wrong = f"{_quote(size)} is not a plain number, though {read}, as is meant"
-        advice = "Write digits alone: no sign, no blank, no zero before them."
-        return [Problem(Kind.SIZE_UNUSUAL, start + 1, wrong, advice)]
+        unusual = Problem(
+            Kind.SIZE_UNUSUAL, start + 1, f"{_quote(size)} is not a plain number, though {read}, as is meant"
+        )
+        return [] if _PLAIN_SIZE.fullmatch(size) else [unusual]
     if plain and int(plain[0]) > _MOST_CHIPS:
         wrong = f"{_quote(size)} is beyond {_MOST_CHIPS}, the largest number a dealer can hold; {read}"
-        return [Problem(Kind.SIZE_UNREADABLE, start + 1, wrong, _TOTALS)]
-    wrong = f"{_quote(size)} is not a whole number of chips; {read}"
-    advice = "Write the size as a whole number of chips in digits, with nothing after it: no point, no exponent."
+        return [Problem(Kind.SIZE_UNREADABLE, start + 1, wrong, advice=_TOTALS)]
     first = end if plain and int(plain[0]) == action.hand_total else 1
-    return [Problem(Kind.SIZE_UNREADABLE, start + first, wrong, advice)]
+    return [Problem(Kind.SIZE_UNREADABLE, start + first, f"{_quote(size)} is not a whole number of chips; {read}")]
 
 
-def _judge_by_the_rules(action: Action, start: int, betting: BettingState) -> tuple[Action, list[Problem]]:
+def _judge_by_the_rules(action: Action, start: int, betting: BettingState) -> Problem | None:
     try:
         betting.check(action)
-        return action, []
+        return None
     except IllegalAction as error:
         rule = error.rule
-    legal, size, byte = betting.legal_actions(), action.hand_total, start + 1
+    legal, size = betting.legal_actions(), action.hand_total
     if rule is Rule.NOTHING_TO_FOLD_TO:
-        kind, byte, played = Kind.FOLD_REFUSED, start, CALL
         wrong = "there is nothing to call, so folding is not allowed; a dealer plays a check"
-        advice = "Send c where you have put in as much as every other player: a check costs nothing."
-    elif rule is Rule.BELOW_MINIMUM:
-        kind, played = Kind.SIZE_TOO_SMALL, raise_to(legal.raise_min)
+        return Problem(Kind.FOLD_REFUSED, start, wrong)
+    if rule is Rule.BELOW_MINIMUM:
         wrong = f"the size {size} is below the smallest legal one; a dealer plays r{legal.raise_min}"
-        advice = f"{_TOTALS}{_guess_meaning(size, betting)}"
-    elif rule is Rule.ABOVE_MAXIMUM:
-        kind, played = Kind.SIZE_TOO_LARGE, raise_to(legal.raise_max)
+        return Problem(Kind.SIZE_TOO_SMALL, start + 1, wrong, advice=f"{_TOTALS}{_guess_meaning(size, betting)}")
+    if rule is Rule.ABOVE_MAXIMUM:
         wrong = f"the size {size} is above the stack; a dealer plays r{legal.raise_max}"
         advice = f"All-in is r{legal.raise_max} here: the whole stack, including what is in the pot already."
-    else:
-        kind, byte, played = Kind.RAISE_REFUSED, start, CALL
-        wrong = f"no raise is allowed here: {rule.value}; a dealer plays a call for it"
-        advice = _REFUSED[rule]
-    return played, [Problem(kind, byte, wrong, advice)]
+        return Problem(Kind.SIZE_TOO_LARGE, start + 1, wrong, advice=advice)
+    wrong = f"no raise is allowed here: {rule.value}; a dealer plays a call for it"
+    return Problem(Kind.RAISE_REFUSED, start, wrong, advice=_REFUSED[rule])
 
 
 def _guess_meaning(size: int, betting: BettingState) -> str:

@@ -14,9 +14,9 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
-from dealer.doctor.situations import HANDSHAKE, ExaminationSetup, Situation
+from dealer.doctor.situations import HANDSHAKE, DoctorSettings, Situation
 from dealer.reports.gate import junit_case, junit_suite, junit_text
-from engine import Action, ActionKind
+from engine import Action, ActionKind, Game
 from engine.text import count_of
 from logs.document import (
     CODE,
@@ -37,6 +37,7 @@ from protocol.game_definition import short_name
 
 SCHEMA_VERSION: Final = 1
 _MOST_LINE_CHARACTERS: Final = 8192
+_START_TIMEOUT_S, _REMOTE_START_TIMEOUT_S = 30.0, 300.0
 
 
 class Finding(BaseModel):
@@ -114,16 +115,22 @@ class DoctorReport(BaseModel):
 
 
 class Examination:
-    """One bot being examined: what was found and counted so far, and the current situation.
+    """One bot being examined in a game: what was found and counted so far, and the current situation.
 
     Findings are grouped by kind: a habit takes no more room than a single slip.
+
+    Attributes:
+        start_timeout_s: the time for the version line; None waits forever.
     """
 
-    def __init__(self, setup: ExaminationSetup) -> None:
-        self.setup = setup
+    def __init__(self, settings: DoctorSettings, game: Game, *, is_remote: bool = False) -> None:
+        self.settings, self.game = settings, game
+        self.start_timeout_s: float | None = _REMOTE_START_TIMEOUT_S if is_remote else _START_TIMEOUT_S
+        if settings.start_timeout_s is not None:
+            self.start_timeout_s = settings.start_timeout_s or None
         self.situation = HANDSHAKE
         self.row = SituationReport(name=HANDSHAKE.name)
-        self.rows = [SituationReport(name=situation.name) for situation in setup.situations]
+        self.rows = [SituationReport(name=situation.name) for situation in settings.selected]
         self.slowest_s = 0.0
         self.is_interrupted = False
         self._found: dict[Kind, Finding] = {}
@@ -154,6 +161,7 @@ class Examination:
     ) -> None:
         """Add a finding, with the bot's line, the state that it belongs to and the last lines that the bot wrote."""
         situation, severity = self.situation, severity or problem.kind.severity
+        problem = problem._replace(advice=problem.advice or problem.kind.advice)
         if situation.is_mild and severity is Severity.ERROR:
             severity = Severity.WARNING
         is_advised = situation.opening is None or about is None or about.hand == situation.first_hand
@@ -185,7 +193,7 @@ class Examination:
         return DoctorReport(
             bot=bot,
             game=game,
-            seed=self.setup.seed,
+            seed=self.settings.seed,
             result="faulty" if severities["error"] else "interrupted" if self.is_interrupted else "sound",
             errors=severities["error"],
             warnings=severities["warning"],

@@ -14,8 +14,12 @@ import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
+from annotated_types import Interval
+
+from bots.sdk.options import Wording
+from dealer.run.settings import NO_ADDRESS, Host
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, betting_start, raise_to
 from engine.errors import quoted
 from engine.game import MAX_ACTIONS_PER_ROUND
@@ -144,27 +148,6 @@ class Situation:
     missing_in: Callable[[Game], str] = lambda game: ""
     has_strong_cards: bool = False
     is_mild: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ExaminationSetup:
-    """What is examined, and how.
-
-    Attributes:
-        seed: of the cards and of the opponents.
-        start_timeout_s: time for the version line; None waits forever.
-        timeout_s: time for one answer, and for the bot to end after the dealer has closed.
-        wait_s: length of the long waits.
-        comes_again: whether a client that connects by itself reconnects as often as needed.
-    """
-
-    game: Game
-    situations: Sequence[Situation]
-    seed: int = 0
-    start_timeout_s: float | None = 30.0
-    timeout_s: float = 10.0
-    wait_s: float = 2.0
-    comes_again: bool = False
 
 
 def _every_position(policy: Policy) -> Callable[[Game], Sequence[Policy]]:
@@ -344,3 +327,47 @@ def find_situation(name: str) -> Situation:
         if situation.name == name:
             return situation
     raise ValueError(f"there is no situation {quoted(name)}; there are: {', '.join(one.name for one in SITUATIONS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorSettings:
+    """How a bot is examined. Raises `ValueError` for a situation or an address that does not exist."""
+
+    game: Annotated[str, "A game (see 'arena games') or a .game file.", Wording(flags="-g", group="Examination")] = (
+        "limit"
+    )
+    situations: Annotated[
+        list[str] | None, "Play only this situation; may be repeated.", Wording("NAME", flags="--situation")
+    ] = None
+    timeout_s: Annotated[
+        float,
+        "Seconds for one answer; also for the bot to end after the dealer has closed.",
+        Interval(ge=0.001, le=1e6),
+        Wording("SECONDS"),
+    ] = 10.0
+    wait_s: Annotated[
+        float, "Seconds of silence in the situation 'long-wait'.", Interval(ge=0.0, le=1e6), Wording("SECONDS")
+    ] = 2.0
+    start_timeout_s: Annotated[
+        float | None,
+        "Seconds for the bot to connect and name the version; 0 waits forever.",
+        Interval(ge=0, le=1e9),
+        Wording("SECONDS", otherwise="30; tcp: 300"),
+    ] = None
+    seed: Annotated[int, "Seed of the cards, the opponents and a built-in bot.", Interval(ge=0, le=2**32 - 1)] = 0
+    host: Annotated[Host, Wording(group="A client that connects by itself")] = "127.0.0.1"
+    port: Annotated[int, "Port to listen on; 0 takes a free one.", Interval(ge=0, le=65535)] = 0
+    reconnect: Annotated[bool, "Wait for the client to reconnect; some situations need a connection of their own."] = (
+        False
+    )
+
+    def __post_init__(self) -> None:
+        for name in self.situations or ():
+            find_situation(name)
+        if not self.host:
+            raise ValueError(f"--host: {NO_ADDRESS}")
+
+    @property
+    def selected(self) -> Sequence[Situation]:
+        """The situations to be tried, in their order."""
+        return [one for one in SITUATIONS if not self.situations or one.name in self.situations]

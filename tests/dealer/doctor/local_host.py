@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from dealer.doctor import examination
 from dealer.doctor.dialogue import Dialogue, OnEvent
 from dealer.doctor.examination import Exit
 from dealer.doctor.report import Examination
-from dealer.doctor.situations import SITUATIONS, ExaminationSetup, Situation
+from dealer.doctor.situations import DoctorSettings
 from dealer.match import Phase
 from dealer.match.causes import NotStarted, StartProblem
 from engine import Game
@@ -128,10 +128,15 @@ class EmptyHost:
         return self.how
 
 
-def examined(setup: ExaminationSetup, host: examination.Host, on_event: OnEvent = lambda event: None) -> Examination:
-    return asyncio.run(examination.examine(setup, host, on_event))
+def examined(
+    host: examination.Host, game: Game, *names: str, on_event: OnEvent = lambda event: None, **settings: Any
+) -> Examination:
+    """Examine the bots of a host in the situations of these names, or in all."""
+    result = Examination(DoctorSettings(situations=list(names), **settings), game)
+    asyncio.run(examination.examine(result, host, on_event))
+    return result
 
 
-def examine(make: Callable[[Game], Speaker], game: Game, situations: Sequence[Situation] = SITUATIONS) -> Examination:
+def examine(make: Callable[[Game], Speaker], game: Game) -> Examination:
     """Examine bots of this make to the end."""
-    return examined(ExaminationSetup(game, situations), LocalHost(make, game))
+    return examined(LocalHost(make, game), game)

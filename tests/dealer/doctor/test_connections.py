@@ -12,7 +12,7 @@ import pytest
 from dealer.doctor.examination import BotHost, examine
 from dealer.doctor.judge import Kind
 from dealer.doctor.report import Examination
-from dealer.doctor.situations import ExaminationSetup, find_situation
+from dealer.doctor.situations import DoctorSettings
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from tests.dealer.helpers import PATIENCE_S, game
@@ -41,15 +41,16 @@ class Port:
                     pass
 
     def examine(self, *names: str, start_timeout_s: float = PATIENCE_S, comes_again: bool = False) -> Examination:
-        situations = [find_situation(name) for name in names]
-        setup = ExaminationSetup(
-            game("kuhn"), situations, start_timeout_s=start_timeout_s, timeout_s=PATIENCE_S, comes_again=comes_again
+        settings = DoctorSettings(
+            situations=list(names), start_timeout_s=start_timeout_s, timeout_s=PATIENCE_S, reconnect=comes_again
         )
+        examination = Examination(settings, game("kuhn"), is_remote=True)
         with (
             asyncio.Runner(loop_factory=new_event_loop) as runner,
-            BotHost(parse_player("tcp"), setup, "kuhn", ("127.0.0.1", 0), self._on_event) as host,
+            BotHost(parse_player("tcp"), examination, "kuhn", self._on_event) as host,
         ):
-            return runner.run(examine(setup, host, self._on_event))
+            runner.run(examine(examination, host, self._on_event))
+        return examination
 
 
 @pytest.mark.parametrize("words", [b"VERSION:2.0.0\r\n", b"VERSION:1.0.0\n", b"version 2", b"VERSION"])

@@ -7,7 +7,6 @@ import pytest
 from dealer.doctor.dialogue import MOST_LINES
 from dealer.doctor.judge import Kind
 from dealer.doctor.report import Examination
-from dealer.doctor.situations import ExaminationSetup, find_situation
 from dealer.match import LineReceived, LineSent
 from tests.dealer.doctor.local_host import LocalHost, LocalVisit, examined
 from tests.dealer.doctor.peers import OneReadOneLine, Peer
@@ -32,7 +31,7 @@ class Listener(Peer):
 
 def visit(name: str, *, wait_s: float = 2.0) -> tuple[LocalVisit, Examination]:
     host = LocalHost(Listener, RULES)
-    examination = examined(ExaminationSetup(RULES, [find_situation(name)], wait_s=wait_s), host)
+    examination = examined(host, RULES, name, wait_s=wait_s)
     assert list(examination.findings) == []
     return host.visits[0], examination
 
@@ -84,7 +83,7 @@ def test_every_answer_is_counted() -> None:
 def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() -> None:
     names = ("check-down", "bets", "raises", "mixed", "joined")
     host = LocalHost(OneReadOneLine, RULES)
-    examination = examined(ExaminationSetup(RULES, [find_situation(name) for name in names]), host)
+    examination = examined(host, RULES, *names)
     (group,) = examination.findings
     assert (group.kind, group.situations) == (Kind.SILENT, ("joined",))
     assert "collect bytes until LF" in group.advice
@@ -93,8 +92,7 @@ def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() 
 def test_every_line_is_told() -> None:
     events: list[object] = []
     host = LocalHost(Listener, RULES)
-    setup = ExaminationSetup(RULES, [find_situation("folds")])
-    examined(setup, host, events.append)
+    examined(host, RULES, "folds", on_event=events.append)
     said = [
         (isinstance(event, LineReceived), event.line) for event in events if isinstance(event, LineSent | LineReceived)
     ]
@@ -111,7 +109,7 @@ def test_the_rest_of_a_line_that_is_too_long_is_dropped(size: int, findings: int
         def reply(self, text: bytes, action: bytes, betting: object) -> bytes:
             return b"#" + b"x" * (size - 1) + b"\n" + text + b":c\r\n"
 
-    examination = examined(ExaminationSetup(RULES, [find_situation("folds")]), LocalHost(Long, RULES))
+    examination = examined(LocalHost(Long, RULES), RULES, "folds")
     assert [(finding.kind, finding.count) for finding in examination.findings] == [(Kind.LINE_TOO_LONG, 4)] * findings
 
 
@@ -121,7 +119,7 @@ def test_lines_are_counted_for_each_question(lines: int, kinds: list[Kind]) -> N
         def reply(self, text: bytes, action: bytes, betting: object) -> bytes:
             return b"#\r\n" * lines + text + b":c\r\n"
 
-    examination = examined(ExaminationSetup(RULES, [find_situation("bets")]), LocalHost(Talks, RULES))
+    examination = examined(LocalHost(Talks, RULES), RULES, "bets")
     assert [finding.kind for finding in examination.findings] == kinds
 
 
@@ -130,6 +128,6 @@ def test_a_line_without_an_end_is_judged_when_time_is_up() -> None:
         def reply(self, text: bytes, action: bytes, betting: object) -> bytes:
             return text + b":c"
 
-    examination = examined(ExaminationSetup(RULES, [find_situation("bets")]), LocalHost(Open, RULES))
+    examination = examined(LocalHost(Open, RULES), RULES, "bets")
     (finding,) = examination.findings
     assert (finding.kind, finding.line[-2:]) == (Kind.LINE_UNFINISHED, ":c")

@@ -11,7 +11,7 @@ from dealer.doctor.dialogue import Dialogue
 from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Exit
 from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.report import Examination, SituationState, junit_of
-from dealer.doctor.situations import SITUATIONS, ExaminationSetup, Situation, find_situation
+from dealer.doctor.situations import SITUATIONS, Situation
 from dealer.match.causes import StartProblem
 from engine import BettingState
 from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine, examined
@@ -32,9 +32,7 @@ ALONE = [situation.name for situation in SITUATIONS if situation.needs_connectio
 
 
 def run(host: LocalHost, *names: str, comes_again: bool = False) -> Examination:
-    situations = [find_situation(name) for name in names] or SITUATIONS
-    examination = examined(ExaminationSetup(LIMIT, situations, comes_again=comes_again), host)
-    return examination
+    return examined(host, LIMIT, *names, reconnect=comes_again)
 
 
 def states(examination: Examination) -> dict[str, SituationState]:
@@ -124,7 +122,7 @@ def test_nothing_is_tried_without_a_version() -> None:
     ],
 )
 def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
-    examination = examined(ExaminationSetup(LIMIT, SITUATIONS), EmptyHost(how))
+    examination = examined(EmptyHost(how), LIMIT)
     (group,) = examination.findings
     assert group.kind is Kind.NO_CONNECTION
     assert words in group.wrong
@@ -183,9 +181,8 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_progress_is_told() -> None:
     events: list[object] = []
-    setup = ExaminationSetup(LIMIT, [find_situation("bets"), find_situation("end-of-match"), find_situation("cut-off")])
     host = LocalHost(Peer, LIMIT)
-    examined(setup, host, events.append)
+    examined(host, LIMIT, "bets", "end-of-match", "cut-off", on_event=events.append)
     names = [event.name for event in events if isinstance(event, Situation)]
     assert names == [
         "handshake",
@@ -199,7 +196,7 @@ def test_progress_is_told() -> None:
 def test_cards_and_opponents_follow_from_the_seed() -> None:
     def sent(seed: int) -> bytes:
         host = LocalHost(Peer, LIMIT)
-        examined(ExaminationSetup(LIMIT, SITUATIONS, seed=seed), host)
+        examined(host, LIMIT, seed=seed)
         return b"".join(segment for visit in host.visits for segment in visit.sent)
 
     assert sent(1) == sent(1)
@@ -210,7 +207,7 @@ def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
     def advice(player: str) -> str:
         host = EmptyHost((None, ()))
         host.can_start = player != "tcp"
-        examination = examined(ExaminationSetup(LIMIT, SITUATIONS), host)
+        examination = examined(host, LIMIT)
         (group,) = examination.findings
         return group.advice
 
@@ -220,7 +217,7 @@ def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
 
 def test_a_client_that_names_no_version_is_told_from_none_at_all() -> None:
     host = EmptyHost((None, ()), StartProblem.UNREADABLE_VERSION)
-    examination = examined(ExaminationSetup(LIMIT, SITUATIONS), host)
+    examination = examined(host, LIMIT)
     (group,) = examination.findings
     assert group.kind is Kind.NO_VERSION
     assert group.wrong == "no client began with a version line within 30 s"

@@ -44,7 +44,9 @@ def judge(
     latest: SentState | None = ASKED,
     sent: dict[bytes, SentState] = TOLD,
 ) -> Verdict:
-    return Judge(GAME, sent, latest, asked).judge(line)
+    one = Judge(GAME)
+    one.sent, one.latest, one.asked = sent, latest, asked
+    return one.judge(line)
 
 
 def kinds(verdict: Verdict) -> list[tuple[Kind, int]]:

@@ -6,7 +6,7 @@ import re
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.report import Examination
-from dealer.doctor.situations import SITUATIONS, ExaminationSetup, find_situation
+from dealer.doctor.situations import DoctorSettings, find_situation
 from engine import betting_start
 from tests.dealer.helpers import ROOT, game
 
@@ -20,7 +20,7 @@ def add(
 
 
 def nothing_found() -> Examination:
-    return Examination(ExaminationSetup(game("kuhn"), SITUATIONS))
+    return Examination(DoctorSettings(), game("kuhn"))
 
 
 def test_one_habit_is_one_group() -> None:

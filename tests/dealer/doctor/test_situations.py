@@ -10,7 +10,7 @@ from dealer.doctor import situations as opponents
 from dealer.doctor.report import SituationState
 from dealer.doctor.situations import (
     SITUATIONS,
-    ExaminationSetup,
+    DoctorSettings,
     Situation,
     find_situation,
     middle_of_a_hand,
@@ -35,7 +35,7 @@ def told(name: str, game_name: str) -> list[str]:
     """The lines of one situation, to a bot that calls."""
     rules = game(game_name)
     host = LocalHost(Caller, rules)
-    assert list(examined(ExaminationSetup(rules, [find_situation(name)]), host).findings) == []
+    assert list(examined(host, rules, name).findings) == []
     return b"".join(host.visits[-1].sent).decode().splitlines()
 
 
@@ -119,14 +119,14 @@ def test_the_middle_of_a_hand() -> None:
 def test_comments_are_sent_where_they_are_promised() -> None:
     rules = game("kuhn")
     host = LocalHost(Caller, rules)
-    examined(ExaminationSetup(rules, [find_situation("comments")]), host)
+    examined(host, rules, "comments")
     lines = b"".join(host.visits[0].sent).splitlines()
     assert sum(line[:1] in (b"#", b";") for line in lines) == len(lines) / 2
 
 
 def test_a_situation_that_does_not_exist() -> None:
     with pytest.raises(ValueError, match=r"no situation 'x'; there are: handshake, check-down"):
-        find_situation("x")
+        DoctorSettings(situations=["bets", "x"])
     assert find_situation("bets").name == "bets"
 
 
