@@ -14,10 +14,8 @@ bytes; what follows is the next line. A NUL ends a line. What is left when the c
     >>> session.next_event()
     ShowQueue()
 
-`QUIT`, `CANCEL`, `RESULT` and `LOG` are additions, and so are the requests of clients that bring bots
-(`protocol.joining`), whose connections for seats begin with a claim instead of a login; everything else is that of the
-reference, byte for byte. Additions are in lines that begin with ``# ``, which existing clients
-print.
+`QUIT`, `CANCEL`, `RESULT` and `LOG` are additions; everything else is that of the reference, byte for byte. Additions
+are in lines that begin with ``# ``, which existing clients print.
 
 One client of the reference sends a single line, ``USER PASSWORD run|rerun|games ...``, and waits for the line
 ``Matches finished``: its login carries an errand (`Errand`).
@@ -30,9 +28,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.text import printable
-from protocol.errors import LocalProtocolError, RemoteProtocolError
+from protocol.errors import LocalProtocolError
 from protocol.framing import LineReader
-from protocol.joining import BLANKS, JoiningRequest, Refused, SeatClaim, is_claim, read_claim, read_request
 from protocol.numbers import scan_integer, scan_unsigned, wrap_int32, wrap_uint32
 
 LOGGED_IN = "LOGON OKAY - type help for commands\n"
@@ -51,13 +48,13 @@ RUNMATCHES game #runs tag rngSeed player ... - submit match request
 # CANCEL tag - cancel your requests with this tag
 # RESULT [tag] - show the results of your requests
 # LOG tag [run] - show the log of a run, or of all
-# JOIN bot=name session=word ... - bring a bot of your own, as 'arena join' does
 # QUIT - leave
 """
 
 MOST_TAG_BYTES = 250
 """So long may a user's name and the tag together be."""
 
+_BLANKS = re.compile(r"[ \t\n\v\f\r]+")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -164,11 +161,7 @@ BenchmarkEvent: TypeAlias = (
     | Cancel
     | ShowResult
     | FetchLog
-    | SeatClaim
-    | JoiningRequest
-    | Refused
 )
-"""`Refused` is a request of a client that brings a bot with something wrong in it."""
 
 
 class BenchmarkSession:
@@ -207,10 +200,6 @@ class BenchmarkSession:
             raise LocalProtocolError("no user has logged in yet")
         self._is_admitted = True
 
-    def take_rest(self) -> bytes:
-        """What has come after the last line: on a connection for a seat, the bytes of its bot."""
-        return self._reader.take_rest()
-
     def next_event(self) -> BenchmarkEvent | None:
         """The next event; None when more bytes are needed, or after a login that has not been admitted."""
         if self._has_greeted and not self._is_admitted:
@@ -221,19 +210,12 @@ class BenchmarkSession:
         text = line.partition(b"\0")[0].decode("utf-8", "surrogateescape")
         if not self._has_greeted:
             self._has_greeted = True
-            return _read_claim(text) if is_claim(text) else _read_login(text)
+            return _read_login(text)
         return _read_command(text)
 
 
-def _read_claim(text: str) -> SeatClaim | Login:
-    try:
-        return read_claim(text)
-    except RemoteProtocolError:
-        return Login("", "")
-
-
 def _words(text: str) -> list[str]:
-    return [word for word in BLANKS.split(text) if word]
+    return [word for word in _BLANKS.split(text) if word]
 
 
 def _read_login(text: str) -> Login:
@@ -288,10 +270,7 @@ def _read_command(text: str) -> BenchmarkEvent:
             return FetchLog(tag, None)
         case [word, tag, run] if word.lower() == "log" and run.isascii() and run.isdigit() and len(run) < 10:
             return FetchLog(tag, int(run))
-    try:
-        return read_request(text) or NotUnderstood()
-    except RemoteProtocolError as error:
-        return Refused(_words(text)[0].upper(), None, str(error))
+    return NotUnderstood()
 
 
 def _read_request(words: list[str]) -> RequestRuns | Malformed:

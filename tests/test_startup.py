@@ -73,6 +73,7 @@ DEALER = {
     "dealer.reference.command",
     "dealer.table.collector",
     "dealer.table.connections",
+    "dealer.table.links",
     "dealer.table.listener",
     "dealer.table.loop",
     "logs.acpc_log.writer",

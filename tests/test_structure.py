@@ -33,7 +33,7 @@ DEALER_ROOMS = (
     {"reports"},
     {"library"},
     {"person"},
-    {"reference", "doctor", "server", "watching"},
+    {"reference", "doctor", "joining", "server", "watching"},
     {"web", "bench"},
     {"cli"},
 )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 from annotated_types import Interval
@@ -22,28 +23,19 @@ from dealer.cli.console import Terminal, abort, until_stopped
 from dealer.cli.options import Quiet, Verbose
 from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.joining.client import OUTPUT_FOLDER, BotFailed, ConnectionLost, JoinedServer, Joining, News
+from dealer.joining.connection import ALL_GAMES, JoinSettings
 from dealer.match.faults import FaultPolicy
 from dealer.run.folder import empty_folder, new_folder
 from dealer.run.settings import Seating
-from dealer.server.joining.client import OUTPUT_FOLDER, Joining
-from dealer.server.joining.connection import (
-    ALL_GAMES,
-    BotFailed,
-    ChallengeRefused,
-    ConnectionLost,
-    JoinedServer,
-    JoinSettings,
-    News,
-)
 from dealer.table.loop import new_event_loop
 from dealer.table.players import NAME_RULE, Player, PlayerKind, is_name, parse_player
 from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
 from protocol.game_definition import short_name
-from protocol.joining import Challenge, ContestTerms, RunOver, RunStands, SeatOffer
+from protocol.joining import Challenge, ChallengeState, ContestTerms, RunOver, RunStands, SeatOffer
 
 _TOKEN_VARIABLE = "ARENA_TOKEN"
-_DEFAULT_USER = "player"
 _TERMS = ContestTerms()
 
 
@@ -51,17 +43,15 @@ _TERMS = ContestTerms()
 class _Login:
     token: Annotated[
         str | None,
-        f"Token, or NAME:TOKEN; the variable {_TOKEN_VARIABLE} or a file hides it from other users of this machine.",
+        f"Token; the variable {_TOKEN_VARIABLE} or a file hides it from other users of this machine.",
         Wording(group="Login"),
     ] = None
     token_file: Annotated[
-        Path | None, "File with the token, or with name and token.", Wording("FILE", group="Login")
+        Path | None, "File with the token, or with the line that shows it.", Wording("FILE", group="Login")
     ] = None
-    user: Annotated[str | None, "Name of the login.", Wording(group="Login", otherwise=_DEFAULT_USER)] = None
-    tls: Annotated[bool, "Encrypt the connection.", Wording(group="Login")] = False
     ca: Annotated[
         Path | None,
-        "With --tls, trust the certificates in this file: not the system's.",
+        "With https, trust the certificates in this file: not the system's.",
         Wording("FILE", group="Login"),
     ] = None
 
@@ -118,7 +108,9 @@ class _Challenges:
 
 def join(
     context: typer.Context,
-    server: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The server's text port.")],
+    server: Annotated[
+        str, typer.Argument(metavar="SERVER", help="The address of the server's pages, or its HOST:PORT.")
+    ],
     bot: Annotated[
         list[str],
         typer.Argument(metavar="BOT...", help="As for 'arena play'; or '--' and a command with its arguments."),
@@ -135,16 +127,16 @@ def join(
 ) -> None:
     """Connect a bot to a server: it plays against the server's bots and those of others.
 
-    The client only makes outgoing connections, to the server's text port; it starts the bot for each match and
-    reconnects after a break. Ctrl-C leaves; with --challenge or --contests it leaves by itself.
+    The client only makes an outgoing connection, a WebSocket; it starts the bot for each match and reconnects after a
+    break. Ctrl-C leaves; with --challenge or --contests it leaves by itself.
     """
     terminal = context.ensure_object(Terminal)
     if verbose:
         terminal.show_log()
-    if login.ca is not None and not login.tls:
-        abort("--ca: certificates are used only with --tls")
-    host, port = _address(server)
-    user, token = _who(login)
+    address = _address(server)
+    if login.ca is not None and not address.startswith("https"):
+        abort("--ca: certificates are used only with https://")
+    token = _token(login)
     player = _player(bot, about.name)
     games = tuple(word for word in about.games.split(",") if word)
     if not games:
@@ -154,9 +146,7 @@ def join(
     has_runs = Path("runs").is_dir()
     folder = new_folder(out, (f"{player.name}-joined",))
     settings = JoinSettings(
-        host=host,
-        port=port,
-        user=user,
+        address=address,
         token=token,
         player=player,
         folder=folder,
@@ -167,7 +157,6 @@ def join(
         challenges=wanted,
         most_runs=about.contests,
         seed=about.seed,
-        uses_tls=login.tls,
         ca=login.ca,
     )
     try:
@@ -187,15 +176,20 @@ def join(
     raise typer.Exit(0 if ending.is_good else EXIT_FAILED)
 
 
-def _address(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
-    if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        abort(f"{quoted(text, 100)} is not HOST:PORT, such as 127.0.0.1:54000")
-    return host, int(port)
+def _address(text: str) -> str:
+    """The address of a server's pages, without a slash at its end."""
+    address = text if "://" in text else f"http://{text}"
+    try:
+        parts = urlsplit(address)
+        is_good = bool(parts.hostname) and (parts.port is not None or "://" in text)
+    except ValueError:
+        is_good = False
+    if not is_good or parts.scheme not in ("http", "https") or parts.query or parts.fragment or parts.username:
+        abort(f"{quoted(text, 100)} is no address of a server, such as http://127.0.0.1:8080 or 127.0.0.1:8080")
+    return address.rstrip("/")
 
 
-def _who(login: _Login) -> tuple[str, str]:
+def _token(login: _Login) -> str:
     if login.token is not None and login.token_file is not None:
         abort("--token and --token-file: give one of them")
     text = login.token
@@ -206,14 +200,15 @@ def _who(login: _Login) -> tuple[str, str]:
             abort(f"--token-file: cannot read {login.token_file}: {getattr(error, 'strerror', None) or error}")
     elif text is None:
         text = os.environ.get(_TOKEN_VARIABLE, "").strip()
+    # As the server prints it, behind the name of its user.
     words = (text or "").replace(":", " ", 1).split()
     if not words:
         abort(
             f"a token is needed: --token, --token-file or the variable {_TOKEN_VARIABLE}; the server's owner issues it"
         )
-    if len(words) > 2 or (len(words) == 2 and login.user not in (None, words[0])):
-        abort("the token is one word, or NAME:TOKEN, and NAME that of --user if that is given")
-    return (words[0] if len(words) == 2 else login.user or _DEFAULT_USER), words[-1]
+    if len(words) > 2 or not words[-1].isascii() or not words[-1].isprintable():
+        abort("the token is one word, or NAME:TOKEN")
+    return words[-1]
 
 
 def _player(words: list[str], name: str | None) -> Player:
@@ -274,7 +269,7 @@ def _show_news(
             terminal.note(f"{news.match}: the bot has left: {news.reason}. Its output is in {news.output}")
             for line in news.last_lines:
                 terminal.trace(f"    {line}")
-        case ChallengeRefused():
+        case ChallengeState():
             terminal.note(f"The challenge {news.tag} is not played: {news.reason}")
         case ConnectionLost():
             terminal.note(f"{news.problem}; the next try is in {news.retry_s:g} s.")
@@ -282,7 +277,7 @@ def _show_news(
             terminal.note(f"{news.bot} is at {settings.address} again.")
         case JoinedServer() if not is_quiet:
             games = ", ".join(map(short_name, news.games)) or "all its games"
-            kind = "" if settings.uses_tls else " The connection is not encrypted."
+            kind = "" if settings.is_encrypted else " The connection is not encrypted."
             terminal.note(f"{news.bot} has joined {settings.address} and plays {games}.{kind} Ctrl-C leaves.")
         case SeatOffer() if not is_quiet:
             terminal.note(f"{news.match}: a seat is offered in {short_name(news.game)}.")

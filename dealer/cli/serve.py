@@ -291,7 +291,7 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
         if started.page is not None:
             terminal.sentence(f"The pages are at {', '.join(_page_addresses(settings, started.page))}")
         else:
-            terminal.sentence(f"There are no pages; for them: {WEB_INSTALL}")
+            terminal.sentence(f"There are no pages, and no bots can join; for both: {WEB_INSTALL}")
         if started.waiting:
             terminal.sentence(f"Resuming {count_of(started.waiting, 'request')} of the last start.")
         if started.token is not None:

@@ -27,8 +27,8 @@ from protocol.joining import ContestTerms
 
 _log = logging.getLogger(__name__)
 
-_COALESCE_MS = 5.0
-"""How long lines for a user's bot that is not to act are held: half as many lines go through the text port."""
+_COALESCE_MS = 250.0
+"""How long lines for a user's bot that is not to act are held: most of them then leave with the next question."""
 _LIMITS = ("user", "memory_mb", "cpu_s")
 
 

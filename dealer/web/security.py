@@ -23,9 +23,10 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from dealer.errors import StoreError, WebError
 from dealer.server.accounts import RateLimit
@@ -53,14 +54,14 @@ _MOST_COOKIE_LETTERS = 100
 _RETRY_S = 5
 
 
-def cookie_name(request: Request, visitor: Visitor) -> str:
+def cookie_name(request: HTTPConnection, visitor: Visitor) -> str:
     """The name of our cookie: browsers keep those of all ports of a machine together."""
     server = request.scope.get("server")
     name = f"arena-{server[1] if server else 0}"
     return f"__Host-{name}" if visitor.is_secure else name
 
 
-def set_cookie(request: Request, response: Response, visitor: Visitor, value: str) -> None:
+def set_cookie(request: HTTPConnection, response: Response, visitor: Visitor, value: str) -> None:
     """Give a browser its cookie; no script sees it, and no other site's form sends it."""
     response.set_cookie(
         cookie_name(request, visitor), value, path="/", secure=visitor.is_secure, httponly=True, samesite="lax"
@@ -99,7 +100,7 @@ class SecurityMiddleware:
         self,
         app: ASGIApp,
         settings: WebSettings,
-        on_error: Callable[[Request, WebError], Response],
+        on_error: Callable[[HTTPConnection, WebError], Response],
         *,
         sessions: Sessions | None,
         is_loopback: bool,
@@ -122,17 +123,24 @@ class SecurityMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
             return
-        request = Request(scope)
+        request = HTTPConnection(scope)
         visitor = self._visitor(request)
         is_new = not visitor.cookie
         if is_new:
             visitor = replace(visitor, cookie=secrets.token_urlsafe(24))
         scope[SCOPE_KEY] = visitor
         scope[KNOWN_KEY] = visitor.user is not None or visitor.is_owner
+        if scope["type"] == "websocket":
+            try:
+                self._check(request)
+            except WebError as error:
+                await WebSocket(scope, receive, send).send_denial_response(self._on_error(request, error))
+            else:
+                await self._app(scope, receive, send)
+            return
         is_started = has_left = False
 
         async def answer(message: Message) -> None:
@@ -177,11 +185,11 @@ class SecurityMiddleware:
         except Exception as error:
             if has_left:
                 return
-            _log.exception("%s %s", request.method, request.url.path)
+            _log.exception("%s %s", scope["method"], request.url.path)
             if not is_started:
                 await self._on_error(request, as_web_error(error))(scope, receive, answer)
 
-    def _check(self, request: Request) -> None:
+    def _check(self, request: HTTPConnection) -> None:
         host = _host_of(request.headers.get("host", ""))
         if self._names and host not in self._names:
             raise WebError(421, "This name is not one of this server; its configuration lists them under [web] names.")
@@ -220,7 +228,7 @@ class SecurityMiddleware:
 
         return next_piece
 
-    def _visitor(self, request: Request) -> Visitor:
+    def _visitor(self, request: HTTPConnection) -> Visitor:
         found = Visitor(
             request.client.host if request.client else "",
             is_owner=self._sessions is None,
@@ -239,7 +247,7 @@ def _host_of(text: str) -> str:
     return name.lower().rstrip(".")
 
 
-def _cookie_of(request: Request, name: str) -> str:
+def _cookie_of(request: HTTPConnection, name: str) -> str:
     jar: SimpleCookie = SimpleCookie()
     for header in request.headers.getlist("cookie"):
         try:

@@ -11,7 +11,7 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
-from dealer.web import account, leaks, live, monitoring, play, replay, standings
+from dealer.web import account, joining, leaks, live, monitoring, play, replay, standings
 from dealer.web.api import app as api
 from dealer.web.library import Counting, ServerLibrary
 from dealer.web.serving import answering
@@ -53,6 +53,7 @@ def server_routes(
     library = ServerLibrary(parts)
     return [
         *monitoring.routes(site, parts),
+        *joining.routes(site),
         *api.routes(site),
         *play.routes(site),
         *account.routes(site),

@@ -12,26 +12,33 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any
 
 import h11
 import uvicorn
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
+from websockets.protocol import State
 
 from dealer.errors import ConfigError, ListenError, SettingProblem
 from dealer.server.settings import WebSettings
 from dealer.table.listener import REACHABLE
 from dealer.web.visitor import KNOWN_KEY
 from engine import Seat
+from protocol.joining import MOST_MESSAGE_BYTES
 
 _BACKLOG = 200
 _MOST_HEAD_BYTES = 32_768
 _LAST_WORDS_S = 1.0
 """A client whose connection is closed has so long to read why."""
 _MOST_LEAVING = 100
+_MOST_UNSENT_BYTES = 1 << 20
+_CHANNEL_KEY = "arena.channel"
 _GRACE_S = 1
 """At the end, answers that are being given have this long; events stop at once."""
 
@@ -47,6 +54,58 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+class Channel(WebSocketsSansIOProtocol):
+    """A WebSocket whose texts can be taken and sent without a task: a match would wait for it.
+
+    Private in uvicorn, like `H11Protocol`.
+
+    Attributes:
+        on_text: called with every text; returns whether it has taken it. What it leaves is for the application.
+    """
+
+    on_text: Callable[[bytes], bool] | None = None
+    _is_leaving = False
+
+    def handle_connect(self, event: Request) -> None:
+        """Begin to answer a request for a WebSocket."""
+        super().handle_connect(event)
+        if not self.handshake_complete:
+            self.scope[_CHANNEL_KEY] = self  # type: ignore[literal-required]
+
+    async def send(self, message: Any) -> None:
+        """Send what the application says; a refusal ends the handshake, which uvicorn takes for a mistake."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body":
+            self.handshake_complete = True
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand on a message."""
+        if self.on_text is not None and self.curr_msg_data_type == "text" and self.on_text(b"".join(self.frames)):
+            self.frames = []
+        else:
+            super().send_receive_event_to_app()
+
+    def send_text(self, text: bytes) -> None:
+        """Send a text at once; a client that leaves too much unread is let go."""
+        if self.conn.state is not State.OPEN or self.transport.is_closing():
+            return
+        self.conn.send_text(text)
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        if self.transport.get_write_buffer_size() > _MOST_UNSENT_BYTES:
+            self.transport.abort()
+
+    def end(self) -> None:
+        """Have the application see the end of the connection."""
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": 1008})
+
+
+def channel_of(connection: HTTPConnection) -> Channel:
+    """The WebSocket of a connection."""
+    channel = connection.scope[_CHANNEL_KEY]
+    assert isinstance(channel, Channel)
+    return channel
 
 
 class _Connection(H11Protocol):
@@ -70,13 +129,13 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        there = [one for one in self.connections if isinstance(one, _Connection) and not one._is_leaving]
+        there = [one for one in self.connections if isinstance(one, _Connection | Channel) and not one._is_leaving]
         host = self.client[0] if self.client else ""
         self._expect_more()
         if sum((one.client or ("",))[0] == host for one in there) > self._bounds.max_connections_per_address:
             self._dismiss("Your address has too many connections to this server; close some, and try again.")
         elif len(there) > self._bounds.max_connections:
-            strangers = [one for one in there if one is not self and not one._is_known]
+            strangers = [one for one in there if isinstance(one, _Connection) and one is not self and not one._is_known]
             last = min(strangers, key=lambda one: one._made_s, default=self)
             last._dismiss("The server has too many connections; try again in some seconds.")
 
@@ -101,6 +160,11 @@ class _Connection(H11Protocol):
             self.transport.write_eof()
         # Closed at once, it would be reset by what the client sends meanwhile, and the sentence lost.
         self._deadline = self.loop.call_later(_LAST_WORDS_S, self.transport.abort)
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Leave the connection to a `Channel`."""
+        self._cancel_deadline()
+        super().handle_websocket_upgrade(event)
 
     def data_received(self, data: bytes) -> None:
         """Take what comes, unless the connection is about to be closed."""
@@ -129,7 +193,7 @@ class _Connection(H11Protocol):
         super().handle_events()
         line, end, _ = self.conn.trailing_data[0].partition(b"\n")
         if self.conn.their_state is h11.IDLE and end and b" HTTP/" not in line:
-            self.send_400_response("This is not HTTP. Bots join at the server's text port.")
+            self.send_400_response("This is not HTTP. The server's text port is another one.")
             return
         self._set_deadline()
 
@@ -180,7 +244,9 @@ async def answering(app: ASGIApp, host: str, settings: WebSettings) -> AsyncIter
     config = uvicorn.Config(
         app,
         http=partial(_Connection, bounds=settings),  # type: ignore[arg-type]
-        ws="none",
+        ws=Channel,
+        ws_max_size=MOST_MESSAGE_BYTES,
+        ws_per_message_deflate=False,
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -22,7 +22,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -61,7 +61,7 @@ class Site:
     links: tuple[Link, ...] = ()
     private_links: tuple[Link, ...] = ()
 
-    def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    def page(self, request: HTTPConnection, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """An answer from a template.
 
         A template extends ``base.html.jinja`` and fills the blocks `title`, `main` and, for files under ``/static``,
@@ -237,7 +237,7 @@ def _methods(request: Request) -> list[str]:
     return sorted({method for route in fitting for method in route.methods or ()})
 
 
-def error_answer(site: Site, request: Request, error: WebError) -> Response:
+def error_answer(site: Site, request: HTTPConnection, error: WebError) -> Response:
     """The answer to an error: for programs a problem, for people a page."""
     heading = HTTPStatus(error.status).phrase
     headers = {"Retry-After": str(math.ceil(error.wait_s))} if error.wait_s else {}

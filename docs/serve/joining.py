@@ -9,20 +9,21 @@ same commands and compares the lines, apart from their numbers. Cards are drawn,
 
 from __future__ import annotations
 
-import contextlib
+import json
 import os
 import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+
+from websockets.sync.client import connect
 
 from engine import CALL
 from protocol import NEED_DATA, Closed, Handshake, PlayerSession, ReceivedState, Reply, find_game
@@ -33,7 +34,7 @@ JOINING: Final = DOCS / "put-your-bot-on-a-server.md"
 COMPETITION: Final = DOCS / "competition.md"
 _ADDRESS, _PORT, _WEB_PORT = "192.0.2.10", 54000, 8080
 """As the pages print them."""
-_SERVERS: Final = (f"SERVER:{_PORT}", f"127.0.0.1:{_PORT}")
+_SERVERS: Final = (f"SERVER:{_WEB_PORT}", f"127.0.0.1:{_WEB_PORT}")
 _BLOCK: Final = r"(?s)<!-- {name} -->\n```text\n(.*?)```\n<!-- end -->"
 _RESULT: Final = "all deals were played"
 _PATIENCE_S: Final = 600.0
@@ -63,7 +64,7 @@ class Room:
 
     Attributes:
         folder: of the server, and of everybody who joins.
-        port: of the running server.
+        port: of the pages of the running server.
     """
 
     def __init__(self, folder: Path, arena: Sequence[str] = ("arena",), environment: dict[str, str] | None = None):
@@ -91,14 +92,16 @@ class Room:
         output = self.folder / "server.txt"
         last = "The pages are at .*\n" if (self.folder / "arena-server").exists() else "cannot be shown again; .*\n"
         with output.open("wb") as file:
-            words = shlex.split(f"serve arena-server.toml --port {self.port} --web-port 0")
+            words = shlex.split(f"serve arena-server.toml --port 0 --web-port {self.port}")
             self._server = subprocess.Popen(
                 [*self._arena, *words], cwd=self.folder, env=self._environment, stdout=file, stderr=file
             )
         text = _until(output, last, 1, self._server)
         found = re.search(r"Listening on (\S+) port ([0-9]+)", text)
+        page = re.search(r"The pages are at http://[^:]+:([0-9]+)/", text)
         assert found is not None
-        self.port = int(found[2])
+        assert page is not None
+        self.port = int(page[1])
         text = output.read_text("utf-8").replace(f"{found[1]} port {found[2]}", f"{_ADDRESS} port {_PORT}")
         return re.sub(r"http://\S+/", f"http://{_ADDRESS}:{_WEB_PORT}/", text)
 
@@ -141,52 +144,46 @@ class Room:
 
     # ---- what the client sends and gets
 
-    def conversation(self) -> tuple[str, str]:
-        """What a client that brings a bot says and hears: on the connection of its login, and at a seat."""
-        with self._connect() as (connection, lines):
-            connection.sendall((self.folder / "arena-token").read_bytes())
-            next(lines)
-            said = [
-                "JOIN bot=mine session=u9-2kd version=1 at-once=1 ladder=no game=kuhn",
-                "CHALLENGE tag=first game=kuhn player=mine player=calling deals=100",
-            ]
-            heard: dict[str, str] = {}
-            at_seat = ""
-            connection.sendall("".join(f"{line}\n" for line in said).encode())
-            for line in lines:
-                verb = line.split()[1]
-                heard.setdefault(verb, line)
-                if verb == "SEAT":
-                    at_seat = at_seat or self._play(line)
-                    if heard["SEAT"] != line:
-                        self._play(line)
-                if verb == "CLOSED":
+    def conversation(self) -> str:
+        """What a client that brings a bot sends and gets, until its first challenge is over: each kind of message once.
+
+        It is written from the page alone, but for the bot itself.
+        """
+        token = (self.folder / "arena-token").read_text().split()[1]
+        address = f"ws://127.0.0.1:{self.port}/api/v1/join"
+        session, lines, heard = PlayerSession(find_game("kuhn")[1]), [], set()
+        with connect(address, additional_headers={"Authorization": f"Bearer {token}"}) as server:
+
+            def say(message: dict[str, object]) -> None:
+                text = json.dumps(message)
+                server.send(text)
+                if ("> ", message["type"]) not in heard:
+                    heard.add(("> ", message["type"]))
+                    lines.append(f"> {text}")
+
+            say({"type": "join", "bot": "mine", "session": "u9-2kd", "games": ["kuhn"]})
+            for text in server:
+                message = json.loads(text)
+                kind = message["type"]
+                key = kind + message.get("state", "")
+                if key not in heard:
+                    heard.add(key)
+                    lines.append(str(text))
+                if kind == "joined":
+                    players = ["mine", "calling"]
+                    say({"type": "challenge", "tag": "first", "game": "kuhn", "players": players, "deals": 100})
+                elif kind == "offer":
+                    session = PlayerSession(find_game("kuhn")[1])
+                    say({"type": "text", "seat": message["seat"], "text": session.send(Handshake()).decode()})
+                elif kind == "text":
+                    session.receive_data(message["text"].encode())
+                    while (event := session.next_event()) is not NEED_DATA and not isinstance(event, Closed):
+                        if isinstance(event, ReceivedState) and event.is_my_turn:
+                            reply = session.send(Reply(CALL)).decode()
+                            say({"type": "text", "seat": message["seat"], "text": reply})
+                elif key == "challenge_statedone":
                     break
-        joined, challenged, *rest = heard.values()
-        return "\n".join([f"> {said[0]}", joined, f"> {said[1]}", challenged, *rest]) + "\n", at_seat
-
-    def _play(self, offer: str) -> str:
-        """Take a seat, and call until the match is over; returns how it begins."""
-        secret = re.search(r"secret=(\S+)", offer)
-        assert secret is not None
-        session = PlayerSession(find_game("kuhn")[1])
-        with self._connect() as (connection, lines):
-            claim = f"SEAT secret={secret[1]} received=0"
-            connection.sendall(f"{claim}\n".encode())
-            begin = [f"> {claim}", next(lines), "> VERSION:2.0.0"]
-            connection.sendall(session.send(Handshake()))
-            for line in lines:
-                begin += [line] if len(begin) == 3 else []
-                session.receive_data(f"{line}\r\n".encode())
-                while (event := session.next_event()) is not NEED_DATA and not isinstance(event, Closed):
-                    if isinstance(event, ReceivedState) and event.is_my_turn:
-                        connection.sendall(session.send(Reply(CALL)))
-        return "\n".join(begin) + "\n"
-
-    @contextlib.contextmanager
-    def _connect(self) -> Iterator[tuple[socket.socket, Iterator[str]]]:
-        with socket.create_connection(("127.0.0.1", self.port), timeout=_PATIENCE_S) as connection:
-            yield connection, (line.decode().rstrip("\r\n") for line in connection.makefile("rb"))
+        return "\n".join(lines) + "\n"
 
 
 def _until(output: Path, pattern: str, count: int, process: subprocess.Popen[bytes]) -> str:
@@ -218,9 +215,7 @@ def main() -> None:
         ):
             asked = command(page, name)
             write(page, name, f"$ {asked}\n{room.run(asked, until)}")
-        requests, seat = room.conversation()
-        write(JOINING, "requests", requests)
-        write(JOINING, "seat", seat)
+        write(JOINING, "conversation", room.conversation())
 
 
 if __name__ == "__main__":

@@ -25,17 +25,18 @@ from pathlib import Path
 from typing import Final
 from unittest import mock
 
+from dealer.joining.client import Joining
+from dealer.joining.connection import JoinSettings
 from dealer.server.accounts import add_token, add_user
 from dealer.server.db.crosstable import table_scores
 from dealer.server.db.records import all_versions
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.joining.client import Joining
-from dealer.server.joining.connection import JoinSettings
 from dealer.server.ratings import FittedRating, fit_ratings
 from dealer.server.server import Started, serve
-from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, bots_for
+from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, WebSettings, bots_for
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
+from dealer.web.server_site import server_site
 from logs.estimation import score_bounds
 from protocol import find_game
 from protocol.joining import Challenge
@@ -54,25 +55,25 @@ Ratings = dict[str, FittedRating]
 def _settings(game: str, field: Sequence[str], deals: int) -> ServerSettings:
     full, rules = find_game(game)
     games = (ServerGame(full, full, rules, deals, 10, bots_for(rules, field), most_deals=max(deals, 100_000)),)
-    return ServerSettings(games, port=0)
+    return ServerSettings(games, port=0, web=WebSettings(port=0))
 
 
-async def _with_server(settings: ServerSettings, folder: Path, work: Callable[[str, int], Awaitable[None]]) -> None:
-    """Have a server in a folder until some work, given its address and port, is done."""
+async def _with_server(settings: ServerSettings, folder: Path, work: Callable[[str], Awaitable[None]]) -> None:
+    """Have a server in a folder until some work, given the address of its pages, is done."""
     started: asyncio.Future[Started] = asyncio.get_running_loop().create_future()
-    server = asyncio.create_task(serve(settings, folder, started.set_result))
+    server = asyncio.create_task(serve(settings, folder, started.set_result, web=server_site))
     await asyncio.wait([server, started], return_when=asyncio.FIRST_COMPLETED)
     if server.done():
         server.result()
     try:
-        await work(*(await started).addresses[0])
+        await work((await started).page or "")
     finally:
         server.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await server
 
 
-def _serve(settings: ServerSettings, folder: Path, work: Callable[[str, int], Awaitable[None]]) -> None:
+def _serve(settings: ServerSettings, folder: Path, work: Callable[[str], Awaitable[None]]) -> None:
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_with_server(settings, folder, work))
 
@@ -81,9 +82,9 @@ def field_ratings(settings: ServerSettings, folder: Path, deals: int, token: str
     """The ratings after the ladder has played every pair that counts once."""
     (game,) = settings.games
 
-    async def work(host: str, port: int) -> None:
+    async def work(address: str) -> None:
         clients = [
-            asyncio.create_task(Joining(_joining(host, port, token, folder, name, HONEST, game.name), _ignore).run())
+            asyncio.create_task(Joining(_joining(address, token, folder, name, HONEST, game.name), _ignore).run())
             for name in MALLORYS
         ]
         pairs = comb(len(game.bots) + len(MALLORYS), 2) - comb(len(MALLORYS), 2)
@@ -103,13 +104,13 @@ def lose(settings: ServerSettings, folder: Path, lost: int, token: str) -> Ratin
     """The ratings after each puppet has challenged Mallory's first bot and lost half of the deals."""
     (game,) = settings.games
 
-    async def work(host: str, port: int) -> None:
+    async def work(address: str) -> None:
         first = asyncio.create_task(
-            Joining(_joining(host, port, token, folder, MALLORYS[0], HONEST, game.name), _ignore).run()
+            Joining(_joining(address, token, folder, MALLORYS[0], HONEST, game.name), _ignore).run()
         )
         for name in PUPPETS:
             challenge = Challenge(name, game.name, (name, MALLORYS[0]), deals=lost // len(PUPPETS))
-            settings = _joining(host, port, token, folder, name, LOSING, game.name)
+            settings = _joining(address, token, folder, name, LOSING, game.name)
             await Joining(replace(settings, challenges=(challenge,)), _ignore).run()
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
@@ -118,11 +119,11 @@ def lose(settings: ServerSettings, folder: Path, lost: int, token: str) -> Ratin
     return _ratings(game, folder)
 
 
-def _joining(host: str, port: int, token: str, folder: Path, name: str, bot: str, game: str) -> JoinSettings:
+def _joining(address: str, token: str, folder: Path, name: str, bot: str, game: str) -> JoinSettings:
     output = folder / "joined" / name
     output.mkdir(parents=True, exist_ok=True)
     player = replace(parse_player(bot), name=name)
-    return JoinSettings(host, port, "mallory", token, player, output, games=(game,), at_once=2, is_on_ladder=True)
+    return JoinSettings(address, token, player, output, games=(game,), at_once=2, is_on_ladder=True)
 
 
 def _ignore(news: object) -> None:

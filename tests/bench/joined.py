@@ -24,10 +24,10 @@ from typing import Final
 import psutil
 
 from dealer.bench import Row, machine_s
+from dealer.joining.client import JoinedServer, Joining, News
+from dealer.joining.connection import JoinSettings
 from dealer.server.accounts import add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.joining.client import Joining
-from dealer.server.joining.connection import JoinedServer, JoinSettings, News
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from protocol import find_game
@@ -41,10 +41,10 @@ _HANDS: Final = 20_000
 _USER: Final = "bench"
 _CONFIG: Final = """
 max_queued_per_user = 10000
-max_connections = 100000
-max_connections_per_address = 100000
 start_timeout_s = {start_s}
 [web]
+max_connections = 100000
+max_connections_per_address = 100000
 requests_per_minute = 1000000
 page_requests_per_minute = 1000000
 [[games]]
@@ -210,7 +210,7 @@ class ServerBench:
         memory = _Memory(self.server.process)
         home = self._folder / "joined"
         home.mkdir()
-        arguments = map(str, (self.server.text_port, self.user, self.bots, self.game, self._bot, home))
+        arguments = map(str, (self.server.web_port, self.bots, self.game, self._bot, home))
         command = [sys.executable, "-c", _JOIN, *arguments]
         with subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
             assert program.stdin is not None
@@ -247,7 +247,7 @@ class ServerBench:
         matches = self.bots // 2
         players = [f"{name}={self._bot}" for name in ("A", "B")]
         options = {
-            "--hands": _HANDS * matches,
+            "--deals": _HANDS * matches,
             "--workers": matches,
             "--seed": 1,
             "--out": folder,
@@ -367,11 +367,11 @@ def bot_name(number: int) -> str:
 
 
 def join(arguments: Sequence[str]) -> None:
-    """Join bots as `arena join` does: PORT USER BOTS GAME BOT FOLDER, the token on the standard input.
+    """Join bots as `arena join` does: PORT BOTS GAME BOT FOLDER, the token on the standard input.
 
     When all have joined a line is printed; they stay until the process is ended, and their bots with them.
     """
-    port, user, bots, game, bot, folder = arguments
+    port, bots, game, bot, folder = arguments
     token = sys.stdin.readline().strip()
     settings = []
     for number in range(int(bots)):
@@ -379,9 +379,7 @@ def join(arguments: Sequence[str]) -> None:
         own = Path(folder) / name
         own.mkdir()
         one = JoinSettings(
-            host="127.0.0.1",
-            port=int(port),
-            user=user,
+            address=f"http://127.0.0.1:{port}",
             token=token,
             player=parse_player(f"{name}={bot}"),
             folder=own,

@@ -1,9 +1,9 @@
-"""What clients that bring bots say and are told, and the streams of seats over connections that break."""
+"""Messages of clients that bring bots, and the texts of seats over connections that break."""
 
 from __future__ import annotations
 
 import contextlib
-import random
+import json
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -11,197 +11,142 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol import LocalProtocolError, RemoteProtocolError
-from protocol.benchmark import BenchmarkSession, Login, NotUnderstood
+from protocol import RemoteProtocolError
 from protocol.joining import (
-    Again,
+    MOST_KEPT,
     Challenge,
-    GiveUp,
     Join,
     JoiningRequest,
-    Refused,
     RunOver,
-    SeatClaim,
-    SeatOffer,
-    SeatOver,
+    SeatStream,
+    SeatText,
     ServerMessage,
-    ShowGame,
-    format_message,
-    is_claim,
-    read_claim,
+    encode,
     read_request,
     read_server_message,
 )
 
-_LETTERS = st.characters(exclude_categories=("C", "Z"))
-_WORDS = st.text(_LETTERS, min_size=1, max_size=30)
-_RESTS = st.text(st.one_of(_LETTERS, st.just(" ")), max_size=60).map(str.strip)
-_VALUES = {
-    "str": _WORDS,
-    "str | None": st.none() | _WORDS,
-    "int": st.integers(1, 2**53),
-    "int | None": st.none() | st.integers(1, 2**53),
+_TAG = "[A-Za-z0-9_.-]{1,64}"
+_TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
+_COUNTS = st.integers(1, 10_000)
+_VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "_Word": _TEXTS,
+    "str": _TEXTS,
+    "str | None": st.none() | _TEXTS,
+    "_Word | None": st.none() | _TEXTS,
+    "int": _COUNTS,
     "bool": st.booleans(),
     "float | None": st.none() | st.integers(-(10**9), 10**9).map(lambda number: number / 1000),
-    "tuple[str, ...]": st.lists(_WORDS, min_size=1, max_size=4).map(tuple),
-    "tuple[int, ...]": st.lists(st.integers(0, 2**53), max_size=4).map(tuple),
+    "_Words": st.lists(_TEXTS, max_size=4).map(tuple),
+    "Mapping[int, _Count]": st.dictionaries(_COUNTS, _COUNTS, max_size=3),
+    "Mapping[int, int]": st.dictionaries(_COUNTS, _COUNTS, max_size=3),
+    "Mapping[str, str]": st.dictionaries(_TEXTS, _TEXTS, max_size=3),
+    "Annotated[int, Field(ge=1, le=10000)]": _COUNTS,
+    "Annotated[int, Field(ge=0)]": _COUNTS,
+    "Annotated[int, Field(ge=1)] | None": st.none() | _COUNTS,
+    "Annotated[str, Field(pattern='^[A-Za-z0-9_.-]{1,64}$')]": st.from_regex(_TAG, fullmatch=True),
+    "Annotated[str, Field(min_length=1)]": _TEXTS.filter(bool),
 }
 
 
 def _messages(kind: type) -> st.SearchStrategy[Any]:
     """Any message of a kind."""
-    strategies = {
-        about.name: _RESTS if about.name in ("reason", "rate", "line") else _VALUES[str(about.type)]
-        for about in fields(kind)
-    }
-    return st.builds(kind, **strategies)
+    return st.builds(kind, **{one.name: _VALUES[str(one.type)] for one in fields(kind) if one.name != "type"})
 
 
-REQUESTS = [*get_args(JoiningRequest), SeatClaim]
+def _kinds(union: Any) -> tuple[type, ...]:
+    return get_args(get_args(union)[0])
 
 
-@given(st.one_of(*map(_messages, REQUESTS)), st.randoms(use_true_random=False))
-def test_what_is_said_is_what_was_meant(message: JoiningRequest | SeatClaim, chance: random.Random) -> None:
-    line = format_message(message)
-    assert line.count("\n") == 1
-    if isinstance(message, SeatClaim):
-        assert is_claim(line)
-        assert read_claim(line) == message
-        return
-    assert read_request(line) == message
-    if isinstance(message, GiveUp):
-        return
-    # Fields come in any order, with any blanks, and the word in any case; only those of one name keep theirs.
-    verb, *words = line.split()
-    named = {word.partition("=")[0]: word for word in words}
-    if len(named) == len(words):
-        chance.shuffle(words)
-    assert read_request(f"{verb.lower()} \t{'  '.join(words)} \r") == message
+@given(st.one_of(*map(_messages, _kinds(JoiningRequest))))
+def test_a_request_is_read_as_it_was_written(message: JoiningRequest) -> None:
+    assert read_request(encode(message)) == message
+    assert read_request(encode(message).decode()) == message
 
 
-@given(st.one_of(*map(_messages, get_args(ServerMessage))))
-def test_what_is_told_is_a_remark_and_is_understood(message: ServerMessage) -> None:
-    line = format_message(message)
-    assert line.startswith("# ")
-    assert line.count("\n") == 1
-    assert read_server_message(line) == message
+@given(st.one_of(*map(_messages, _kinds(ServerMessage))))
+def test_a_message_of_the_server_is_read_as_it_was_written(message: ServerMessage) -> None:
+    assert read_server_message(encode(message)) == message
 
 
-@given(st.binary(max_size=80))
-def test_no_line_breaks_a_reader(data: bytes) -> None:
-    text = data.decode("utf-8", "surrogateescape")
-    for verb in (
-        "JOIN ",
-        "CHALLENGE ",
-        "AGAIN seat=",
-        "GIVEUP seat=1 reason=",
-        "GAME game=",
-        "SEAT secret=",
-        "# SEAT ",
-    ):
-        for read in (read_request, read_server_message, read_claim):
-            with contextlib.suppress(RemoteProtocolError):
-                read(verb + text)
+@given(st.binary(max_size=80) | st.recursive(st.none() | st.integers() | _TEXTS, st.lists).map(json.dumps))
+def test_no_message_breaks_a_reader(text: bytes | str) -> None:
+    for read in (read_request, read_server_message):
+        with contextlib.suppress(RemoteProtocolError):
+            read(text)
 
 
 @pytest.mark.parametrize(
-    ("line", "problem"),
+    ("text", "problem"),
     [
-        ("JOIN", "JOIN needs bot="),
-        ("JOIN bot=a", "JOIN needs session="),
-        ("JOIN mine", "JOIN has no mine; it has bot=, session=, version=, at-once=, ladder=, game="),
-        ("JOIN bot=a bot=b session=s", "JOIN: bot=b: it is there twice"),
-        ("JOIN bot= session=s", "JOIN: bot=: it is empty"),
-        ("JOIN bot=a session=s at-once=0", "JOIN: at-once=0: it must be at least 1"),
-        ("JOIN bot=a session=s at-once=two", "JOIN: at-once=two: it is not a whole number"),
-        ("JOIN bot=a session=s at-once=9999999999999999999", "JOIN: at-once=9999999999999999999: it is not a whole"),
-        ("JOIN bot=a session=s ladder=1", "JOIN: ladder=1: it is neither yes nor no"),
-        ("JOIN bot=\x1b[2J session=s", "JOIN: bot=?[2J: it has a character that cannot be printed"),
-        ("join bot=a\udcff session=s", "JOIN: bot=a?: it has a character that cannot be printed"),
-        ("CHALLENGE tag=t game=g", "CHALLENGE needs player="),
-        ("AGAIN seat=-1", "AGAIN: seat=-1: it must be at least 0"),
-        ("AGAIN seat=\u0661", "AGAIN: seat=\u0661: it is not a whole number"),
+        ("", "Invalid JSON: EOF while parsing"),
+        ("{", "Invalid JSON: EOF while parsing an object"),
+        ("[]", "Input should be an object"),
+        ('{"bot": "a"}', "Unable to extract tag using discriminator 'type'"),
+        ('{"type": "JOIN"}', "Input tag 'JOIN' found using 'type' does not match any of the expected tags: 'join'"),
+        ('{"type": "j\\u001b[2J"}', "Input tag 'j?[2J' found"),
+        ('{"type": "join"}', "join.bot: Field required"),
+        ('{"type": "join", "bot": "a"}', "join.session: Field required"),
+        ('{"type": "join", "bot": 1, "session": "s"}', "join.bot: Input should be a valid string"),
+        ('{"type": "join", "bot": "a", "session": "s", "at_once": 0}', "join.at_once: Input should be greater than or"),
+        ('{"type": "join", "bot": "a", "session": "s", "game": []}', "join.game: Unexpected keyword argument"),
+        (
+            '{"type": "join", "bot": "a", "session": "s", "seats": {"x": 1}}',
+            "join.seats.x.[key]: Input should be a val",
+        ),
+        ('{"type": "challenge", "tag": "t", "game": "g"}', "challenge.players: Field required"),
+        ('{"type": "challenge", "tag": "a/b", "game": "g", "players": []}', "challenge.tag: String should match patt"),
+        ('{"type": "text", "seat": 1, "text": ""}', "text.text: String should have at least 1 character"),
     ],
 )
-def test_what_is_wrong_with_a_request_is_told(line: str, problem: str) -> None:
+def test_the_problem_of_a_request_is_told(text: str, problem: str) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
-        read_request(line)
+        read_request(text)
     assert str(caught.value).startswith(problem)
 
 
-@pytest.mark.parametrize("line", ["JOINT bot=a", " JOIN bot=a session=s", "", "HELP", "SEAT secret=x", "# JOIN bot=a"])
-def test_other_lines_are_no_requests(line: str) -> None:
-    assert read_request(line) is None
+def test_examples_of_messages() -> None:
+    asked = '{"type": "challenge", "tag": "t", "game": "g", "players": ["a", "b"], "deals": 5, "stop": "ci=30"}'
+    assert read_request(asked) == Challenge("t", "g", ("a", "b"), deals=5, stop="ci=30")
+    joined = '{"type": "join", "bot": "mine", "session": "s", "seats": {"5": 3}}'
+    assert read_request(joined) == Join("mine", "s", seats={5: 3})
+    assert json.loads(encode(SeatText(5, "\xe9\r\n"))) == {"type": "text", "seat": 5, "text": "\xe9\r\n"}
+    assert json.loads(encode(RunOver("a.b", 1, 2, "failed", reason="it ended"))) == {
+        "type": "run_over",
+        "match": "a.b",
+        "run": 1,
+        "runs": 2,
+        "state": "failed",
+        "hands": 0,
+        "reason": "it ended",
+    }
 
 
-@pytest.mark.parametrize(
-    "line", ["# RUNNING a.b", "# SEAT taken", "#SEAT seat=1 secret=s", "UNKNOWN", "# ENDED in tears"]
-)
-def test_other_remarks_are_left_alone(line: str) -> None:
-    assert read_server_message(line) is None
+@given(st.lists(st.tuples(st.booleans(), st.text(max_size=5), st.integers(0, 3)), max_size=40))
+def test_a_stream_arrives_whole_however_often_its_connection_breaks(steps: list[tuple[bool, str, int]]) -> None:
+    sender, receiver = SeatStream(), SeatStream()
+    sent: list[str] = []
+    arrived: list[str] = []
+    under_way: tuple[str, ...] = ()
+    for is_break, text, takes in steps:
+        sender.send(text)
+        sent.append(text)
+        under_way += (text,)
+        taken, under_way = under_way[:takes], under_way[takes:]
+        arrived += taken
+        receiver.received += len(taken)
+        if is_break:
+            under_way = sender.rest(receiver.received)
+    assert [*arrived, *sender.rest(receiver.received)] == sent
 
 
-def test_what_is_no_word_is_not_said() -> None:
-    for name in ("", "two words", "line\nend", "\x1b[2J"):
-        with pytest.raises(LocalProtocolError, match="is not a word"):
-            format_message(Join(name, "s"))
-
-
-def test_reasons_cannot_end_a_line() -> None:
-    assert format_message(SeatOver(1, " one\ntwo\x1b ")) == "# OVER seat=1 reason=one?two?\n"
-
-
-def test_terms_that_are_left_to_the_server_are_not_sent() -> None:
-    words = "CHALLENGE tag=t game=g player=a"
-    assert format_message(Challenge("t", "g", ("a",))) == f"{words}\n"
-    assert format_message(Challenge("t", "g", ("a",), seating="single", deals=5)) == f"{words} deals=5 seating=single\n"
-    assert read_request(words) == Challenge("t", "g", ("a",))
-
-
-def test_the_examples_of_the_protocol() -> None:
-    assert read_request("CHALLENGE tag=t game=g player=a player=b deals=5 stop=ci=30") == Challenge(
-        "t", "g", ("a", "b"), deals=5, stop="ci=30"
-    )
-    assert read_request("again seat=7") == Again(7)
-    assert read_request("GAME game=leduc") == ShowGame("leduc")
-    assert read_server_message("# SEAT seat=5 secret=x game=g match=a.b player=p") == SeatOffer(5, "x", "g", "a.b", "p")
-    assert format_message(RunOver("a.b", 1, 2, "finished", "p", 3, -4.0, 0.5, "all done")) == (
-        "# ENDED match=a.b run=1 runs=2 state=finished player=p hands=3 mbb=-4.000 half-width=0.500 reason=all done\n"
-    )
-
-
-# ---- in a session
-
-
-def session_after(*pieces: bytes) -> tuple[BenchmarkSession, list[object]]:
-    session = BenchmarkSession()
-    found: list[object] = []
-    for piece in pieces:
-        session.receive_data(piece)
-        while (event := session.next_event()) is not None:
-            found.append(event)
-            if isinstance(event, Login):
-                session.admit()
-    return session, found
-
-
-def test_a_claim_takes_the_place_of_a_login_and_hands_the_bytes_on() -> None:
-    line = b"SEAT secret=x received=3\n"
-    for cut in range(len(line) + 1):
-        session, found = session_after(line[:cut], line[cut:] + b"VERSION:2.0.0\r\nMATCH")
-        assert found == [SeatClaim("x", 3)]
-        assert session.take_rest() == b"VERSION:2.0.0\r\nMATCH"
-        assert session.take_rest() == b""
-        session.receive_data(b"STATE\n")
-        assert session.next_event() is None, "what comes later is not read as commands"
-        assert session.take_rest() == b"STATE\n"
-
-
-def test_a_user_may_be_called_seat() -> None:
-    assert session_after(b"SEAT secret\n")[1] == [Login("SEAT", "secret")]
-    assert session_after(b"SEAT secret=x received=-1\n")[1] == [Login("", "")]
-
-
-def test_requests_stand_among_the_commands() -> None:
-    _, found = session_after(b"ann pw\nAGAIN seat=1\nAGAIN\nagainst\n")
-    assert found[1:] == [Again(1), Refused("AGAIN", None, "AGAIN needs seat="), NotUnderstood()]
+def test_a_stream_keeps_only_so_much() -> None:
+    stream = SeatStream()
+    sent = [str(number) for number in range(MOST_KEPT + 10)]
+    for text in sent:
+        stream.send(text)
+    assert stream.rest(len(sent)) == ()
+    assert stream.rest(10) == tuple(sent[10:])
+    for received in (9, len(sent) + 1, -1):
+        with pytest.raises(RemoteProtocolError, match=f"{received} texts cannot have been received: {len(sent)} were"):
+            stream.rest(received)

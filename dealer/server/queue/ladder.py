@@ -161,7 +161,7 @@ class Ladder:
         there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
         owners: dict[int, User] = {}
         for connected in self._connected_bots.bots:
-            if connected.offer.is_on_ladder and game.name in connected.versions:
+            if connected.offer.ladder and game.name in connected.versions:
                 there[connected.versions[game.name]] = connected.name
                 owners[connected.versions[game.name]] = connected.owner
         found = itertools.combinations(sorted(there), game.game.num_players)

@@ -28,7 +28,6 @@ from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
 from dealer.server.queue.fair_queue import Forecast
 from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, of_text_port
 from dealer.server.service import Service
-from dealer.server.textport.hosting import Hosting
 from dealer.table.listener import keep_alive
 from dealer.table.loop import Changes
 from engine import Seat
@@ -60,7 +59,6 @@ from protocol.benchmark import (
     run_text,
 )
 from protocol.game_definition import short_name
-from protocol.joining import Again, AskOutcome, Challenge, GiveUp, Join, Refused, SeatClaim, ShowGame, format_message
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 4096
@@ -80,21 +78,17 @@ class _Connection:
 
     Attributes:
         address: from which it has connected.
-        has_quit: whether it leaves on purpose.
     """
 
     def __init__(
         self,
         service: Service,
-        hosting: Hosting,
         address: str,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
         self.address = address
-        self.has_quit = False
         self._service = service
-        self._hosting = hosting
         self._reader = reader
         self._writer = writer
         self._session = BenchmarkSession()
@@ -107,16 +101,10 @@ class _Connection:
     def _person(self) -> Person:
         return Person(self._user)
 
-    async def first_event(self) -> Login | SeatClaim | None:
-        """The login, or the claim of a seat; None if the client leaves without."""
+    async def login(self) -> Login | None:
+        """The login; None if the client leaves without."""
         event = await self._next_event(None)
-        return event if isinstance(event, Login | SeatClaim) else None
-
-    async def carry(self, claim: SeatClaim) -> bool:
-        return await self._hosting.carry(claim, self._reader, self._writer, self._session.take_rest())
-
-    def drop(self) -> None:
-        self._writer.close()
+        return event if isinstance(event, Login) else None
 
     async def _next_event(self, idle_s: float | None) -> BenchmarkEvent | None:
         """The next event; None when there is none any more, or the client has been idle for too long."""
@@ -127,7 +115,7 @@ class _Connection:
                 async with asyncio.timeout(idle_s):
                     data = await self._reader.read(_READ_BYTES)
             except TimeoutError:
-                if self._hosting.has_joined(self) or any(job.client is self for job in self._service.active()):
+                if any(job.client is self for job in self._service.active()):
                     continue
                 self.write(remark("this connection has been idle for too long"))
                 return None
@@ -151,7 +139,6 @@ class _Connection:
             return
         while (event := await self._next_event(self._service.settings.idle_timeout_s)) is not None:
             if isinstance(event, Quit):
-                self.has_quit = True
                 return
             await self._answer(event)
             await self._drain()
@@ -182,7 +169,6 @@ class _Connection:
         if isinstance(event, RunEnded):
             self.write(remark(self._result_text(job, event.run)))
         else:
-            self._hosting.job_ended(self, event)
             if event.state is JobState.CANCELLED:
                 self.write(remark(f"CANCELLED {job.label}: {event.reason}"))
             if self._errand is not None:
@@ -246,11 +232,7 @@ class _Connection:
                 self._show_result(tag)
             case FetchLog(tag, run):
                 await self._send_logs(tag, run)
-            case Refused():
-                self.write(format_message(event))
-            case Join() | Challenge() | Again() | GiveUp() | AskOutcome() | ShowGame():
-                await self._hosting.answer(self._user, self, event)
-            case NotUnderstood() | Login() | SeatClaim() | Quit():
+            case NotUnderstood() | Login() | Quit():
                 self.write(UNKNOWN)
 
     async def _submit(self, request: RequestRuns) -> Job | None:
@@ -380,7 +362,6 @@ class TextPort:
         self._service = service
         self._accounts = accounts
         self._guesses = GuessLimit() if guesses is None else guesses
-        self._hosting = Hosting(service)
         self._server: asyncio.Server | None = None
         self._by_address: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -485,21 +466,18 @@ class TextPort:
         task.add_done_callback(self._leaving.discard)
 
     async def _serve(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = _Connection(self._service, self._hosting, address, reader, writer)
+        connection = _Connection(self._service, address, reader, writer)
         try:
             async with asyncio.timeout(self._service.settings.login_timeout_s):
-                first = await connection.first_event()
+                login = await connection.login()
             task = asyncio.current_task()
             assert task is not None
             self._strangers.pop(task, None)
-            if isinstance(first, SeatClaim):
-                await self._seat(address, connection, first)
-            elif first is not None and (user := self._logged_in(address, connection, first)) is not None:
+            if login is not None and (user := self._logged_in(address, connection, login)) is not None:
                 await connection.serve(user)
         except (OSError, TimeoutError):
             writer.transport.abort()
         finally:
-            self._hosting.left(connection, for_good=connection.has_quit)
             self._service.leave(connection)
             writer.close()
             if not self._is_closing:
@@ -508,12 +486,6 @@ class TextPort:
                     async with asyncio.timeout(_LAST_WORDS_S if is_leaving else self._service.settings.write_timeout_s):
                         await writer.wait_closed()
             writer.transport.abort()
-
-    async def _seat(self, address: str, connection: _Connection, claim: SeatClaim) -> None:
-        if self._guesses.wait_s(address) or not await connection.carry(claim):
-            self._guesses.note_failure(address)
-            _log.info("a connection from %s has claimed a seat in vain", address)
-            connection.write(format_message(Refused("SEAT", None, "the secret is not good, or not any more")))
 
     def _logged_in(self, address: str, connection: _Connection, login: Login) -> User | None:
         wait_s, name_wait_s = self._guesses.wait_s(address), self._guesses.name_wait_s(address, login.name)

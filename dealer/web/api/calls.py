@@ -19,7 +19,7 @@ from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 
 from dealer.errors import WebError
@@ -37,11 +37,13 @@ class Callers:
         self._parts = parts
         self._limit = RequestLimit(parts.settings.web.requests_per_minute)
 
-    def token_of(self, request: Request, given: HTTPAuthorizationCredentials | None) -> Token:
+    def token_of(
+        self, request: HTTPConnection, given: HTTPAuthorizationCredentials | None, scope: Scope | None = None
+    ) -> Token:
         """The token of a call.
 
         Raises:
-            WebError: it is missing or unknown, or there are too many calls.
+            WebError: it is missing, unknown or not good for this, or there are too many calls.
         """
         address = visitor_of(request).address
         if wait_s := self._parts.guesses.wait_s(address):
@@ -54,6 +56,8 @@ class Callers:
             raise WebError(401, "This token is unknown or has been revoked.")
         request.scope[KNOWN_KEY] = True
         self._limit.count(f"token {token.id}")
+        if scope is not None and scope not in token.scopes and Scope.ADMIN not in token.scopes:
+            raise WebError(403, f"This token has no scope '{scope}'; its user can get one that has.")
         return token
 
     def count_stranger(self, request: Request) -> None:
@@ -67,7 +71,7 @@ class Callers:
 
 PREFIX: Final = "/api/v1"
 _PROBLEM: Final = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-_bearer: Final = HTTPBearer(scheme_name="token", auto_error=False)
+bearer: Final = HTTPBearer(scheme_name="token", auto_error=False)
 
 
 def answers(**about: str) -> dict[int | str, dict[str, Any]]:
@@ -99,7 +103,7 @@ async def _parts(request: Request) -> ServerParts:
     return parts
 
 
-_Given: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+_Given: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 
 
 def _check_query(request: Request) -> None:
@@ -111,9 +115,7 @@ def _check_query(request: Request) -> None:
 def _caller(scope: Scope) -> Any:
     async def caller(request: Request, given: _Given) -> Token:
         callers: Callers = request.app.state.callers
-        token = callers.token_of(request, given)
-        if scope not in token.scopes and Scope.ADMIN not in token.scopes:
-            raise WebError(403, f"This token has no scope '{scope}'; its user can get one that has.")
+        token = callers.token_of(request, given, scope)
         _check_query(request)
         return token
 
@@ -122,7 +124,7 @@ def _caller(scope: Scope) -> Any:
 
 async def _anyone(request: Request) -> None:
     callers: Callers = request.app.state.callers
-    if given := await _bearer(request):
+    if given := await bearer(request):
         callers.token_of(request, given)
     else:
         callers.count_stranger(request)

@@ -12,15 +12,18 @@ from tests.dealer.cli.conftest import Arena
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["here", "calling"], "'here' is not HOST:PORT, such as 127.0.0.1:54000"),
-        (["127.0.0.1:0", "calling"], "'127.0.0.1:0' is not HOST:PORT"),
-        (["127.0.0.1:70000", "calling"], "'127.0.0.1:70000' is not HOST:PORT"),
+        (["here", "calling"], "'here' is no address of a server, such as http://127.0.0.1:8080 or 127.0.0.1:8080"),
+        (["ftp://here", "calling"], "'ftp://here' is no address of a server"),
+        (["http://", "calling"], "'http://' is no address of a server"),
+        (["http://here?x", "calling"], "'http://here?x' is no address of a server"),
+        (["127.0.0.1:70000", "calling"], "'127.0.0.1:70000' is no address of a server"),
         (["127.0.0.1:1", "calling"], "a token is needed: --token, --token-file or the variable ARENA_TOKEN"),
         (["127.0.0.1:1", "calling", "--token", "a b c"], "the token is one word, or NAME:TOKEN"),
-        (["127.0.0.1:1", "calling", "--token", "ann:t", "--user", "bob"], "the token is one word, or NAME:TOKEN"),
+        (["127.0.0.1:1", "calling", "--token", "a\n"], "cannot connect to http://127.0.0.1:1: "),
+        (["127.0.0.1:1", "calling", "--token", "\u00e9"], "the token is one word, or NAME:TOKEN"),
         (["127.0.0.1:1", "calling", "--token", "t", "--token-file", "f"], "--token and --token-file: give one of them"),
         (["127.0.0.1:1", "calling", "--token-file", "nowhere"], "--token-file: cannot read nowhere: No such file"),
-        (["127.0.0.1:1", "calling", "--token", "t", "--ca", "f"], "--ca: certificates are used only with --tls"),
+        (["127.0.0.1:1", "calling", "--token", "t", "--ca", "f"], "--ca: certificates are used only with https://"),
         (["127.0.0.1:1", "calling", "--token", "t", "-n", "5"], "--deals needs an opponent: name one with --challenge"),
         (["127.0.0.1:1", "calling", "--token", "t", "--stop", "ci=3"], "--stop needs an opponent"),
         (["127.0.0.1:1", "calling", "--token", "t", "--challenge", "mfs", "--stop", "x"], "--stop: "),
@@ -28,7 +31,7 @@ from tests.dealer.cli.conftest import Arena
         (["127.0.0.1:1", "calling", "--token", "t", "--name", "a b"], "cannot be a name"),
         (["127.0.0.1:1", "tcp", "--token", "t"], "'tcp' names no bot that this command could start"),
         (["127.0.0.1:1", "nobody", "--token", "t"], "'nobody' is neither a built-in bot"),
-        (["127.0.0.1:1", "calling", "--token", "t", "--out", "o"], "cannot connect to 127.0.0.1:1: "),
+        (["127.0.0.1:1", "calling", "--token", "t", "--out", "o"], "cannot connect to http://127.0.0.1:1: "),
     ],
 )
 def test_what_cannot_be_done_is_said(

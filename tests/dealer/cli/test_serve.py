@@ -127,18 +127,15 @@ def test_users_can_be_made_before_the_first_start(arena: Arena, folder: Path) ->
         assert "Log in with" not in ended(program, signal.SIGTERM), "there is a user already"
 
 
-def test_a_bot_that_joins_at_the_port_of_the_pages_is_told_so(arena: Arena, folder: Path) -> None:
+def test_a_bot_that_joins_at_the_text_port_is_told_so(arena: Arena, folder: Path) -> None:
     program = start([*ARENA, "serve", "--port", "0", "--web-port", "0"], cwd=Path.cwd(), env=program_env())
     try:
         assert program.stdout is not None
-        program.stdout.readline()
-        page = program.stdout.readline().decode().rstrip("/\n").rpartition("//")[2]
-        ran = arena("join", page, "calling", "--token", "t")
-        assert (ran.code, ran.err) == (
-            2,
-            f"arena: {page} is a port for browsers: name the server's text port, which it reports when it starts; "
-            "54000 unless it is configured otherwise\n",
-        )
+        port = program.stdout.readline().decode().partition(" port ")[2].partition(".")[0]
+        ran = arena("join", f"127.0.0.1:{port}", "calling", "--token", "t")
+        assert ran.code == 2
+        sentence = "is not the address of a server's pages, which it reports when it starts: "
+        assert ran.sentence.startswith(f"http://127.0.0.1:{port} {sentence}")
         assert not Path("runs").exists()
     finally:
         ended(program, signal.SIGTERM)

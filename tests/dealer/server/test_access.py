@@ -20,7 +20,7 @@ from typing import Any, Final, get_args
 from urllib.parse import quote
 
 import pytest
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, WebSocketRoute
 
 import dealer.library
 from dealer.library import new_table
@@ -37,6 +37,7 @@ from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.runs import RunReport, add_job, add_table, begin_run, close_table, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.hosting import Hosting, Line
 from dealer.server.queue.feed import JobChanged
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.server import ServerParts
@@ -50,6 +51,7 @@ from dealer.web.slumbot.interface import SlumbotSessions, owner_of
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession
+from protocol.joining import Cancel, Challenge, Join, Joined, SeatOver, SeatText, ServerMessage, encode
 from tests.dealer.server.servers import Talk
 from tests.dealer.web.pages import small_house
 
@@ -158,15 +160,7 @@ SAYS: Final[dict[str, tuple[str, set[str]]]] = {
     "Cancel": ("CANCEL {tag}", NOTHING),
     "ShowResult": ("RESULT {tag}", ENDS),
     "FetchLog": ("LOG {tag}", CARDS),
-    "Join": ("JOIN bot={user}s-bot session=s", NOTHING),
-    "Challenge": (f"CHALLENGE tag=c game={GAME} player=random player=calling", NOTHING),
-    "Again": ("AGAIN seat=1", NOTHING),
-    "GiveUp": ("GIVEUP seat=1", NOTHING),
-    "AskOutcome": ("ASK tag={tag}", ENDS),
-    "ShowGame": (f"GAME game={GAME}", NOTHING),
-    "Refused": ("JOIN", NOTHING),
     "Login": ("nobody nothing", NOTHING),
-    "SeatClaim": ("SEAT secret=x", NOTHING),
     "Quit": ("QUIT", NOTHING),
 }
 """What each command says, and what its answer may show."""
@@ -475,6 +469,9 @@ def addresses(routes: Sequence[Any], prefix: str = "") -> list[str]:
         if isinstance(route, Mount):
             found += addresses(route.routes, prefix + route.path)
             continue
+        if isinstance(route, WebSocketRoute):
+            # `test_no_message_to_a_client_with_a_bot_tells_more_than_is_decided`
+            continue
         assert isinstance(route, Route), f"{route!r} is more than an address: the walk does not enter it"
         path = prefix + re.sub(r"\{(\w+):\w+\}", r"{\1}", route.path)
         found += [f"{method} {path}" for method in sorted((route.methods or {"GET"}) - {"HEAD"})]
@@ -631,7 +628,7 @@ def test_every_command_of_the_text_port_is_in_the_table() -> None:
     assert set(SAYS) == kinds_of(BenchmarkEvent)
     for name, (line, _) in SAYS.items():
         session = BenchmarkSession()
-        if name not in ("Login", "SeatClaim"):
+        if name != "Login":
             session.receive_data(b"ann token\n")
             session.next_event()
             session.admit()
@@ -655,11 +652,11 @@ def test_no_command_tells_more_than_is_decided(tmp_path: Path, kind: str) -> Non
                 for name, person in people.items():
                     talk = Talk(*await asyncio.open_connection(*port.addresses[0]))
                     talk.listen()
-                    if command not in ("Login", "SeatClaim"):
+                    if command != "Login":
                         talk.say(f"{name} {made.tokens[name]}\n")
                     for said in dict.fromkeys(line.format(tag=tag, user=name) for tag in tags):
                         talk.say(f"{said}\n")
-                    if command in ("Login", "SeatClaim", "Quit"):
+                    if command in ("Login", "Quit"):
                         await talk.until(lambda talk=talk: talk.is_closed)  # type: ignore[misc]
                     else:
                         await talk.settle()
@@ -678,3 +675,33 @@ def test_no_command_tells_more_than_is_decided(tmp_path: Path, kind: str) -> Non
         shown = runner.run(talk_to(made))
     if kind == "text port":
         assert shown == {command: expected for command, (_, expected) in SAYS.items()}
+
+
+# ---- to clients that bring bots
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("kind", [*KINDS, "table"])
+def test_no_message_to_a_client_with_a_bot_tells_more_than_is_decided(tmp_path: Path, kind: str) -> None:
+    async def talk_to(made: House) -> set[str]:
+        pattern = searched(made)
+        found: set[str] = set()
+        hosting = Hosting(made.parts.service)
+        tags = tuple(row["tag"] for row in made.store.read("SELECT DISTINCT tag FROM jobs"))
+        for name, user in made.users.items():
+            heard: list[ServerMessage] = []
+            line = Line(hosting, user, "127.0.0.1", heard.append, lambda: None)
+            await line.answer(Join(f"{name}s-bot", "s", challenges=tags))
+            for request in (Challenge("c", GAME, ("random", "calling")), SeatText(1, "x"), SeatOver(1), Cancel("c")):
+                await line.answer(request)
+            line.left(for_good=True)
+            assert isinstance(heard[0], Joined)
+            text = b"\n".join(map(encode, heard)).decode()
+            found |= check(made, pattern, text, Person(user), "a message to a client with a bot")
+        return found
+
+    with house(tmp_path / "data", [kind]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        found = runner.run(talk_to(made))
+    assert found <= ENDS
+    if kind == "text port":
+        assert found == ENDS

@@ -13,11 +13,11 @@ from typing import Any
 import httpx2
 import pytest
 
+from dealer.joining.client import JoinedServer
 from dealer.run.plan import planned_contests, settle
 from dealer.run.settings import validated
 from dealer.server.accounts import User
 from dealer.server.db.records import Bot
-from dealer.server.joining.connection import JoinedServer
 from dealer.server.ratings import why_unrated
 from dealer.server.settings import LadderSettings, ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
@@ -25,7 +25,7 @@ from dealer.web.server_site import server_site
 from engine import DealKey
 from protocol.joining import Challenge
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.server.joining.test_joining import bringing
+from tests.dealer.joining.test_joining import bringing
 from tests.dealer.server.servers import House, running
 from tests.dealer.web.pages import new_user
 from tests.scripts import script
@@ -98,7 +98,7 @@ def serve(settings: ServerSettings, talk: Callable[[House, dict[str, str]], Awai
 async def brought(house: House, tokens: dict[str, str], **more: Any) -> AsyncIterator[None]:
     """Have the three bots there."""
     clients = [
-        bringing(house, name=name, user=user, token=tokens[user], at_once=20, **more)
+        bringing(house, name=name, token=tokens[user], at_once=20, **more)
         for name, user in (("a", "ann"), ("a2", "ann"), ("b", "bob"))
     ]
     for client in clients:
@@ -144,7 +144,7 @@ async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
         *(Challenge(f"join-{other}", "kuhn", ("c", other)) for other in ("a", "b")),
         Challenge("practice", "kuhn", ("c", "b"), practice=True),
     )
-    challenger = bringing(house, name="c", user="ann", token=tokens["ann"], at_once=20, challenges=challenges)
+    challenger = bringing(house, name="c", token=tokens["ann"], at_once=20, challenges=challenges)
     challenger.start()
     await challenger.ending()
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
+from dealer.joining.client import JoinedServer
 from dealer.reports.leaks import divergence_in_words, sentences_of
 from dealer.server.access import Access
-from dealer.server.joining.connection import JoinedServer
 from dealer.watching import WatchedRun
 from dealer.web import leaks as pages
 from dealer.web.library import ShownRun
 from dealer.web.views import leak_paths
 from logs.hand_source import find
 from logs.leaks import deals_in, leaks_of
-from tests.dealer.server.joining.test_joining import bringing
+from tests.dealer.joining.test_joining import bringing
 from tests.dealer.web.browsing import browsing, interrupted, links, played
 from tests.dealer.web.pages import Visit, small_house, visit
 from tests.dealer.web.test_account import post

@@ -242,7 +242,9 @@ def test_what_is_not_http_is_answered_at_once_and_fills_no_log(
             writer.write(sent)
             assert (await closed(reader)).startswith(b"HTTP/1.1 400 ")
         upgrade = {"connection": "upgrade", "upgrade": "websocket"}
-        assert (await one.browser.get("/", headers=upgrade)).status_code == 200
+        assert (await one.browser.get("/", headers=upgrade)).status_code == 400
+        whole = upgrade | {"sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ=="}
+        assert (await one.browser.get("/", headers=whole)).status_code == 403
 
     visit(small_house(), talk, tmp_path / "data")
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

@@ -15,7 +15,7 @@ import pytest
 
 from dealer.library import play
 from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, free_ports, program_env
-from tests.dealer.server.joining.test_joining import hands_of
+from tests.dealer.joining.test_joining import hands_of
 from tests.dealer.server.servers import rows
 
 HANDS = 100
@@ -51,7 +51,7 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
     (port,) = free_ports(1)
     sdk = f"{sys.executable} minimal_bot.py"
     bots = {"c": "./c_client", "sdk": sdk, "built": "calling", "raising": "raising", "mfs": "mfs"}
-    serve = ["serve", "s.toml", "--port", str(port), "--web-port", "0", "--data", "data"]
+    serve = ["serve", "s.toml", "--port", "0", "--web-port", str(port), "--data", "data"]
     with contextlib.ExitStack() as stack:
 
         def run(words: list[str], name: str, token: str = "") -> subprocess.Popen[str]:
@@ -121,7 +121,7 @@ bots = ["random"]
 def test_the_ladder_has_joined_bots_play_over_the_death_of_the_server(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(LADDER)
     (port,) = free_ports(1)
-    serve = ["serve", "s.toml", "--port", str(port), "--web-port", "0", "--data", "data"]
+    serve = ["serve", "s.toml", "--port", "0", "--web-port", str(port), "--data", "data"]
     with contextlib.ExitStack() as stack:
 
         def run(words: list[str], name: str, token: str = "") -> subprocess.Popen[str]:

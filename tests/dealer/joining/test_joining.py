@@ -10,38 +10,35 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from websockets.asyncio.server import ServerConnection
+from websockets.asyncio.server import serve as websockets_serve
 
 from dealer.errors import JoinError
+from dealer.joining import client
+from dealer.joining.client import BotFailed, ConnectionLost, JoinedServer, JoinEnding, Joining, News
+from dealer.joining.connection import JoinSettings
 from dealer.library import play
 from dealer.server.accounts import Scope, add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.joining import client
-from dealer.server.joining.client import JoinEnding, Joining
-from dealer.server.joining.connection import (
-    BotFailed,
-    ChallengeRefused,
-    ConnectionLost,
-    JoinedServer,
-    JoinSettings,
-    News,
-)
 from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
+from dealer.web.server_site import server_site
 from protocol import find_game, format_game_definition
 from protocol.joining import (
     Challenge,
-    GameLine,
+    ChallengeState,
     Join,
     Joined,
     RunOver,
     SeatOffer,
     SeatOver,
     ServerMessage,
-    format_message,
+    encode,
     read_request,
 )
 from tests.dealer.helpers import PATIENCE_S
@@ -52,6 +49,8 @@ GAMES = """
 port = 0
 rejoin_timeout_s = {rejoin}
 t_response_s = {response}
+[web]
+port = 0
 [[games]]
 game = "kuhn"
 deals = 60
@@ -117,16 +116,14 @@ class Bringing:
 
 def bringing(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **more: Any) -> Bringing:
     """A client of the first user, that brings a bot of the server's folder."""
-    host, port = house.started.addresses[0]
+    assert house.started.page is not None
     folder = Path("joined") / name
     folder.mkdir(parents=True, exist_ok=True)
     token = house.started.token if house.started.token is not None else Path("token").read_text()
     Path("token").write_text(token)
     player = replace(parse_player(bot, str(Path.cwd())), name=name)
     settings = JoinSettings(
-        host,
-        port,
-        "player",
+        house.started.page,
         token,
         player,
         folder,
@@ -145,7 +142,7 @@ def serve(talk: Talk, settings: ServerSettings) -> None:
     """Have a server for a while."""
 
     async def run() -> None:
-        async with running(settings) as house:
+        async with running(settings, web=server_site) as house:
             await talk(house)
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
@@ -191,22 +188,22 @@ class Wire:
     """A line between client and server that can be cut.
 
     Attributes:
-        port: for the client. seats: how many connections for seats there were.
-        budget: a connection for a seat is cut after so many bytes in either direction; None for never.
+        address: for the client. connections: how many there were.
+        budget: a connection is cut after so many bytes in either direction; None for never.
     """
 
-    def __init__(self, server: tuple[str, int], budget: int | None = None) -> None:
-        self.port = 0
-        self.seats = 0
+    def __init__(self, house: House, budget: int | None = None) -> None:
+        self.address = ""
+        self.connections = 0
         self.budget = budget
-        self._server = server
+        self._server = urlsplit(house.started.page or "")
         self._pairs: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._listener: asyncio.Server | None = None
 
     async def open(self) -> None:
         self._listener = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        self.port = self._listener.sockets[0].getsockname()[1]
+        self.address = f"http://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}"
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(self._carry(reader, writer))
@@ -215,15 +212,11 @@ class Wire:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
-            first = await reader.read(4096)
-            there, to_server = await asyncio.open_connection(*self._server)
+            there, to_server = await asyncio.open_connection(self._server.hostname, self._server.port)
             pair = (writer, to_server)
             self._pairs.add(pair)
-            to_server.write(first)
-            is_seat = first.startswith(b"SEAT ")
-            self.seats += is_seat
-            budget = self.budget if is_seat else None
-            halves = [self._pump(reader, to_server, budget), self._pump(there, writer, budget)]
+            self.connections += 1
+            halves = [self._pump(reader, to_server, self.budget), self._pump(there, writer, self.budget)]
             tasks = [asyncio.create_task(half) for half in halves]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in tasks:
@@ -263,17 +256,17 @@ class Wire:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("budget", [61, 211, 400])
-def test_a_seat_goes_on_at_the_very_byte_when_its_connection_breaks(house_folder: Path, budget: int) -> None:
+@pytest.mark.parametrize("budget", [851, 1003, 1201])
+def test_a_seat_goes_on_at_the_very_line_when_its_connection_breaks(house_folder: Path, budget: int) -> None:
     async def talk(house: House) -> None:
-        wire = Wire(house.started.addresses[0], budget)
+        wire = Wire(house, budget)
         await wire.open()
-        client = bringing(house, challenges=challenge(deals=10), port=wire.port)
+        client = bringing(house, challenges=challenge(deals=10), address=wire.address)
         client.start()
         ending = await client.ending()
         await wire.close()
         assert ending.is_good
-        assert wire.seats > 3
+        assert wire.connections > 3
         await asyncio.to_thread(same_as_here, 10)
 
     serve(talk, settings_of(house_folder))
@@ -286,9 +279,9 @@ def same_as_here(hands: int) -> None:
 
 def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder: Path) -> None:
     async def talk(house: House) -> None:
-        wire = Wire(house.started.addresses[0])
+        wire = Wire(house)
         await wire.open()
-        client = bringing(house, challenges=challenge(deals=250), port=wire.port)
+        client = bringing(house, challenges=challenge(deals=250), address=wire.address)
         client.start()
         await client.until(SeatOffer)
         for count in (1, 2):
@@ -308,8 +301,8 @@ def test_the_server_is_stopped_and_started_again(house_folder: Path) -> None:
     settings = settings_of(house_folder)
 
     async def run() -> None:
-        async with running(settings) as house:
-            port = house.started.addresses[0][1]
+        async with running(settings, web=server_site) as house:
+            port = urlsplit(house.started.page or "").port or 0
             client = bringing(house, challenges=challenge(deals=150))
             client.start()
             await client.until(SeatOffer)
@@ -318,7 +311,7 @@ def test_the_server_is_stopped_and_started_again(house_folder: Path) -> None:
                 while not log.exists() or log.stat().st_size < 2000:
                     await asyncio.sleep(0.01)
         await client.until(ConnectionLost)
-        async with running(replace(settings, port=port)):
+        async with running(replace(settings, web=replace(settings.web, port=port)), web=server_site):
             ending = await client.ending()
             assert ending.is_good
             assert ending.runs == {"finished": 1}
@@ -376,7 +369,7 @@ def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(hous
     async def talk(house: House) -> None:
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "ann.lee"), frozenset(Scope)))
-        client = bringing(house, "./slow.sh", user="ann.lee", token=token, challenges=challenge())
+        client = bringing(house, "./slow.sh", token=token, challenges=challenge())
         client.start()
         await client.until(SeatOffer)
         await client.leave()
@@ -408,9 +401,9 @@ def test_a_bot_that_floods_is_stopped_by_the_match(house_folder: Path) -> None:
 
 def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_folder: Path) -> None:
     async def talk(house: House) -> None:
-        wire = Wire(house.started.addresses[0])
+        wire = Wire(house)
         await wire.open()
-        client = bringing(house, challenges=challenge(deals=100000), port=wire.port)
+        client = bringing(house, challenges=challenge(deals=100000), address=wire.address)
         client.start()
         await client.until(SeatOffer)
         async with asyncio.timeout(PATIENCE_S):
@@ -437,13 +430,16 @@ def refused(house: House, **more: Any) -> Bringing:
     return client
 
 
-def test_a_wrong_token_and_a_wrong_name(house_folder: Path) -> None:
+def test_a_wrong_token_a_wrong_name_and_a_wrong_game(house_folder: Path) -> None:
     async def talk(house: House) -> None:
-        for change in ({"token": "wrong"}, {"user": "nobody"}):
-            with pytest.raises(JoinError, match="rejects this user and token"):
-                await refused(house, **change).ending()
+        with pytest.raises(JoinError, match="This token is unknown or has been revoked"):
+            await refused(house, token="wrong").ending()
+        with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
+            reader = store.write_now(lambda db: add_token(db, add_user(db, "ann"), {Scope.READ}))
+        with pytest.raises(JoinError, match="This token has no scope 'play'"):
+            await refused(house, token=reader).ending()
         for name in ("A", "LOCAL", "..", "x" * 65):
-            with pytest.raises(JoinError, match="does not take the bot: "):
+            with pytest.raises(JoinError, match=r"cannot be a bot.s name|one of the server.s own bots"):
                 await refused(house, name=name).ending()
         with pytest.raises(JoinError, match="there is no game 'chess' here; the games are kuhn"):
             await refused(house, games=("chess",)).ending()
@@ -451,103 +447,140 @@ def test_a_wrong_token_and_a_wrong_name(house_folder: Path) -> None:
     serve(talk, settings_of(house_folder))
 
 
+async def has_ended(settings: JoinSettings, news: list[News] | None = None) -> JoinEnding:
+    async with asyncio.timeout(PATIENCE_S):
+        return await Joining(settings, ([] if news is None else news).append).run()
+
+
+NOT_PAGES = "is not the address of a server's pages, which it reports when it starts"
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nNo."
+BUSY = b'HTTP/1.1 503 Busy\r\nContent-Length: 21\r\n\r\n{"detail": "So full"}'
+
+
 @pytest.mark.parametrize(
-    ("answers", "problem"),
+    ("answer", "problem"),
     [
-        ([b""], "the server has closed the connection"),
-        ([b"SSH-2.0-x\r\n"], r"is not a server for bots: its answer was 'SSH-2.0-x'"),
-        ([b"x" * 100_000], "it sends endless lines"),
-        ([b"\xff\x00\n"], "is not a server for bots"),
-        ([b"BAD LOGON\n"], "rejects this user"),
-        ([b"HTTP/1.1 400 Bad Request\r\n"], "is a port for browsers: name the server's text port"),
-        ([b"LOGON OKAY - type help for commands\n", b"UNKNOWN\n"], "does not take bots that join"),
-        (
-            [b"LOGON OKAY - type help for commands\n", b"# JOINED who=x\n"],
-            "is a server of another version: JOINED has no",
-        ),
-        ([b"# too many connections; try again later\n"], "too many connections"),
+        (b"", NOT_PAGES),
+        (b"SSH-2.0-x\r\n", NOT_PAGES),
+        (b"x" * 100_000, NOT_PAGES),
+        (b"\xff\x00\n", NOT_PAGES),
+        (b"BAD LOGON\n", NOT_PAGES),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", r"no bot can join here \(status 200\)"),
+        (NOT_FOUND, r"no bot can join here \(status 404\)"),
+        (BUSY, "So full"),
     ],
 )
-def test_a_port_that_is_no_server(house_folder: Path, answers: list[bytes], problem: str) -> None:
+def test_a_port_that_is_no_server(house_folder: Path, answer: bytes, problem: str) -> None:
     async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for answer in answers:
-            await reader.readline()
-            writer.write(answer)
+        await reader.readline()
+        writer.write(answer)
         writer.write_eof()
-        await reader.read()
+        with contextlib.suppress(OSError):
+            await reader.read()
         writer.close()
 
     async def run() -> None:
         server = await asyncio.start_server(serve_one, "127.0.0.1", 0)
         player = parse_player("./bot2l.sh", str(Path.cwd()))
-        settings = JoinSettings("127.0.0.1", server.sockets[0].getsockname()[1], "player", "t", player, Path.cwd())
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        settings = JoinSettings(address, "t", player, Path.cwd())
         with pytest.raises(JoinError, match=problem):
-            await Joining(settings, lambda news: None).run()
+            await has_ended(settings)
         server.close()
         await server.wait_closed()
-        with pytest.raises(JoinError, match=r"cannot connect to 127\.0\.0\.1:"):
-            await Joining(settings, lambda news: None).run()
+        with pytest.raises(JoinError, match=r"cannot connect to http://127\.0\.0\.1:"):
+            await has_ended(settings)
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(run())
+
+
+async def answered(
+    handle: Callable[[ServerConnection], Awaitable[None]], news: list[News] | None = None, **changes: Any
+) -> JoinEnding:
+    """What comes of a client of a server that is played by a function."""
+    async with websockets_serve(handle, "127.0.0.1", 0) as server:
+        address = f"http://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+        player = parse_player("./bot2l.sh", str(Path.cwd()))
+        settings = JoinSettings(address, "t", player, Path.cwd(), games=("kuhn",))
+        return await has_ended(replace(settings, **changes), news)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (b"", "is a server of another version: Invalid JSON"),
+        (b'{"type": "hello"}', "is a server of another version: Input tag 'hello' found"),
+        (b'{"type": "joined", "who": "x"}', "is a server of another version: joined.bot: Field required"),
+        (None, "the connection to the server is lost"),
+    ],
+)
+def test_a_server_that_answers_otherwise(house_folder: Path, answer: bytes | None, problem: str) -> None:
+    async def handle(connection: ServerConnection) -> None:
+        await connection.recv()
+        if answer is not None:
+            await connection.send(answer)
+            await connection.wait_closed()
+
+    with (
+        pytest.raises(JoinError, match=problem),
+        asyncio.Runner(loop_factory=new_event_loop) as runner,
+    ):
+        runner.run(answered(handle))
+
+
+def test_a_server_that_does_not_answer(house_folder: Path) -> None:
+    async def handle(connection: ServerConnection) -> None:
+        await connection.wait_closed()
+
+    with (
+        pytest.raises(JoinError, match="does not answer"),
+        asyncio.Runner(loop_factory=new_event_loop) as runner,
+    ):
+        runner.run(answered(handle, answer_s=0.3))
 
 
 def test_a_client_leaves_between_runs_not_between_their_seatings(
     house_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It asks for no further run once the last one has begun, and stays until that is over."""
-    joins: list[str] = []
+    joins: list[Join] = []
+    news: list[News] = []
 
     class Seated(client.PlayedSeat):
         async def play(self) -> None:
             await self._changes.wait_for(lambda: self.is_over)
 
-    async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        def send(*messages: ServerMessage) -> None:
-            writer.write("".join(map(format_message, messages)).encode())
+    async def handle(connection: ServerConnection) -> None:
+        async def send(*messages: ServerMessage) -> None:
+            for message in messages:
+                # In two frames, as a proxy may pass them on.
+                text = encode(message).decode()
+                await connection.send([text[:9], text[9:]])
 
         def over(match: str) -> RunOver:
             return RunOver(match, 1, 1, "finished", "mine")
 
-        async for line in reader:
-            word = line.split()[0]
-            if b":" in word or word == b"player":
-                writer.write(b"LOGON OKAY - type help for commands\n")
-            elif word == b"GAME":
-                lines = format_game_definition(find_game("kuhn")[1]).splitlines()
-                send(*(GameLine("kuhn", one) for one in lines))
-            elif word == b"JOIN":
-                joins.append(line.decode())
-                send(Joined("mine", ()))
-                if len(joins) == 1:
-                    send(*(SeatOffer(seat, "s", "kuhn", f"ladder.{seat}", "mine") for seat in (1, 2)))
-                else:
-                    # One run ends, and the other is between its two seatings.
-                    send(SeatOver(1), over("ladder.1"), SeatOver(2), over("ladder.0"))
-                    send(SeatOffer(3, "s", "kuhn", "ladder.2", "mine"), SeatOver(3), over("ladder.2"))
-            elif word == b"QUIT":
-                break
-        writer.close()
-
-    async def run() -> None:
-        server = await asyncio.start_server(serve_one, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        player = parse_player("./bot2l.sh", str(Path.cwd()))
-        news: list[News] = []
-        settings = JoinSettings("127.0.0.1", port, "player", "t", player, Path.cwd(), games=("kuhn",))
-        settings = replace(settings, at_once=2, is_on_ladder=True, most_runs=2)
-        async with asyncio.timeout(PATIENCE_S):
-            ending = await Joining(settings, news.append).run()
-        assert [one.seat for one in news if isinstance(one, SeatOffer)] == [1, 2, 3]
-        assert ending.runs == {"finished": 3}
-        server.close()
-        await server.wait_closed()
+        async for text in connection:
+            request = read_request(text)
+            assert isinstance(request, Join)
+            joins.append(request)
+            if len(joins) == 1:
+                definition = format_game_definition(find_game("kuhn")[1])
+                await send(Joined("mine", "player", {"kuhn": definition}, {}))
+                await send(*(SeatOffer(seat, "kuhn", f"ladder.{seat}", "mine") for seat in (1, 2)))
+            else:
+                # One run ends, and the other is between its two seatings.
+                await send(SeatOver(1), over("ladder.1"), SeatOver(2), over("ladder.0"))
+                await send(SeatOffer(3, "kuhn", "ladder.2", "mine"), SeatOver(3), over("ladder.2"))
+        assert connection.close_code == 1000
 
     monkeypatch.setattr(client, "PlayedSeat", Seated)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run())
-    asked = [read_request(join) for join in joins]
-    assert [(one.is_on_ladder, one.at_once) for one in asked if isinstance(one, Join)] == [(True, 2), (False, 1)]
+        ending = runner.run(answered(handle, news, at_once=2, is_on_ladder=True, most_runs=2))
+    assert [one.seat for one in news if isinstance(one, SeatOffer)] == [1, 2, 3]
+    assert ending.runs == {"finished": 3}
+    assert [(one.ladder, one.at_once) for one in joins] == [(True, 2), (False, 1)]
 
 
 def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: Path) -> None:
@@ -563,7 +596,7 @@ def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: P
         client.start()
         ending = await client.ending()
         assert (ending.refused, ending.runs) == (4, {"finished": 1})
-        reasons = [news.reason for news in client.news if isinstance(news, ChallengeRefused)]
+        reasons = [news.reason for news in client.news if isinstance(news, ChallengeState)]
         assert any("no bot Z" in reason for reason in reasons)
 
     serve(talk, settings_of(house_folder))
@@ -594,24 +627,25 @@ def test_encrypted_from_end_to_end(house_folder: Path) -> None:
             subprocess.run([*command, *names], check=True, capture_output=True)
         except FileNotFoundError:
             pytest.skip("openssl is not here")
-    settings = replace(settings_of(house_folder), certificate="server.pem", key="server.key")
+    settings = settings_of(house_folder)
+    settings = replace(settings, web=replace(settings.web, certificate="server.pem", key="server.key"))
 
     async def talk(house: House) -> None:
-        client = bringing(house, challenges=challenge(), uses_tls=True, ca=Path("server.pem"))
+        client = bringing(house, challenges=challenge(), ca=Path("server.pem"))
         client.start()
         assert (await client.ending()).is_good
         with pytest.raises(JoinError, match="its certificate is not trusted"):
-            await refused(house, uses_tls=True, ca=Path("other.pem")).ending()
+            await refused(house, ca=Path("other.pem")).ending()
         with pytest.raises(JoinError, match="its certificate is not trusted"):
-            await refused(house, uses_tls=True).ending()
-        with pytest.raises(JoinError, match=r"nowhere\.pem: No such file"):
-            await refused(house, uses_tls=True, ca=Path("nowhere.pem")).ending()
-        with pytest.raises(JoinError, match=r"closed the connection|has broken|not a server"):
             await refused(house).ending()
+        with pytest.raises(JoinError, match=r"nowhere\.pem: No such file"):
+            await refused(house, ca=Path("nowhere.pem")).ending()
+        plain = (house.started.page or "").replace("https", "http")
+        with pytest.raises(JoinError, match=NOT_PAGES):
+            await refused(house, address=plain).ending()
 
     serve(talk, settings)
 
 
 def test_a_client_loads_nothing_of_the_server() -> None:
-    parts = ["sqlite3", *(f"dealer.server.{name}" for name in ("settings", "service", "db", "queue", "textport"))]
-    assert loaded_by("import dealer.server.joining.client", parts) == []
+    assert loaded_by("import dealer.joining.client", ["sqlite3", "dealer.server", "dealer.web"]) == []

@@ -1,0 +1,157 @@
+"""A client's connection to a server, with the client's settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidHandshake, InvalidStatus, InvalidURI
+from websockets.frames import Frame, Opcode
+from websockets.protocol import Event, State
+
+from dealer.errors import JoinError, ServerLostError
+from dealer.table.players import Player
+from protocol import RemoteProtocolError
+from protocol.joining import Challenge, JoiningRequest, ServerMessage, encode, read_server_message
+
+ALL_GAMES = "all"
+_PATH = "/api/v1/join"
+_SCHEMES = {"http": "ws", "https": "wss"}
+_CLOSE_S = 2.0
+_DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
+_TEMPORARY = (429, 502, 503, 504)
+"""Answers of a server that is busy, or of a proxy whose server is being started."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSettings:
+    """All about a client.
+
+    Attributes:
+        address: of the server's pages: ``http://`` or ``https://``, a host, a port.
+        folder: for what the bot prints, and for games.
+        games: that it plays; only `ALL_GAMES` for all that the server has.
+        is_on_ladder: whether the server may have it play when there are no requests.
+        challenges: that are asked for, each with a tag of its own; when all have ended, the client leaves.
+        most_runs: after how many runs it leaves; None for any number.
+        seed: for the chance decisions of a Python bot; None draws one for every seat.
+        ca: the file of the certificates that are believed; None for those of the system.
+        retry_s: how long to wait before the first try to connect again; twice as long before every other.
+    """
+
+    address: str
+    token: str
+    player: Player
+    folder: Path
+    version: str = "1"
+    games: tuple[str, ...] = ("limit",)
+    at_once: int = 1
+    is_on_ladder: bool = False
+    challenges: tuple[Challenge, ...] = ()
+    most_runs: int | None = None
+    seed: int | None = None
+    ca: Path | None = None
+    retry_s: float = 0.5
+    most_retry_s: float = 30.0
+    answer_s: float = 30.0
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the connection is encrypted."""
+        return urlsplit(self.address).scheme == "https"
+
+
+class ServerConnection(ClientConnection):
+    """A connection whose messages are handed on and sent without a task, as a bot is waiting for them.
+
+    Attributes:
+        on_message: called with every message.
+        problem: why it was closed by this side; empty if it was not.
+    """
+
+    on_message: Callable[[ServerMessage], None]
+    problem = ""
+    _parts: bytes = b""
+
+    def process_event(self, event: Event) -> None:
+        """Take a frame."""
+        if not isinstance(event, Frame) or event.opcode not in _DATA:
+            super().process_event(event)
+            return
+        self._parts += event.data
+        if event.fin:
+            text, self._parts = self._parts, b""
+            try:
+                self.on_message(read_server_message(text))
+            except RemoteProtocolError as error:
+                self.problem = f"it is a server of another version: {error}"
+                self.transport.abort()
+
+    def tell(self, message: JoiningRequest) -> None:
+        """Send a message, unless the connection has ended."""
+        if self.protocol.state is State.OPEN:
+            self.protocol.send_text(encode(message))
+            self.send_data()
+
+
+async def connected(settings: JoinSettings) -> ServerConnection:
+    """A connection to the server, which has accepted the token.
+
+    Raises:
+        ServerLostError: the server does not answer, or not now.
+        JoinError: it does not let this client in, its certificate is not believed, or it is no such server.
+    """
+    address = settings.address.rstrip("/")
+    scheme, rest = address.split("://", 1)
+    options: dict[str, Any] = {}
+    if settings.ca is not None:
+        try:
+            options["ssl"] = ssl.create_default_context(cafile=str(settings.ca))
+        except OSError as error:
+            raise JoinError(f"{settings.ca}: {error.strerror or error}") from None
+    try:
+        connection = await connect(
+            f"{_SCHEMES[scheme]}://{rest}{_PATH}",
+            additional_headers={"Authorization": f"Bearer {settings.token}"},
+            compression=None,
+            close_timeout=_CLOSE_S,
+            open_timeout=settings.answer_s,
+            create_connection=ServerConnection,
+            **options,
+        )
+    except ssl.SSLCertVerificationError as error:
+        raise JoinError(f"{address}: its certificate is not trusted: {error.verify_message}") from None
+    except ssl.SSLError as error:
+        raise JoinError(f"{address} does not speak TLS ({error.reason})") from None
+    except TimeoutError:
+        raise ServerLostError(f"no answer from {address}") from None
+    except OSError as error:
+        # Asyncio has words of its own, which name the address once more.
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+        raise ServerLostError(f"cannot connect to {address}: {reason}") from None
+    except InvalidStatus as error:
+        status, sentence = error.response.status_code, _detail(error.response.body)
+        kind = ServerLostError if status in _TEMPORARY else JoinError
+        raise kind(f"{address}: {sentence or f'no bot can join here (status {status})'}") from None
+    except (InvalidHandshake, InvalidURI) as error:
+        raise ServerLostError(
+            f"{address} is not the address of a server's pages, which it reports when it starts: {error}"
+        ) from None
+    assert isinstance(connection, ServerConnection)
+    return connection
+
+
+def _detail(body: bytes | bytearray) -> str:
+    """The sentence of a problem that a server answers with; empty for any other answer."""
+    try:
+        found = json.loads(body)["detail"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return str(found).rstrip(".")

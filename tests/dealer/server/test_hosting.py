@@ -1,0 +1,492 @@
+"""Clients that bring bots, as a server sees them: who gets a seat, who does not, and what strangers can do to them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from dealer.run.settings import Seating
+from dealer.server.access import Person, Visibility, visibility_of
+from dealer.server.accounts import User, add_token, add_user
+from dealer.server.db import records
+from dealer.server.db.records import JobRequest, JobState, RunState, new_job
+from dealer.server.db.runs import RunReport, add_job, add_table, begin_run, end_run
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.settings import ServerSettings, read_toml_settings
+from dealer.table.loop import new_event_loop
+from dealer.web import serving
+from dealer.web.server_site import server_site
+from engine import DealKey
+from protocol.joining import (
+    MOST_MESSAGE_BYTES,
+    Cancel,
+    Challenge,
+    ChallengeState,
+    Join,
+    Joined,
+    JoiningRequest,
+    Refused,
+    SeatOffer,
+    SeatOver,
+    SeatText,
+    ServerMessage,
+    encode,
+    read_server_message,
+)
+from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.server.servers import House, running
+
+pytestmark = pytest.mark.usefixtures("house_folder")
+
+CONFIG = """
+port = 0
+[web]
+port = 0
+[[games]]
+game = "kuhn"
+deals = 60
+bots = ["A=./bot2l.sh", "B=./bot2l.sh"]
+"""
+_Message = TypeVar("_Message", bound=ServerMessage)
+
+
+def play(talk: Callable[[House], Awaitable[None]], **changes: Any) -> None:
+    Path("s.toml").write_text(CONFIG)
+    settings: ServerSettings = replace(read_toml_settings(Path("s.toml")), **changes)
+
+    async def run() -> None:
+        async with running(settings, web=server_site) as house:
+            await talk(house)
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(run())
+
+
+class Bringer:
+    """A client without a bot.
+
+    Attributes:
+        heard: everything that the server has sent.
+    """
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self.connection = connection
+        self.heard: list[ServerMessage] = []
+
+    async def say(self, *messages: JoiningRequest | str | bytes) -> None:
+        for message in messages:
+            await self.connection.send(message if isinstance(message, str | bytes) else encode(message).decode())
+
+    async def hear(self, kind: type[_Message], count: int = 1) -> _Message:
+        """Wait until so many messages of a kind were sent; returns the last."""
+        async with asyncio.timeout(PATIENCE_S):
+            while len(found := [message for message in self.heard if isinstance(message, kind)]) < count:
+                self.heard.append(read_server_message(await self.connection.recv()))
+        return found[count - 1]
+
+    async def hear_end(self) -> int | None:
+        """Wait until the connection has ended; returns the code."""
+        with contextlib.suppress(ConnectionClosed):
+            async with asyncio.timeout(PATIENCE_S):
+                while True:
+                    self.heard.append(read_server_message(await self.connection.recv()))
+        return self.connection.close_code
+
+
+async def connected(house: House, token: str | None = None) -> Bringer:
+    address = (house.started.page or "").replace("http", "ws") + "api/v1/join"
+    headers = {"Authorization": f"Bearer {token or house.started.token}"}
+    return Bringer(await connect(address, additional_headers=headers))
+
+
+async def joined(house: House, session: str = "s1", bot: str = "mine", **more: Any) -> Bringer:
+    """A client that has brought a bot."""
+    bringer = await connected(house)
+    await bringer.say(Join(bot, session, games=("kuhn",), **more))
+    await bringer.hear(Joined)
+    return bringer
+
+
+KEY = DealKey(bytes(range(32)))
+CHALLENGE = Challenge("t", "kuhn", ("mine", "A"), deals=20)
+VERSION = "VERSION:2.0.0\r\n"
+NOBODY = "no match awaits the bot at this seat"
+
+
+def test_who_joins_is_told_the_games_and_offered_a_seat() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        (message,) = ann.heard
+        assert isinstance(message, Joined)
+        assert (message.bot, message.user, message.seats) == ("mine", "player", {})
+        assert message.games["kuhn.limit.2p"].startswith("GAMEDEF\n")
+        await ann.say(CHALLENGE)
+        assert await ann.hear(ChallengeState) == ChallengeState("t", "queued")
+        offer = await ann.hear(SeatOffer)
+        assert (offer.game, offer.match, offer.player, offer.hands) == ("kuhn.limit.2p", "player.t", "mine", 20)
+        await ann.say(SeatText(offer.seat, VERSION))
+        assert (await ann.hear(SeatText)).text.startswith("MATCHSTATE:0:0::")
+
+    play(talk)
+
+
+@pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic cGxheWVyOng="}])
+def test_a_client_needs_a_token(header: dict[str, str]) -> None:
+    async def talk(house: House) -> None:
+        with pytest.raises(InvalidStatus) as caught:
+            await connect((house.started.page or "").replace("http", "ws") + "api/v1/join", additional_headers=header)
+        assert caught.value.response.status_code == 401
+        assert "token" in json.loads(caught.value.response.body)["detail"]
+
+    play(talk)
+
+
+def test_guessing_tokens_is_slowed_down() -> None:
+    async def talk(house: House) -> None:
+        for _ in range(30):
+            with pytest.raises(InvalidStatus, match="401"):
+                await connected(house, "x" * 32)
+        # From this address not even the right one is taken now.
+        with pytest.raises(InvalidStatus, match="429"):
+            await connected(house)
+
+    play(talk)
+
+
+def test_seats_are_their_clients() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(CHALLENGE)
+        offer = await ann.hear(SeatOffer)
+        with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
+            token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
+        bob = await connected(house, token)
+        await bob.say(Join("other", "s1", seats={offer.seat: 0}))
+        assert (await bob.hear(Joined)).seats == {}
+        await bob.say(SeatOver(offer.seat), SeatText(offer.seat, VERSION), Cancel("t"))
+        assert await bob.hear(SeatOver) == SeatOver(offer.seat, NOBODY)
+        await ann.say(SeatText(offer.seat, VERSION))
+        assert (await ann.hear(SeatText)).seat == offer.seat
+
+    play(talk)
+
+
+def test_a_bot_is_its_users() -> None:
+    async def talk(house: House) -> None:
+        await joined(house)
+        with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
+            token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
+        bob = await connected(house, token)
+        await bob.say(Join("mine", "s1"))
+        assert (await bob.hear(Refused)).reason == "mine is a bot of another user; give yours another name"
+        assert await bob.hear_end() == 1008
+
+    play(talk)
+
+
+def test_a_client_that_comes_again_ends_its_half_open_connection() -> None:
+    async def talk(house: House) -> None:
+        first = await joined(house)
+        await first.say(CHALLENGE)
+        offer = await first.hear(SeatOffer)
+        second = await joined(house)
+        await first.hear_end()
+        assert not [message for message in first.heard if isinstance(message, Refused | SeatOver)]
+        assert (await second.hear(Joined)).seats == {offer.seat: 0}
+        assert await second.hear(SeatOffer) == offer
+
+    play(talk)
+
+
+def test_what_a_client_lacks_is_sent_again() -> None:
+    async def talk(house: House) -> None:
+        first = await joined(house)
+        await first.say(CHALLENGE)
+        seat = (await first.hear(SeatOffer)).seat
+        await first.say(SeatText(seat, VERSION[:5]), SeatText(seat, VERSION[5:]))
+        state = await first.hear(SeatText)
+        for received, again in ((0, 1), (1, 0)):
+            second = await joined(house, seats={seat: received})
+            assert (await second.hear(Joined)).seats == {seat: 2}
+            await second.say(Challenge("wrong", "chess", ("mine", "A")))
+            await second.hear(ChallengeState)
+            assert [message for message in second.heard if isinstance(message, SeatText)] == again * [state]
+
+    play(talk)
+
+
+def test_a_seat_that_cannot_be_gone_on_with_is_given_up() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(CHALLENGE)
+        seat = (await ann.hear(SeatOffer)).seat
+        again = await joined(house, seats={seat: 5})
+        reason = (await again.hear(SeatOver)).reason
+        assert reason.startswith("the seat cannot be resumed: 5 texts cannot have been received: 0 were sent")
+
+    play(talk)
+
+
+def test_another_session_does_not_get_the_seats() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(CHALLENGE)
+        seat = (await ann.hear(SeatOffer)).seat
+        await joined(house, "s2", seats={seat: 0})
+        assert await ann.hear_end() == 1008
+        last = [message for message in ann.heard if isinstance(message, SeatOver | Refused)]
+        sentence = "another client has brought the bot"
+        assert last == [SeatOver(seat, sentence), Refused(sentence)]
+
+    play(talk)
+
+
+def test_a_client_that_leaves_gives_its_seats_up() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(CHALLENGE)
+        seat = (await ann.hear(SeatOffer)).seat
+        await ann.say(SeatText(seat, VERSION))
+        await ann.hear(SeatText)
+        await ann.connection.close()
+        async with asyncio.timeout(PATIENCE_S):
+            while house.rows("SELECT state FROM runs") != [("failed",)]:
+                await asyncio.sleep(0.02)
+        again = await joined(house, "s9")
+        assert (await again.hear(Joined)).seats == {}
+
+    play(talk)
+
+
+@pytest.mark.parametrize(("code", "is_waited_for"), [(1000, False), (1001, True), (None, True)])
+def test_a_connection_that_was_not_closed_for_good_is_waited_for(code: int | None, is_waited_for: bool) -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(CHALLENGE)
+        await ann.hear(SeatOffer)
+        if code is None:
+            ann.connection.transport.abort()
+        else:
+            await ann.connection.close(code)
+        again = await joined(house)
+        assert bool((await again.hear(Joined)).seats) is is_waited_for
+
+    play(talk)
+
+
+def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
+    async def talk(house: House) -> None:
+        first = await joined(house)
+        await first.say(Challenge("t", "kuhn", ("A", "mine"), deals=20))
+        await first.hear(SeatOffer)
+        second = await joined(house, "s2", "other", challenges=("t", "nothing"))
+        assert await second.hear(ChallengeState) == ChallengeState("nothing", "unknown")
+        await first.say(Cancel("t"))
+        assert await second.hear(ChallengeState, 2) == ChallengeState("t", "cancelled", "it was cancelled")
+        await first.say(Challenge("wrong", "chess", ("A", "mine")))
+        await first.hear(ChallengeState, 2)
+        assert [one.state for one in first.heard if isinstance(one, ChallengeState)] == ["queued", "refused"]
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (Join("A", "s"), "A is one of the server's own bots; give yours another name"),
+        (Join("../x", "s"), "that cannot be a bot's name"),
+        (Join("mine", "s", version="\x1b"), "a version has at most 64 letters that can be printed"),
+        (Join("mine", "s", games=("chess",)), "there is no game 'chess' here; the games are kuhn"),
+        (Join("mine", "s", games=("../../etc/passwd",)), "there is no game '../../etc/passwd' here"),
+        (CHALLENGE, "the first message joins"),
+        ("nonsense", "Invalid JSON: expected ident"),
+        (b"\xff", "Invalid JSON: expected value"),
+        ('{"type": "hello"}', "Input tag 'hello' found"),
+        ('{"type": "join", "bot": "mine"}', "join.session: Field required"),
+    ],
+)
+def test_a_client_that_cannot_join_is_told_and_closed(message: JoiningRequest | str | bytes, reason: str) -> None:
+    async def talk(house: House) -> None:
+        ann = await connected(house)
+        await ann.say(message)
+        assert (await ann.hear(Refused)).reason.startswith(reason)
+        assert await ann.hear_end() == 1008
+        assert house.rows("SELECT * FROM bots WHERE name = 'mine'") == []
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("nonsense", "Invalid JSON: expected ident"),
+        ('{"type": "text", "seat": 1}', "text.text: Field required"),
+        (Join("other", "s1"), "this connection has brought mine, and no other bot can join"),
+        (Join("mine", "s2"), "this connection has brought mine, and no other bot can join"),
+    ],
+)
+def test_a_client_that_sends_nonsense_is_told_and_closed(message: JoiningRequest | str, reason: str) -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(message)
+        assert (await ann.hear(Refused)).reason.startswith(reason)
+        assert await ann.hear_end() == 1008
+        # Its seats would wait for it.
+        assert (await (await joined(house)).hear(Joined)).seats == {}
+
+    play(talk)
+
+
+def test_a_text_that_is_not_of_bytes_is_told_and_closed() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(CHALLENGE)
+        await ann.say(SeatText((await ann.hear(SeatOffer)).seat, "\u0100"))
+        assert (await ann.hear(Refused)).reason == "a text has a character above 255, which is no byte"
+        assert await ann.hear_end() == 1008
+
+    play(talk)
+
+
+def test_a_message_that_is_too_long_ends_the_connection() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(SeatText(1, "x" * MOST_MESSAGE_BYTES))
+        assert await ann.hear_end() == 1009
+
+    play(talk)
+
+
+def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "_MOST_UNSENT_BYTES", 1 << 14)
+
+    async def talk(house: House) -> None:
+        ann, bob = await joined(house), await joined(house, bot="other")
+        ann.connection.transport.pause_reading()
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await asyncio.gather(*(ann.say(SeatText(7, "x")) for _ in range(1000)))
+        await bob.say(SeatText(7, "x"))
+        await bob.hear(SeatOver)
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    ("challenge", "reason"),
+    [
+        (Challenge("t", "chess", ("mine", "A")), "there is no game 'chess' here; the games are kuhn"),
+        (Challenge("t", "kuhn", ("mine", "Z")), "kuhn has no bot Z"),
+        (Challenge("t", "kuhn", ("mine",)), "kuhn has 2 seats, and 1 players are named"),
+        (Challenge("t", "kuhn", ("mine", "A"), seating="none"), "'none' is not a valid Seating"),
+        (Challenge("t", "kuhn", ("mine", "A"), stop="soon"), "stop: "),
+        (Challenge("t", "kuhn", ("mine", "LOCAL")), "LOCAL is for clients of the text port"),
+    ],
+)
+def test_a_challenge_that_cannot_be_played_is_refused(challenge: Challenge, reason: str) -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(challenge)
+        state = await ann.hear(ChallengeState)
+        assert (state.tag, state.state) == ("t", "refused")
+        assert state.reason.startswith(reason)
+
+    play(talk)
+
+
+def test_a_bot_takes_on_less_without_leaving() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house, at_once=3)
+        await ann.say(Join("mine", "s1", at_once=1, games=("kuhn",)), replace(CHALLENGE, seating="single"))
+        offer = await ann.hear(SeatOffer)
+        await ann.say(Challenge("u", "kuhn", ("mine", "B"), deals=20))
+        await ann.hear(ChallengeState, 2)
+        await ann.say(SeatText(offer.seat, VERSION))
+        await ann.hear(SeatText)
+        await ann.say(SeatOver(offer.seat, "enough"))
+        assert await ann.hear(SeatOver) == SeatOver(offer.seat, "enough")
+        assert (await ann.hear(SeatOffer, 2)).match == "player.u"
+        assert len([message for message in ann.heard if isinstance(message, Joined)]) == 1
+
+    play(talk)
+
+
+def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(CHALLENGE)
+        await ann.hear(SeatOffer)
+        text = await house.log_in("player", str(house.started.token))
+        text.say("RESULT t\nLOG t\nLOG t 1\n")
+        kept_back = "logs that reveal later cards are available when nothing of their request is left to play"
+        await text.until(lambda: text.heard.count(kept_back.encode()) == 2)
+        again = await joined(house, challenges=("t",))
+        await again.hear(SeatOffer)
+        keys = house.rows("SELECT hex(jobs.deal_key), hex(runs.deal_key) FROM jobs JOIN runs")[0]
+        assert [len(key) for key in keys] == [64, 64]
+        told = f"{text.heard.decode()} {ann.heard} {again.heard}".lower()
+        assert not [key for key in keys if key.lower() in told]
+        assert b"STATE" not in text.heard
+        await again.say(Cancel("t"))
+        assert (await again.hear(ChallengeState)).state == "cancelled"
+        text.say("LOG t\n")
+        await text.hear_remark("(END OF LOG|none of your runs has a log of this tag and number)")
+        assert text.heard.count(kept_back.encode()) == 2
+
+    play(talk)
+
+
+def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_counts() -> None:
+    async def talk(house: House) -> None:
+        token = house.started.token
+        assert token is not None
+        ann = await house.log_in("player", token)
+        ann.say("RUNMATCHES kuhn 2 t 0 A B\n")
+        seed = (await ann.hear_remark("QUEUED player.t: 2 runs, seed ([0-9]+), .*"))[1]
+        assert house.rows("SELECT seed, deal_key FROM jobs") == [(int(seed), None)]
+        await ann.hear_remark("player.t run 2 of 2: finished, .*")
+        assert house.rows("SELECT * FROM lineups") == []
+        ann.say("LOG t 2\n")
+        await ann.hear_remark("END OF LOG")
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_told"),
+    [
+        ({}, True),
+        ({"seating": Seating.ROTATIONS}, True),
+        ({"seed": KEY}, False),
+        ({"seed": KEY, "seating": Seating.ROTATIONS}, False),
+        ({"seed": KEY, "seating": Seating.ROTATIONS, "state": JobState.CANCELLED}, False),
+    ],
+)
+def test_whose_logs_are_sent_while_they_are_played(tmp_path: Path, changes: dict[str, Any], *, is_told: bool) -> None:
+    with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
+        user = User(store.write_now(lambda db: add_user(db, "ann")), "ann")
+        request = JobRequest("kuhn", ("A", "B"), "t", seating=changes.pop("seating", "single"))
+        made = new_job(user, request, changes.pop("seed", 7)).model_copy(update=changes)
+        job = store.write_now(lambda db: add_job(db, made))
+        run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))
+        assert (visibility_of(store, job, Person(user)) is Visibility.EVERYTHING) is is_told
+        assert visibility_of(store, job, Person(is_admin=True)) is Visibility.NOTHING
+        store.write_now(lambda db: end_run(db, run.id, RunReport(RunState.CANCELLED, "it was cancelled.")))
+        assert visibility_of(store, job.model_copy(update={"state": JobState.DONE}), Person()) is Visibility.EVERYTHING
+
+
+def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:
+    with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
+        user = store.write_now(lambda db: add_user(db, "ann"))
+        store.write_now(lambda db: add_table(db, "u1", user, "kuhn", players=(), versions=[None], seed=7))
+        (job,) = records.jobs(store, user=user, tag="table")
+        assert visibility_of(store, job, Person(job.user)) is Visibility.NOTHING
