@@ -29,7 +29,7 @@ from dealer.errors import ConfigError, DealerError, LaunchError, SettingProblem
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
-from dealer.run.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, new_folder
+from dealer.run.folder import CONFIG_NAME, RESULT_NAME, empty_folder, lock_run, new_folder
 from dealer.run.plan import Plan, planned_contests, repeatable, settle
 from dealer.run.results import AnyResult, ContestResult, TournamentResult, read_result
 from dealer.run.resume import check_match, extend_log
@@ -116,7 +116,7 @@ class Run(Generic[_Result_co]):
         """
         if self.finished is not None:
             return self.finished
-        with contextlib.closing(RunLock(self.folder)) as lock:
+        with contextlib.closing(lock_run(self.folder)) as lock:
             shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
             tournament = Tournament(
                 self.plan, self.planned, self._write_contest, None if watch is None else watched, cluster
@@ -327,7 +327,7 @@ def _extended(config: RunSettings, plan: Plan, folder: Path, deals: int, result:
         raise ConfigError(SettingProblem("deals", f"a run of more workers than seatings cannot have more deals: {why}"))
     config = replace(config, deals=deals, stop=None if isinstance(plan.stop, FixedDeals) else config.stop)
     longer = settle(config)
-    with contextlib.closing(RunLock(folder)):
+    with contextlib.closing(lock_run(folder)):
         try:
             for contest in planned:
                 for slot in contest.slots:

@@ -9,6 +9,7 @@ has time. Nothing waits or accumulates: a moment that is not read is dropped.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -111,7 +112,11 @@ class WatchedContest:
 
 
 class WatchedRun:
-    """A run, opened, for one thread at a time (`lock`); its key is its name among the runs that are shown."""
+    """A run, opened, for one thread at a time (`lock`); its key is its name among the runs that are shown.
+
+    Attributes:
+        is_over: whether no more hands come: there is a result, or it is not the folder of a run.
+    """
 
     def __init__(self, path: Path, key: str = "", find: Callable[..., HandSource] = find) -> None:
         """Open a run; `find` makes a source of its path.
@@ -128,8 +133,9 @@ class WatchedRun:
         self._contests: dict[str, WatchedContest] = {}
         self._files: dict[str, HandIndex] = {}
         self._next_look_s = 0.0
-        self._result: AnyResult | None = None
-        self._is_over = False
+        self.result: AnyResult | None = None
+        self.is_over = False
+        self._root = os.path.abspath(path if path.is_dir() else path.parent)
         self.look()
 
     # ---- what there is
@@ -148,18 +154,9 @@ class WatchedRun:
     def contest_of(self, match: WatchedMatch) -> WatchedContest:
         return next(one for one in self.contests if one.matches.get(match.name) is match)
 
-    @property
-    def is_over(self) -> bool:
-        """Whether no more hands come: there is a result, or it is not the folder of a run."""
-        return self._is_over
-
-    @property
-    def result(self) -> AnyResult | None:
-        return self._result
-
     @cached_property
     def _plan(self) -> dict[str, tuple[str, tuple[str, ...], list[list[str]]]]:
-        """By folder of a contest: the game's name, the players and the seatings to be played."""
+        """By key of a contest: the game's name, the players and the seatings to be played."""
         path = self.path / CONFIG_NAME
         if not path.is_file():
             return {}
@@ -174,7 +171,7 @@ class WatchedRun:
             for slot in contest.slots:
                 slices.setdefault(slot.first_hand, []).append(slot.name)
             names = contest.record.game_name, contest.names, list(slices.values())
-            found[os.path.abspath(contest.record.folder)] = names
+            found[self._key_of(os.path.abspath(contest.record.folder))] = names
         return found
 
     # ---- reading
@@ -182,7 +179,7 @@ class WatchedRun:
     def look(self, *, again: bool = False) -> None:
         """Read what has been added, at most twice a second unless `again`."""
         now_s = time.monotonic()
-        is_whole = self._result is not None and self._is_over and self._contests
+        is_whole = self.result is not None and self.is_over and self._contests
         if not again and (now_s < self._next_look_s or is_whole):
             return
         self._next_look_s = now_s + _LOOK_S
@@ -199,9 +196,9 @@ class WatchedRun:
         if not self._files and self.problems and not (self.path / CONFIG_NAME).is_file():
             path, problem = next(iter(self.problems.items()))
             raise LogError(path, problem)
-        for folder, found in self._by_folder().items():
-            self._update(folder, found)
-        self._is_over = is_over
+        for key, found in self._found().items():
+            self._update(key, found)
+        self.is_over = is_over
 
     def _read_result(self) -> bool:
         if not self.path.is_dir() or not (self.path / CONFIG_NAME).is_file():
@@ -209,11 +206,11 @@ class WatchedRun:
         if not (self.path / RESULT_NAME).is_file():
             return False
         try:
-            self._result = read_result(self.path)
+            self.result = read_result(self.path)
         except ResultError as error:
             self.problems[RESULT_NAME] = str(error)
             return True
-        return self._result.outcome.is_complete
+        return self.result.outcome.is_complete
 
     def _take(self, file: HandFile, game: Game | None) -> None:
         access = self._files.get(file.path)
@@ -228,37 +225,34 @@ class WatchedRun:
         except (LogsError, GameDefinitionError) as error:
             self.problems[file.path] = str(error)
 
-    def _by_folder(self) -> dict[str, list[tuple[str, MatchHands, HandIndex]]]:
-        found: dict[str, list[tuple[str, MatchHands, HandIndex]]] = {}
-        for path, access in self._files.items():
-            for number, hands in enumerate(access.matches):
-                name = os.path.basename(stem(path))
-                name = name if not number else f"{name}.{number + 1}"
-                found.setdefault(os.path.dirname(os.path.abspath(path)), []).append((name, hands, access))
+    def _key_of(self, folder: str) -> str:
+        relative = os.path.relpath(folder, self._root)
+        return "" if relative == "." else relative.replace(os.sep, "/")
+
+    def _found(self) -> dict[str, list[WatchedMatch]]:
+        """By key of a contest, the matches of its files."""
+        found: dict[str, list[WatchedMatch]] = {}
+        for path, file in self._files.items():
+            key = self._key_of(os.path.dirname(os.path.abspath(path)))
+            for number, hands in enumerate(file.matches):
+                name = os.path.basename(stem(path)) + (f".{number + 1}" if number else "")
+                match = WatchedMatch(f"{key}/{name}" if key else name, name, path, file, hands)
+                found.setdefault(key, []).append(match)
         return found
 
-    def _update(self, folder: str, found: list[tuple[str, MatchHands, HandIndex]]) -> None:
-        root = os.path.abspath(self.path if self.path.is_dir() else self.path.parent)
-        relative = os.path.relpath(folder, root)
-        key = "" if relative == "." else relative.replace(os.sep, "/")
+    def _update(self, key: str, found: list[WatchedMatch]) -> None:
         contest = self._contests.get(key)
         if contest is None:
-            planned = self._plan.get(folder)
-            if planned is None:
-                game_name, players = "", tuple(dict.fromkeys(name for _, hands, _ in found for name in hands.names))
-                seatings = _seatings(found)
-            else:
-                game_name, players, seatings = planned
-            contest = WatchedContest(key, found[0][1].game, game_name, players, seatings)
-            self._contests[key] = contest
+            players = tuple(dict.fromkeys(name for match in found for name in match.hands.names))
+            planned = self._plan.get(key) or ("", players, _seatings(found))
+            contest = self._contests[key] = WatchedContest(key, found[0].hands.game, *planned)
             self._contests = dict(sorted(self._contests.items()))
-        elif {name for name, _, _ in found} - {name for names in contest.seatings for name in names}:
+        elif {match.name for match in found} - {name for names in contest.seatings for name in names}:
             contest.seat(_seatings(found))
-        prefix = f"{key}/" if key else ""
-        for name, hands, access in found:
-            old = contest.matches.get(name)
-            if old is None or old.hands is not hands:
-                contest.matches[name] = WatchedMatch(prefix + name, name, access.path, access, hands)
+        for match in found:
+            old = contest.matches.get(match.name)
+            if old is None or old.hands is not match.hands:
+                contest.matches[match.name] = match
 
     # ---- counting
 
@@ -276,18 +270,18 @@ class WatchedRun:
             access.close()
 
 
-def _seatings(found: Sequence[tuple[str, MatchHands, HandIndex]]) -> list[list[str]]:
+def _seatings(found: Sequence[WatchedMatch]) -> list[list[str]]:
     """Matches in groups that play the same hands between the same players, by their first hands."""
     groups: dict[object, list[str]] = {}
-    for name, hands, _ in found:
-        numbers = hands.page(0, 1)
-        try:
-            deal = hands.hand(numbers[0]).deal.hole_cards if numbers else None
-        except LogsError:
-            deal = None
-        # Seatings of the same deals have the same cards in the same positions.
-        same = (hands.game, numbers[0], deal, frozenset(hands.names)) if deal and all(deal) else name
-        groups.setdefault(same, []).append(name)
+    for match in found:
+        hands = match.hands
+        same: object = match.name
+        with contextlib.suppress(LogsError, IndexError):
+            first = hands.page(0, 1)[0]
+            cards = hands.hand(first).deal.hole_cards
+            # Seatings of the same deals have the same cards in the same positions.
+            same = (hands.game, first, cards, frozenset(hands.names)) if all(cards) else same
+        groups.setdefault(same, []).append(match.name)
     return list(groups.values())
 
 

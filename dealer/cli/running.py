@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,8 @@ from typing import Any, NoReturn, TypeAlias
 
 import typer
 
-from bots.workers import Workers, cluster_workers
+from bots.workers import Workers
+from dealer.cli.computing import workers_from
 from dealer.cli.console import Terminal, abort, check_writable, on_stop, write_file
 from dealer.cli.options import RunOptions, warning_text
 from dealer.cli.progress import LiveLine, showing_progress
@@ -56,18 +57,9 @@ def run_new(
         abort("--workers counts matches on this machine, and a cluster has workers of its own: leave one out")
     asked = merged(command, settings, options.config)
     # Connect before creating the folder.
-    with _cluster(scheduler) as cluster:
+    with workers_from(1, scheduler) as cluster:
         run = new_play(asked, options.out) if command is Command.PLAY else new_tournament(asked, options.out)
         play_and_show(terminal, run, options, cluster, observer)
-
-
-@contextlib.contextmanager
-def _cluster(scheduler: str | None) -> Iterator[Workers | None]:
-    if scheduler is None:
-        yield None
-        return
-    with cluster_workers(scheduler) as workers:
-        yield workers
 
 
 def merged(command: Command, settings: dict[str, Any], path: Path | None) -> RunSettings:
@@ -86,7 +78,7 @@ def merged(command: Command, settings: dict[str, Any], path: Path | None) -> Run
 def resume_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, scheduler: str | None) -> None:
     if scheduler is not None and run.plan.command is not Command.TOURNAMENT:
         abort(f"a cluster plays the contests of a tournament; {run.folder} holds one contest: leave --scheduler out")
-    with _cluster(scheduler) as cluster:
+    with workers_from(1, scheduler) as cluster:
         play_and_show(terminal, run, options, cluster)
 
 

@@ -19,7 +19,7 @@ from dealer.cli.progress import LiveLine, showing_progress
 from dealer.cli.report_output import show_document
 from dealer.cli.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError
-from dealer.run.folder import RunLock
+from dealer.run.folder import lock_run
 from engine.text import count_of
 from logs.document import Column, Document, Section, Table
 
@@ -127,7 +127,7 @@ def _alone(terminal: Terminal, root: Path) -> Iterator[None]:
     with LiveLine(terminal, is_silent=not terminal.err.is_terminal) as show:
         while lock is None:
             try:
-                lock = RunLock(root)
+                lock = lock_run(root)
             except FolderBusyError:
                 show("waiting for another process that is compiling")
                 time.sleep(_WAIT_S)

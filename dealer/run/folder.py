@@ -59,32 +59,25 @@ def empty_folder(folder: Path, *, is_removed: bool) -> None:
             folder.rmdir()
 
 
-class RunLock:
-    """Keeps a second process out of a run's folder until it is closed, or until the process that has it ends."""
+def lock_run(folder: Path) -> FileLock:
+    """Keep a second process out of a run's folder until the lock is closed, or the process that has it ends.
 
-    def __init__(self, folder: Path) -> None:
-        """Take the lock.
-
-        Raises:
-            FolderBusyError: another process has it.
-            LaunchError: the folder cannot be written to.
-        """
-        try:
-            self._lock = FileLock(folder / _LOCK_NAME)
-        except BlockingIOError:
-            raise FolderBusyError(folder) from None
-        except OSError as error:
-            raise LaunchError(f"write to {folder}", error.strerror) from None
-
-    def close(self) -> None:
-        """Release the lock."""
-        self._lock.close()
+    Raises:
+        FolderBusyError: another process has it.
+        LaunchError: the folder cannot be written to.
+    """
+    try:
+        return FileLock(folder / _LOCK_NAME)
+    except BlockingIOError:
+        raise FolderBusyError(folder) from None
+    except OSError as error:
+        raise LaunchError(f"write to {folder}", error.strerror) from None
 
 
 def is_busy(folder: Path) -> bool:
     """Whether another process is running in a folder; False where that is unknown."""
     try:
-        RunLock(folder).close()
+        lock_run(folder).close()
     except FolderBusyError:
         return True
     except LaunchError:

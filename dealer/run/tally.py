@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from array import array
+from bisect import bisect_left
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import accumulate, chain
 
 from dealer.match import EarlierHands
 from dealer.match.events import Event, FaultSeen, HandFinished, MatchStarted, StrayConnection, VersionDiffers, Watcher
@@ -47,12 +48,9 @@ class ResponseTimes:
         """
         if not self.count:
             return None
-        to_pass = share * self.count
-        for index in sorted(self._classes):
-            to_pass -= self._classes[index]
-            if to_pass <= 0:
-                return _middle_us(index)
-        return _middle_us(max(self._classes))
+        indices = sorted(self._classes)
+        passed = list(accumulate(self._classes[index] for index in indices))
+        return _middle_us(indices[min(bisect_left(passed, share * self.count), len(indices) - 1)])
 
 
 def _middle_us(index: int) -> float:

@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, FolderBusyError, ServerError
-from dealer.run.folder import RunLock
+from dealer.run.folder import lock_run
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
 from dealer.server.db.runs import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store
@@ -30,6 +30,7 @@ from dealer.server.resources import has_too_few, make_private, raise_limit, with
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
 from dealer.server.textport.port import TextPort
+from logs.whole_file import FileLock
 from protocol.benchmark import OWN_SEAT
 
 _log = logging.getLogger(__name__)
@@ -125,9 +126,9 @@ async def serve(
         await service.run()
 
 
-def _lock(folder: Path, otherwise: str) -> RunLock:
+def _lock(folder: Path, otherwise: str) -> FileLock:
     try:
-        return RunLock(folder)
+        return lock_run(folder)
     except FolderBusyError:
         raise ServerError(f"another server is running in {folder}; {otherwise}") from None
 

@@ -11,7 +11,7 @@ import pytest
 
 from bots.sdk.registry import builtin_names, make_bot
 from dealer.cli.warmup import _jobs
-from dealer.run.folder import RunLock
+from dealer.run.folder import lock_run
 from engine.kernels import disk
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import PATIENCE_S, program_env
@@ -130,7 +130,7 @@ def test_a_folder_that_cannot_be_made(root: Path, arena_here: Arena) -> None:
 
 def test_whoever_waited_finds_everything_done(root: Path, arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     root.mkdir()
-    other = RunLock(root)
+    other = lock_run(root)
 
     def fill_meanwhile(_: float) -> None:
         disk.publish(disk.start_filling())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
-from dealer.run.folder import RunLock, new_folder
+from dealer.run.folder import lock_run, new_folder
 
 
 def test_a_new_folder_lies_below_runs_and_is_named_after_the_players(
@@ -44,13 +44,13 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_a_run_is_locked_until_it_is_released(tmp_path: Path) -> None:
-    lock = RunLock(tmp_path)
+    lock = lock_run(tmp_path)
     with pytest.raises(FolderBusyError, match="still running in another process"):
-        RunLock(tmp_path)
+        lock_run(tmp_path)
     lock.close()
-    RunLock(tmp_path).close()
+    lock_run(tmp_path).close()
 
 
 def test_a_lock_needs_a_folder(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="cannot write to"):
-        RunLock(tmp_path / "gone")
+        lock_run(tmp_path / "gone")

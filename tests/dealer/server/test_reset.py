@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import ServerError
-from dealer.run.folder import RunLock
+from dealer.run.folder import lock_run
 from dealer.server.accounts import Accounts, User, add_token, set_password
 from dealer.server.db import crosstable, records
 from dealer.server.db.records import JobRequest
@@ -79,5 +79,5 @@ def test_results_go_and_users_tokens_and_bots_stay() -> None:
 def test_nothing_is_removed_while_a_server_is_running() -> None:
     data = Path("data")
     data.mkdir()
-    with contextlib.closing(RunLock(data)), pytest.raises(ServerError, match="is running in data; stop it first"):
+    with contextlib.closing(lock_run(data)), pytest.raises(ServerError, match="is running in data; stop it first"):
         reset_results(data, lambda runs: True)
