@@ -1,8 +1,8 @@
 """Two holdings against each other before the flop, exactly: the boards won, tied and lost by one that is known against
 one that is known.
 
-The numbers come with the package in `duels.bin`, which `engine.generators` writes. Nothing heavy is imported to look
-one up: it takes two microseconds after a millisecond for the file. Everything in it is little-endian:
+The numbers come with the package in `duels.bin`, which `tests/engine/generators.py` writes. Nothing heavy is imported
+to look one up: it takes two microseconds after a millisecond for the file. Everything in it is little-endian:
 
     8 bytes               magic
     62,790 * 2 uint32     by row of `duel_row`: of all 1,712,304 boards without the four cards, those on which the first
@@ -22,9 +22,10 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 from math import comb
+from os.path import join
 from typing import TYPE_CHECKING, Final
 
-from engine.tables import TableFile
+from engine.tables import FOLDER, TableFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +35,10 @@ BOARDS: Final = comb(48, 5)
 """Boards that exclude two holdings: 1,712,304."""
 
 DUELS: Final = TableFile(
-    "duels.bin", b"ACPCDU01", "42b735faaddc7b7342bf779c7a1b0d24361ac79732ff78ba40cc448c101edaf3", "all duels"
+    join(FOLDER, "duels.bin"),
+    b"ACPCDU01",
+    "42b735faaddc7b7342bf779c7a1b0d24361ac79732ff78ba40cc448c101edaf3",
+    "all duels before the flop",
 )
 ROW: Final = struct.Struct("<II")
 """A row: boards won by the first holding, boards tied."""

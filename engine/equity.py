@@ -13,19 +13,19 @@ Where some holdings are known, others in part and others not at all, `chances` a
     (1712304, 1399204, 7923)
 
 Nothing heavy is imported before it is needed. numpy counts (`engine.kernels.showdowns`), so a bot in a match asks at
-once. Where millions of samples are drawn or thousands of all-in hands counted in one process, `compile_kernels` pays:
-from then on, compiled code does it and gives the same numbers. Milliseconds of CPU on a core of a busy machine:
+once. Where millions of samples are drawn in one process, `compile_kernels` pays: from then on, compiled code draws them
+and gives the same numbers. Milliseconds of CPU on a core of a busy machine:
 
                                                 numpy     compiled
-    start: import, compile samples / all-ins      120  6,200 / 4,100
+    start: import, compile samples                120        6,200
     flop against one, 1,070,190 showdowns         2.0            -
     turn against one, 45,540 showdowns            0.6            -
     river against one, 990 showdowns              0.3            -
     flop, 1,000 drawn, against two / nine   0.5 / 1.1  0.03 / 0.05
     before the flop, from the table              0.01            -
     all-in of two before the flop, from a table  0.01            -
-    all-in of three before the flop               1.6          0.7
-    all-in of two on the flop                     0.2         0.03
+    all-in of three before the flop               1.6            -
+    all-in of two on the flop                     0.2            -
 
 For `chances`, a player is given as the holdings it may have, all equally likely: one, those of a class such as AKs, or
 any (`ANY_HOLDING`). Boards may be known in part, and cards may be dead.
@@ -171,9 +171,9 @@ def preflop_equity(hole: Sequence[int], opponents: int = 1) -> Equity:
 
 
 def compile_kernels() -> None:
-    """Let compiled code draw the samples and count the all-in hands of this process from now on.
+    """Let compiled code draw the samples of this process from now on.
 
-    The first of each then takes some seconds; the numbers are the same.
+    The first then takes some seconds; the numbers are the same.
     """
     global _is_compiled
     _is_compiled = True
@@ -308,27 +308,14 @@ def odds_by_pot(
         raise ValueError("a pot has no players")
     if len(set(map(len, hole_cards))) > 1 or not hole_cards[0]:
         raise ValueError("the players have not equally many hole cards")
-    if is_tabled(hole_cards, board, dead=dead, deck=deck, board_cards=board_cards):
+    is_holdem = len(deck) == 52 and board_cards == _BOARD_CARDS and len(hole_cards[0]) == 2
+    if is_holdem and len(hole_cards) == 2 and not board and not dead:
         return _look_up(hole_cards, pots)
     boards = boards_to_come(len(deck), len(known), missing)
-    is_holdem = len(deck) == 52 and board_cards == _BOARD_CARDS and all(len(cards) == 2 for cards in hole_cards)
     # A single card to come is counted before numpy is imported.
-    count = _count_arrays if is_holdem and missing > (0 if _is_compiled else 1) else _count_boards
+    count = _count_arrays if is_holdem and missing > 1 else _count_boards
     counts = count(hole_cards, board, live, pots, missing)
     return [ShowdownOdds(boards, tuple(map(tuple, of_pot))) for of_pot in counts]
-
-
-def is_tabled(
-    hole_cards: Sequence[Sequence[Card]],
-    board: Sequence[Card] = (),
-    *,
-    dead: Sequence[Card] = (),
-    deck: Sequence[Card] = _DECK,
-    board_cards: int = _BOARD_CARDS,
-) -> bool:
-    """Whether `odds_by_pot` looks its answer up instead of counting: for two holdings before the flop of hold'em."""
-    is_duel = len(hole_cards) == 2 and all(len(cards) == 2 for cards in hole_cards)
-    return is_duel and not board and not dead and len(deck) == len(_DECK) and board_cards == _BOARD_CARDS
 
 
 def _look_up(hole_cards: Sequence[Sequence[Card]], pots: Sequence[Sequence[int]]) -> list[ShowdownOdds]:
@@ -367,15 +354,7 @@ def _count_arrays(holes: Sequence[_Cards], board: _Cards, live: _Cards, pots: _P
 
     counts = np.zeros((len(pots), len(holes), len(holes)), np.int64)
     dealt, deck = np.array(holes, np.uint8), np.array(live, np.uint8)
-    if _is_compiled:
-        from engine.kernels import board_counts
-
-        members = np.array([[player in pot for player in range(len(holes))] for pot in pots], np.uint8)
-        if missing == _BOARD_CARDS:
-            board_counts.count_rank_patterns(dealt, deck, members, counts)
-        else:
-            board_counts.count_boards(dealt, np.array(board, np.uint8), deck, members, counts)
-    elif missing == _BOARD_CARDS:
+    if missing == _BOARD_CARDS:
         showdowns.count_rank_patterns(dealt, deck, pots, counts)
     else:
         showdowns.count_boards(dealt, np.array(board, np.uint8), deck, pots, counts)

@@ -2,7 +2,7 @@
 
 Counted are all pairs of holdings without a common card, each with all 1,712,304 boards without its cards. The classes
 and their order are those of `engine.cards`. The numbers come with the package in `matchups.bin`, which
-`engine.generators` writes. Everything in it is little-endian:
+`tests/engine/generators.py` writes. Everything in it is little-endian:
 
     8 bytes              magic
     169 * 169 uint32     by class and by class of the opponent: the showdowns won, summed over the pairs of holdings
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
+from os.path import join
 from typing import Final
 
 import numpy as np
@@ -26,10 +27,13 @@ from numpy.typing import NDArray
 
 from engine.cards import STARTING_HANDS, starting_hand
 from engine.duels import BOARDS
-from engine.tables import TableFile
+from engine.tables import FOLDER, TableFile
 
 MATCHUPS: Final = TableFile(
-    "matchups.bin", b"ACPCMU01", "5f207532851f5bed6a33ae08a8ff5402d5ea5fcfe15053e5d3d59e31b60279fc", "all matchups"
+    join(FOLDER, "matchups.bin"),
+    b"ACPCMU01",
+    "5f207532851f5bed6a33ae08a8ff5402d5ea5fcfe15053e5d3d59e31b60279fc",
+    "all matchups before the flop",
 )
 
 
@@ -78,11 +82,6 @@ def equities() -> NDArray[np.float64]:
     return shares
 
 
-def write(wins: NDArray[np.int64]) -> bytes:
-    """The bytes of the file for the showdowns won, shape (169, 169)."""
-    return MATCHUPS.written(wins.astype("<u4").tobytes())
-
-
 def read(data: bytes | None = None) -> NDArray[np.int64]:
-    """The showdowns won, shape (169, 169), as `write` was given them; errors are those of `TableFile.numbers`."""
+    """The showdowns won, shape (169, 169); errors are those of `TableFile.numbers`."""
     return np.frombuffer(MATCHUPS.numbers(data), "<u4").reshape(len(STARTING_HANDS), -1).astype(np.int64)

@@ -9,8 +9,8 @@ import numpy as np
 
 from engine.batch import MAX_CARDS, rank_hands
 from engine.duels import duel_counts
-from engine.equity import compile_kernels, sampled_equity, showdown_odds
-from engine.generators import compile_matchups
+from engine.equity import compile_kernels, sampled_equity
+from engine.kernels.matchups import compile_matchups
 from engine.kernels.ranges import find_shares
 from engine.ranges import chances_of_all, shares_against
 
@@ -30,12 +30,6 @@ def _sample() -> None:
         sampled_equity(_ACES, board, opponents=2, trials=1)
 
 
-def _count_boards() -> None:
-    compile_kernels()
-    showdown_odds([_ACES, _KINGS], dead=_FLOP)
-    showdown_odds([_ACES, _KINGS], _FLOP)
-
-
 def _find_shares() -> None:
     cards = np.array([[*_ACES, *_KINGS, *_FLOP, 15, 20]], np.uint8)
     pot, members, known = np.zeros(1, np.int64), np.array([3], np.uint64), np.array([5], np.int64)
@@ -52,7 +46,6 @@ def _count_ranges() -> None:
 ENGINE_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("ranks of many hands", _rank),
     ("sampled chances to win", _sample),
-    ("all-in hands", _count_boards),
     ("shares of pots before the board is complete", _find_shares),
     ("all holdings at once", _count_ranges),
     ("matchups before the flop", compile_matchups),

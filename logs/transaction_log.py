@@ -9,8 +9,7 @@ Comments, ``match.comments``, have a JSON object per line:
     {"hand_number": 17, "seat": 1, "action_index": 3, "text": "# I have queen high"}
 
 The lines of a hand are consecutive, the hands in the order of the log. The file is UTF-8, and so is what most players
-write; a byte of theirs that is not is kept as a surrogate escape (``\\udcff``), as everywhere in this package. Files of
-earlier versions are all ASCII and hold a character of Latin-1 for each byte.
+write; a byte of theirs that is not is kept as a surrogate escape (``\\udcff``), as everywhere in this package.
 """
 
 from __future__ import annotations
@@ -174,7 +173,6 @@ def _scan_field(text: str, start: int, most: int, scan: _Scan) -> tuple[int, int
 
 
 _ESCAPED_BYTE: Final = re.compile(r"[\udc80-\udcff]")
-_LATIN_1: Final = re.compile(r"[\x00-\xff]*")
 
 
 def format_comment(hand_number: int, comment: PlayerComment) -> str:
@@ -201,6 +199,4 @@ def parse_comment(line: str) -> tuple[int, PlayerComment]:
         raise ValueError(f"{quoted(line)} is not a comment") from error
     if not isinstance(text, str) or not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError(f"{quoted(line)} is not a comment")
-    if line.isascii() and not text.isascii() and _LATIN_1.fullmatch(text):
-        text = text.encode("latin-1").decode("utf-8", "surrogateescape")
     return numbers[0], PlayerComment(Seat(numbers[1]), numbers[2], text)

@@ -52,13 +52,8 @@ def strategy_table(name: str) -> Table:
         return read(file.read(), CHECKSUMS[name])
 
 
-def write(table: Table) -> bytes:
-    lines = [f"{betting or '-'} {card} {' '.join(map(repr, chances))}\n" for (betting, card), chances in table.items()]
-    return "".join(lines).encode()
-
-
 def read(data: bytes, checksum: int) -> Table:
-    """The table that `write` was given; a `TableError` if these bytes do not have the checksum."""
+    """The table of these bytes; a `TableError` if these bytes do not have the checksum."""
     if zlib.crc32(data) != checksum:
         raise TableError("a strategy of the bot equilibrium is damaged or of another version; reinstall it")
     table = {}

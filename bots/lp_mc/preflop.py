@@ -14,15 +14,10 @@ strategies are those of the thesis.
 
 In that game the small blind never limps, and what the big blind would do after a limp is hardly bound: it only has to
 make limping no better. Of all optimal plans the one nearest to what the thesis printed is taken.
-
-`python -m bots.lp_mc.preflop` writes the table of both solutions (`bots.lp_mc.strategy`). It takes seconds. If the
-checksum it prints is a new one, `bots.lp_mc.strategy.STRATEGY_SHA256` has to follow: the equilibrium is one of many,
-and another version of the solver may find another.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -31,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import SolvingError
-from bots.lp_mc.strategy import BETTINGS, STRATEGY_PATH, PreflopStrategy, write
 from bots.solving.engine_games import Board, betting_tree
 from bots.solving.equilibria import Equilibrium, LinearProgram, Step
 from bots.solving.sequence_form import (
@@ -42,7 +36,6 @@ from bots.solving.sequence_form import (
     Plans,
     PublicGame,
     SequenceForm,
-    completed,
     expected_value,
     exploitability,
     plan_of,
@@ -220,13 +213,6 @@ AFTER_LIMP: Final[Mapping[str, str]] = dict(zip(STARTING_HANDS[::-1], _AFTER_LIM
 """Table 2 by starting hand: f fold, k check, rf raise and fold to a raise, rr raise again, or one of `MIXED`."""
 
 
-def strategy_table(form: SequenceForm, plans: Plans) -> PreflopStrategy:
-    """Two plans as probabilities of fold, call and raise, complete: see `bots.solving.sequence_form.completed`."""
-    chances = {name: array for player in (0, 1) for name, array in completed(form, player, plans).items()}
-    rows = [np.vstack([chances[name], np.zeros((3 - len(chances[name]), chances[name].shape[1]))]) for name in BETTINGS]
-    return PreflopStrategy(tuple(float(number) for row in rows for number in row.T.ravel()))
-
-
 _CERTAIN: Final = 1 - 1e-9
 _SEATS: Final = ("small blind", "big blind")
 _AFTER: Final = {"": "", "c": " after a call", "r": " after a raise"}
@@ -334,16 +320,3 @@ def preflop_document(found: PreflopSolution) -> Document:
     )
     sections = (Section("What each hand does", (*grids, _LEGEND, ending)), Section("Simple players", (table,)))
     return Document("Limit hold'em before the flop", (sentence,), facts, sections, data=found)
-
-
-def main() -> None:
-    form = preflop_form(PreflopRules())
-    tables = [strategy_table(form, solver(form).plans) for solver in (solve, solve_as_published)]
-    data = write(*tables)
-    with open(STRATEGY_PATH, "wb") as file:
-        file.write(data)
-    print(f"{STRATEGY_PATH}: {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """How to play before the flop in equilibrium, shipped as a table that a playing bot reads without any solver.
 
-`preflop.bin` is written by `bots.lp_mc.preflop` and read here. Everything in it is little-endian:
+`preflop.bin` is written by `tests/bots/lp_mc/generate.py` and read here. Everything in it is little-endian:
 
     8 bytes                   magic
     2 * 8 * 169 * 3 doubles   of the equilibrium, then as published: by betting so far, in the order of `BETTINGS`, and
@@ -11,21 +11,22 @@ It holds for blinds in the ratio 1:2, bets of the size of the big blind and at m
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from dataclasses import dataclass
 from functools import cache
 from os.path import dirname, join
 from typing import Final, NamedTuple
 
-from engine.errors import TableError
+from engine.tables import TableFile
 
 BETTINGS: Final = ("", "cr", "crrr", "rr", "c", "crr", "r", "rrr")
 """The betting before each decision, as in a match state: first those of the small blind, then the big blind's."""
-STRATEGY_PATH: Final = join(dirname(__file__), "preflop.bin")
-STRATEGY_SHA256: Final = "462f9deddc0e53d3337b996c4fff91c506c8cbdbb4547d52db335be18f3744dd"
-"""Checksum of the file."""
-_MAGIC: Final = b"ACPCPS01"
+STRATEGIES: Final = TableFile(
+    join(dirname(__file__), "preflop.bin"),
+    b"ACPCPS01",
+    "462f9deddc0e53d3337b996c4fff91c506c8cbdbb4547d52db335be18f3744dd",
+    "strategies before the flop",
+)
 _HANDS: Final = 169
 _ONE: Final = struct.Struct(f"<{len(BETTINGS) * _HANDS * 3}d")
 
@@ -53,18 +54,10 @@ class PreflopStrategy:
 
 @cache
 def preflop_strategy(*, as_published: bool = False) -> PreflopStrategy:
-    """The shipped strategy: the equilibrium, or what the thesis played in its place."""
-    with open(STRATEGY_PATH, "rb") as file:
-        return read(file.read())[as_published]
+    """The shipped strategy: the equilibrium, or what the thesis played in its place.
 
-
-def write(equilibrium: PreflopStrategy, published: PreflopStrategy) -> bytes:
-    return _MAGIC + _ONE.pack(*equilibrium.numbers) + _ONE.pack(*published.numbers)
-
-
-def read(data: bytes) -> tuple[PreflopStrategy, PreflopStrategy]:
-    """The two strategies that `write` was given; a `TableError` for other bytes than those of this version."""
-    if not data.startswith(_MAGIC) or hashlib.sha256(data).hexdigest() != STRATEGY_SHA256:
-        raise TableError("the strategy before the flop is damaged or of another version; reinstall it")
-    equilibrium, published = _ONE.iter_unpack(data[len(_MAGIC) :])
-    return PreflopStrategy(equilibrium), PreflopStrategy(published)
+    Raises:
+        OSError: the file is missing from the installation.
+        TableError: the file is damaged.
+    """
+    return PreflopStrategy(_ONE.unpack_from(STRATEGIES.numbers(), _ONE.size * as_published))

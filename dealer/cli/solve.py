@@ -45,7 +45,7 @@ def equities(
     Exit code 1: they differ.
     """
     terminal = context.ensure_object(Terminal)
-    from engine.generators import boards_from, compile_matchups, count_wins
+    from engine.kernels.matchups import boards_from, compile_matchups, count_wins
     from engine.matchups import counts, counts_of_wins
 
     shipped = counts()

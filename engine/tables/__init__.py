@@ -4,7 +4,7 @@
 that they are about.
 
 **The hand evaluators' numbers.**
-`hand_ranks.bin` is written by `engine.generators` and read here, without numpy: the pure Python evaluator
+`hand_ranks.bin` is written by `tests/engine/generators.py` and read here, without numpy: the pure Python evaluator
 and the batch kernels share it. Everything in it is little-endian:
 
     8 bytes     magic
@@ -23,8 +23,8 @@ short and alike; rows taken from the high bits pack 1.8 times as large.
 A hand rank is a uint16 above 0: the category in the top four bits, below it the order within the category. It depends
 on the best five cards alone, not on how many they were picked from.
 
-**The chances of hole cards before the flop.** `preflop_equity.bin` is written by `engine.generators` and read here,
-without numpy:
+**The chances of hole cards before the flop.** `preflop_equity.bin` is written by `tests/engine/generators.py` and
+read here, without numpy:
 
     8 bytes               magic
     169 * 9 * 3 doubles   by class of hole cards, by opponents (1 to 9): win, tie and equity of `engine.equity.Equity`
@@ -40,17 +40,12 @@ import hashlib
 import struct
 import sys
 from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
 from os.path import dirname, join
 
 from engine.errors import TableError
 
-MAGIC = b"ACPCHR01"
-TABLES_PATH = join(dirname(__file__), "hand_ranks.bin")
-TABLES_SHA256 = "2c71b7183b5f6e2aef69bacf88d7cea6331c00ebc58bb02e4c7eb1f40c1bbd1a"
-"""Checksum of the file."""
-
+FOLDER = dirname(__file__)
 CATEGORY_SHIFT = 12
 """A hand rank shifted right by this is its category."""
 
@@ -62,27 +57,17 @@ TRIALS = 1_000_000
 """Showdowns behind each number before the flop against two or more opponents."""
 
 _PREFLOP_LAYOUT = struct.Struct(f"<{169 * MOST_OPPONENTS * 3}d")
-_HEADER = struct.Struct("<8s13I7I7I")
-_FLUSH_MASKS = 1 << 13
+_HEADER = struct.Struct("<13I7I7I")
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
     """A file of numbers behind a magic, which comes with the package. `what`: a noun phrase for the message."""
 
-    name: str
+    path: str
     magic: bytes
     sha256: str
     what: str
-
-    @property
-    def path(self) -> str:
-        """Its place in the package."""
-        return join(dirname(__file__), self.name)
-
-    def written(self, numbers: bytes) -> bytes:
-        """The bytes of the file for these numbers."""
-        return self.magic + numbers
 
     def numbers(self, data: bytes | None = None) -> bytes:
         """The data after the magic, in the packaged file unless other data are given.
@@ -95,12 +80,21 @@ class TableFile:
             with open(self.path, "rb") as file:
                 data = file.read()
         if hashlib.sha256(data).hexdigest() != self.sha256:
-            raise TableError(f"the table of {self.what} before the flop is damaged or of another version; reinstall it")
+            raise TableError(f"the table of {self.what} is damaged or of another version; reinstall it")
         return data[len(self.magic) :]
 
 
+HAND_RANKS = TableFile(
+    join(FOLDER, "hand_ranks.bin"),
+    b"ACPCHR01",
+    "2c71b7183b5f6e2aef69bacf88d7cea6331c00ebc58bb02e4c7eb1f40c1bbd1a",
+    "hand ranks",
+)
 PREFLOP = TableFile(
-    "preflop_equity.bin", b"ACPCPE01", "445f733c15a3a32fa0feb96a1369606d8b063372536e3c9242c63d2342c315dc", "chances"
+    join(FOLDER, "preflop_equity.bin"),
+    b"ACPCPE01",
+    "445f733c15a3a32fa0feb96a1369606d8b063372536e3c9242c63d2342c315dc",
+    "chances before the flop",
 )
 
 
@@ -115,16 +109,6 @@ class RankTables:
     flushes: array[int]
 
 
-def write_tables(tables: RankTables) -> bytes:
-    """Return the bytes of the file for these tables."""
-    lengths = [len(values) for values in tables.values]
-    parts = [_HEADER.pack(MAGIC, *tables.rank_keys, *tables.row_bits, *lengths)]
-    for offsets, values in zip(tables.offsets, tables.values, strict=True):
-        parts += (_little_endian(offsets).tobytes(), _little_endian(values).tobytes())
-    parts.append(_little_endian(tables.flushes).tobytes())
-    return b"".join(parts)
-
-
 def load_tables() -> RankTables:
     """Read the packaged file (about 200 KB, well under a millisecond).
 
@@ -132,46 +116,19 @@ def load_tables() -> RankTables:
         OSError: the file is missing from the installation.
         TableError: the file is not the one that belongs to this version.
     """
-    with open(TABLES_PATH, "rb") as file:
-        data = file.read()
-    if hashlib.sha256(data).hexdigest() != TABLES_SHA256:
-        raise TableError("the hand rank tables are damaged or of another version; reinstall them")
-    return read_tables(data)
-
-
-def read_tables(data: bytes) -> RankTables:
-    """Return the tables written by `write_tables`.
-
-    Raises:
-        TableError: these bytes are not such a file, or part of it is missing.
-    """
-    if len(data) < _HEADER.size or not data.startswith(MAGIC):
-        raise TableError("the hand rank tables are damaged or of another version; reinstall, or regenerate them")
-    numbers = _HEADER.unpack_from(data)[1:]
-    row_bits, lengths = numbers[13:20], numbers[20:27]
-    if len(data) != _HEADER.size + 2 * (sum(1 << bits for bits in row_bits) + sum(lengths) + _FLUSH_MASKS):
-        raise TableError("the hand rank tables are cut short or too long; reinstall, or regenerate them")
-    words = _little_endian(array("H", data[_HEADER.size :]))
+    data = HAND_RANKS.numbers()
+    header = _HEADER.unpack_from(data)
+    row_bits = header[13:20]
+    words = array("H", data[_HEADER.size :])
+    if sys.byteorder == "big":
+        words.byteswap()
     offsets, values, start = [], [], 0
-    for bits, length in zip(row_bits, lengths, strict=True):
+    for bits, length in zip(row_bits, header[20:], strict=True):
         middle, end = start + (1 << bits), start + (1 << bits) + length
         offsets.append(words[start:middle])
         values.append(words[middle:end])
         start = end
-    return RankTables(numbers[:13], row_bits, tuple(offsets), tuple(values), words[start:])
-
-
-def _little_endian(words: array[int]) -> array[int]:
-    if sys.byteorder == "little":
-        return words
-    swapped = words[:]
-    swapped.byteswap()
-    return swapped
-
-
-def write_preflop(numbers: Sequence[float]) -> bytes:
-    """The bytes of the file for these numbers: class by class, opponents by opponents, win, tie, equity."""
-    return PREFLOP.written(_PREFLOP_LAYOUT.pack(*numbers))
+    return RankTables(header[:13], row_bits, tuple(offsets), tuple(values), words[start:])
 
 
 def read_preflop(data: bytes | None = None) -> tuple[float, ...]:

@@ -11,19 +11,13 @@ alike, and so are the players. A preflop all-in of two players is looked up (`en
 
 from __future__ import annotations
 
-import contextlib
 from typing import Final, TypeAlias
 
 from engine import BettingState, Card, Deal, Game
-from engine.equity import boards_to_come, compile_kernels, expected_values, is_tabled, odds_by_pot
+from engine.equity import boards_to_come, expected_values, odds_by_pot
 from engine.hand import side_pots
-from engine.kernels import disk
 
 _MOST_REMEMBERED: Final = 1 << 16
-_COUNTS_TO_COMPILE: Final = 2_000
-"""From here on compiled code counts: by then, numpy has taken about as long as compiling takes."""
-_COUNTS_TO_LOAD: Final = 30
-"""From here on it does where ``arena warmup`` has compiled it already."""
 _MOST_BOARDS: Final = 20_000
 """Of games other than hold'em, whose boards are counted in Python."""
 
@@ -36,7 +30,6 @@ class AllInExpectations:
     def __init__(self, game: Game) -> None:
         self._game = game
         self._known: dict[tuple[tuple[int, ...], _Pots], _Equities] = {}
-        self._counted = 0
 
     @staticmethod
     def exist_for(game: Game) -> bool:
@@ -76,17 +69,8 @@ class AllInExpectations:
     def _count(self, runs: _Runs, pots: _Pots) -> _Equities:
         board, dead, *holes = runs
         deck, board_cards = self._game.deck, self._game.board_cards_by_round[-1]
-        self._counted += not is_tabled(holes, board, dead=dead, deck=deck, board_cards=board_cards)
-        if self._counted == _COUNTS_TO_COMPILE or (self._counted == _COUNTS_TO_LOAD and _is_warmed_up()):
-            compile_kernels()
         odds = odds_by_pot(holes, board, pots, dead=dead, deck=deck, board_cards=board_cards)
         return tuple([of_pot.equities for of_pot in odds])
-
-
-def _is_warmed_up() -> bool:
-    with contextlib.suppress(OSError):
-        return disk.is_filled()
-    return False
 
 
 def _suits(runs: _Runs) -> tuple[int, ...]:

@@ -21,8 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import BettingState, Card, Game
-from engine.equity import compile_kernels
-from engine.holdem import is_holdem
 from logs.estimation import Bounds, RunningMean, score_bounds
 from logs.files import is_plain
 from logs.hand_source import HandFile, HandSource
@@ -134,9 +132,6 @@ class _GameSums:
         self._refusal = shares_refusal(game)
         self._shares = None if self._refusal else Shares(game)
         self._expectations = AllInExpectations(game) if AllInExpectations.exist_for(game) else None
-        if self._shares is not None and is_holdem(game):
-            # Compiled code finds the shares; then it may as well count the all-in hands.
-            compile_kernels()
         self._chance = chance_columns(game)
         self._columns = _FIRST + self._chance
         if corrections is not None:

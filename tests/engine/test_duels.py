@@ -6,8 +6,6 @@ import hashlib
 import itertools
 import math
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,22 +13,13 @@ import pytest
 
 from engine import parse_cards
 from engine.cards import holdings_of, starting_hand
-from engine.duels import BOARDS, DUELS, ROW, ROWS, duel, duel_counts, duel_row
-from engine.equity import is_tabled, odds_by_pot
+from engine.duels import BOARDS, DUELS, ROWS, duel, duel_counts, duel_row
+from engine.equity import odds_by_pot
 from engine.errors import TableError
-from engine.generators import form_of, main, pairs_by_row, rows_of
-from engine.kernels.showdowns import count_rank_patterns
 from engine.matchups import counts
+from tests.engine.generators import count_pair, form_of, main, pairs_by_row
 
 HOLDINGS = list(itertools.combinations(range(52), 2))
-
-
-def counted(pair):
-    """The boards won by the first of two holdings, and those tied, by the ranks that boards may have."""
-    deck = np.array([card for card in range(52) if card not in (*pair[0], *pair[1])], np.uint8)
-    found = np.zeros((1, 2, 2), np.int64)
-    count_rank_patterns(np.array(pair, np.uint8), deck, [[0, 1]], found)
-    return tuple(found[0, 0].tolist())
 
 
 # ---- the numbers
@@ -74,7 +63,7 @@ def test_some_are_counted_again():
     chance = random.Random(5)
     for _ in range(40):
         cards = chance.sample(range(52), 4)
-        assert duel(cards[:2], cards[2:])[:2] == counted((cards[:2], cards[2:]))
+        assert duel(cards[:2], cards[2:])[:2] == count_pair((cards[:2], cards[2:]))
 
 
 def test_pots_of_one_player_are_won_on_every_board():
@@ -82,25 +71,6 @@ def test_pots_of_one_player_are_won_on_every_board():
     both, first, second = odds_by_pot(hands, (), [[0, 1], [0], [1]])
     assert both.shared == ((1_399_204, 7_923), (305_177, 7_923))
     assert (first.shared, second.shared) == (((BOARDS, 0), (0, 0)), ((0, 0), (BOARDS, 0)))
-
-
-def test_what_is_not_in_the_table():
-    two = [parse_cards("AcAd"), parse_cards("KcKh")]
-    assert is_tabled(two)
-    assert not is_tabled([*two, parse_cards("QcQh")])
-    assert not is_tabled(two, parse_cards("2c3c4c"))
-    assert not is_tabled(two, dead=parse_cards("2c3c"))
-    assert not is_tabled(two, deck=range(16, 52))
-    assert not is_tabled(two, board_cards=3)
-
-
-def test_numpy_is_not_imported_for_it():
-    code = (
-        "import sys; from engine.equity import showdown_odds; odds = showdown_odds([(48, 49), (44, 46)]);"
-        "print(odds.wins[0], 'numpy' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1399204", "False"]
 
 
 # ---- the rows
@@ -133,15 +103,10 @@ def data_of_file():
     return Path(DUELS.path).read_bytes()
 
 
-def written(rows):
-    return DUELS.written(b"".join(itertools.starmap(ROW.pack, rows)))
-
-
 def test_the_file_is_the_one_it_claims_to_be():
     data = data_of_file()
     assert hashlib.sha256(data).hexdigest() == DUELS.sha256
     assert len(data) == len(DUELS.magic) + 8 * ROWS
-    assert written(map(tuple, duel_counts().tolist())) == data
 
 
 def test_damaged_files_are_refused():
@@ -159,8 +124,3 @@ def test_generating_the_table_gives_the_packaged_file(tmp_path, capsys):
     main("duels", str(path))
     assert path.read_bytes() == data_of_file()
     assert DUELS.sha256 in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_all_of_it_is_counted_again_without_compiled_code():
-    assert written(rows_of(counted)) == data_of_file()

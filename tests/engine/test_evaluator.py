@@ -1,10 +1,10 @@
-import hashlib
 import os
 import random
 import subprocess
 import sys
 from collections import Counter
 from itertools import combinations, pairwise, product
+from pathlib import Path
 
 import pytest
 import treys
@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import evaluator
-from engine import tables as tables_module
 from engine.cards import CARD_TEXTS, parse_cards
 from engine.errors import TableError
 from engine.evaluator import Category, category, rank_hand
-from engine.generators import hand_rank_tables
-from engine.tables import TABLES_PATH, TABLES_SHA256, load_tables, read_tables, write_tables
+from engine.tables import HAND_RANKS, load_tables
+from tests.engine.generators import hand_rank_numbers, hand_rank_tables
 from tests.tables import rows
 
 
@@ -214,33 +213,23 @@ def test_importing_loads_no_table_and_no_heavy_module():
     )
 
 
-def test_table_file_is_the_one_it_claims_to_be():
-    with open(TABLES_PATH, "rb") as file:
-        data = file.read()
-    assert hashlib.sha256(data).hexdigest() == TABLES_SHA256
+def data_of_file():
+    return Path(HAND_RANKS.path).read_bytes()
+
+
+def test_the_file_holds_the_tables():
+    data = data_of_file()
     assert len(data) <= 250_000
-    assert write_tables(read_tables(data)) == data
+    assert HAND_RANKS.magic + hand_rank_numbers(load_tables()) == data
 
 
-def test_damaged_table_files_are_refused():
-    with open(TABLES_PATH, "rb") as file:
-        data = file.read()
-    for damaged in (b"", data[:50], b"x" + data[1:], data[:-2], data + b"\0\0"):
-        with pytest.raises(ValueError, match="hand rank tables"):
-            read_tables(damaged)
+def test_damaged_files_are_refused():
+    data = data_of_file()
+    for damaged in (b"", data[:50], b"x" + data[1:], data[:-2], data + b"\0\0", data[:-1] + b"x"):
+        with pytest.raises(TableError, match="the table of hand ranks is damaged"):
+            HAND_RANKS.numbers(damaged)
 
 
 @pytest.mark.slow
 def test_generating_the_tables_gives_the_packaged_file():
-    with open(TABLES_PATH, "rb") as file:
-        assert write_tables(hand_rank_tables()) == file.read()
-
-
-def test_a_changed_byte_is_found_when_the_file_is_read(monkeypatch, tmp_path):
-    with open(TABLES_PATH, "rb") as file:
-        data = bytearray(file.read())
-    data[100_000] ^= 1
-    (tmp_path / "hand_ranks.bin").write_bytes(data)
-    monkeypatch.setattr(tables_module, "TABLES_PATH", str(tmp_path / "hand_ranks.bin"))
-    with pytest.raises(TableError, match="the hand rank tables are damaged"):
-        load_tables()
+    assert HAND_RANKS.magic + hand_rank_numbers(hand_rank_tables()) == data_of_file()

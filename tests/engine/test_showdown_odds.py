@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from engine import Card, parse_cards, rank_hand
-from engine import equity as equities
 from engine.equity import ShowdownOdds, boards_to_come, expected_values, odds_by_pot, showdown_odds
 from engine.hand import showdown_values, side_pots
 from engine.kernels import showdowns
@@ -190,24 +189,6 @@ def test_patterns_of_ranks_count_every_board_of_many_hands() -> None:
         players = chance.randint(2, 10)
         cards, _, (dead,) = dealt(chance, players, 0, chance.randrange(0, 20))
         check_all_boards(cards, dead, [list(range(players)), [0, *chance.sample(range(1, players), players // 2)]])
-
-
-@pytest.mark.slow
-def test_compiled_kernels_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    chance = random.Random(3)
-    asked = []
-    for case in range(60):
-        players, board_cards = chance.randint(2, 10), (0, 0, 1, 2, 3, 4)[case % 6]
-        players = players if board_cards in (0, 3, 4) else 2
-        cards, (board,), (dead,) = dealt(chance, players, board_cards, chance.choice([0, 3]))
-        pots = [range(players), chance.sample(range(players), chance.randint(1, players))]
-        asked.append((cards, board, pots, dead))
-    monkeypatch.setattr(equities, "_is_compiled", False)
-    in_numpy = [odds_by_pot(cards, board, pots, dead=dead) for cards, board, pots, dead in asked]
-    equities.compile_kernels()
-    monkeypatch.delattr(showdowns, "count_boards")
-    monkeypatch.delattr(showdowns, "count_rank_patterns")
-    assert [odds_by_pot(cards, board, pots, dead=dead) for cards, board, pots, dead in asked] == in_numpy
 
 
 @pytest.mark.parametrize("known", [1, 2])

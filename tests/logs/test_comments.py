@@ -29,20 +29,6 @@ def test_utf_8_is_kept_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        (r"# f\u00c3\u00bcr \u00ff", "# für \udcff"),
-        (r"# \u20ac \u00e9", "# € é"),
-        ("# für", "# für"),
-    ],
-    ids=["bytes as Latin-1", "all escaped", "UTF-8"],
-)
-def test_files_of_earlier_versions_are_read(text: str, wanted: str) -> None:
-    line = f'{{"hand_number": 1, "seat": 0, "action_index": 2, "text": "{text}"}}\n'
-    assert parse_comment(line) == (1, PlayerComment(Seat(0), 2, wanted))
-
-
-@pytest.mark.parametrize(
     "line",
     [
         "",

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from bots.equilibrium.bot import CHECKSUMS, GAMES, EquilibriumBot, read, strategy_table, table_path, write
-from bots.equilibrium.generate import equilibrium_table
+from bots.equilibrium.bot import CHECKSUMS, GAMES, EquilibriumBot, read, strategy_table, table_path
 from bots.errors import GameRefused, SpecError
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
@@ -19,6 +18,7 @@ from engine import CALL, FOLD, RAISE, Hand, deal_hand
 from engine.errors import TableError
 from logs.estimation import RunningMean
 from protocol import find_game, shipped_games
+from tests.bots.equilibrium.generate import equilibrium_table, write
 from tests.bots.playing import ViewOf, plan_of_bot
 
 VALUES = {"kuhn": -1 / 18, "kuhn-depth": -1 / 18, "leduc": -0.08560642407800047}

@@ -20,7 +20,6 @@ from bots.lp_mc.preflop import (
     simple_plan,
     solve,
     solve_as_published,
-    strategy_table,
     without_free_folds,
 )
 from bots.lp_mc.strategy import preflop_strategy
@@ -35,6 +34,7 @@ from bots.solving.sequence_form import (
     strategy_of,
 )
 from engine import STARTING_HANDS
+from tests.bots.lp_mc.generate import strategy_table
 
 WORK = PreflopRules()
 VALUE = -0.043795367202

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from math import isclose
 from pathlib import Path
 
@@ -11,15 +10,13 @@ import pytest
 from bots.lp_mc.preflop import PreflopRules
 from bots.lp_mc.strategy import (
     BETTINGS,
-    STRATEGY_PATH,
-    STRATEGY_SHA256,
+    STRATEGIES,
     PreflopStrategy,
     preflop_strategy,
-    read,
-    write,
 )
 from engine import CALL, RAISE, STARTING_HANDS, BettingState, betting_start
 from engine.errors import TableError
+from tests.bots.lp_mc.generate import write
 from tests.programs import loaded_by
 
 
@@ -31,14 +28,13 @@ def state_after(betting: str) -> BettingState:
 
 
 def test_the_file_is_the_one_that_belongs_to_the_code() -> None:
-    data = Path(STRATEGY_PATH).read_bytes()
-    assert hashlib.sha256(data).hexdigest() == STRATEGY_SHA256
+    data = Path(STRATEGIES.path).read_bytes()
     assert write(preflop_strategy(), preflop_strategy(as_published=True)) == data
 
 
 @pytest.mark.parametrize("damage", ["empty", "only magic", "no magic", "cut", "one byte"])
 def test_a_damaged_file_is_told_as_such(damage: str) -> None:
-    data = Path(STRATEGY_PATH).read_bytes()
+    data = Path(STRATEGIES.path).read_bytes()
     damaged = {
         "empty": b"",
         "only magic": data[:8],
@@ -46,8 +42,8 @@ def test_a_damaged_file_is_told_as_such(damage: str) -> None:
         "cut": data[:-1],
         "one byte": data[:5000] + bytes([data[5000] ^ 1]) + data[5001:],
     }[damage]
-    with pytest.raises(TableError, match="the strategy before the flop is damaged or of another version; reinstall it"):
-        read(damaged)
+    with pytest.raises(TableError, match="the table of strategies before the flop is damaged or of another version"):
+        STRATEGIES.numbers(damaged)
 
 
 @pytest.mark.parametrize("as_published", [False, True])

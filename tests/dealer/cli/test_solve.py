@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import generators as generator
+from engine.kernels import matchups as kernels
 from engine.matchups import counts
 from tests.dealer.cli.conftest import Arena
 
@@ -14,9 +14,9 @@ from tests.dealer.cli.conftest import Arena
 def counting(monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
     """The wins that are counted: nothing is compiled, and what a test changes in them is what the command finds."""
     wins = counts()[:, :, 0].copy()
-    monkeypatch.setattr(generator, "compile_matchups", lambda: None)
-    monkeypatch.setattr(generator, "boards_from", lambda: generator.Boards(*[np.ones(1, np.int64)] * 3))
-    monkeypatch.setattr(generator, "count_wins", lambda boards, threads, progress: wins)
+    monkeypatch.setattr(kernels, "compile_matchups", lambda: None)
+    monkeypatch.setattr(kernels, "boards_from", lambda: kernels.Boards(*[np.ones(1, np.int64)] * 3))
+    monkeypatch.setattr(kernels, "count_wins", lambda boards, threads, progress: wins)
     return wins
 
 

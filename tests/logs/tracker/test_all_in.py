@@ -90,21 +90,6 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert HandCounts().add_all(records).players["Ann"].sums == pytest.approx(expected.players["Ann"].sums)
 
 
-@pytest.mark.parametrize(("is_filled", "compiled_at"), [(False, [3]), (True, [2, 3])])
-def test_many_counts_are_left_to_compiled_code(
-    is_filled: bool, compiled_at: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(all_in, "_COUNTS_TO_COMPILE", 3)
-    monkeypatch.setattr(all_in, "_COUNTS_TO_LOAD", 2)
-    monkeypatch.setattr(all_in.disk, "is_filled", lambda: is_filled)
-    asked: list[int] = []
-    monkeypatch.setattr(all_in, "compile_kernels", lambda: asked.append(expectations._counted))
-    expectations = AllInExpectations(find_game("leduc-nolimit")[1])
-    for record in random_hands("leduc-nolimit", 200, fold=0.0):
-        expectations.values(record.betting, record.deal, 0)
-    assert asked == compiled_at
-
-
 @pytest.mark.parametrize("game", [*TOYS, "limit", "nolimit10"])
 def test_which_games_have_expectations(game: str) -> None:
     assert AllInExpectations.exist_for(find_game(game)[1])

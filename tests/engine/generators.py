@@ -1,4 +1,4 @@
-"""The program that makes the files of `engine/tables`: `python -m engine.generators NAME` rewrites one of them.
+"""The program that makes the files of `engine/tables`: `python -m tests.engine.generators NAME` rewrites one of them.
 
 Nothing in it is random, so the same bytes come out every time. If the checksum that is printed is a new one, the one
 next to the file's path has to follow. The names:
@@ -15,7 +15,7 @@ next to the file's path has to follow. The names:
    3.9, on parser tables; Tarjan and Yao, "Storing a sparse table", CACM 22, 1979, for why fullest first.)
 
 *duels*, all duels before the flop: every two holdings that differ by more than the names of suits are counted once,
-on all boards, by `engine.kernels.board_counts`: 47,008 pairs, half a minute.
+on all boards, by `engine.kernels.showdowns`: 47,008 pairs, a minute.
 
 *matchups*, all matchups before the flop: the boards are counted by `engine.kernels.matchups` in as many threads as
 there are processors.
@@ -27,14 +27,11 @@ those against more sampled, with the class of hole cards as seed (`engine.equity
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from array import array
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import combinations, starmap
-from math import comb
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +40,9 @@ from engine import matchups, tables
 from engine.cards import cards_of
 from engine.duels import BOARDS, DUELS, ROW, ROWS, duel_row
 from engine.equity import Equity, compile_kernels, equity_of_counts, sampled_equity
-from engine.kernels.board_counts import count_rank_patterns
-from engine.kernels.matchups import CLASSES, COLUMNS, LANES, canonical_boards, count_weaker
-from engine.tables import CATEGORY_SHIFT, HASHED_CARDS, RankTables
+from engine.kernels.matchups import boards_from, count_wins
+from engine.kernels.showdowns import count_rank_patterns
+from engine.tables import CATEGORY_SHIFT, HAND_RANKS, HASHED_CARDS, PREFLOP, RankTables, TableFile
 
 # ---- hand ranks
 
@@ -206,6 +203,15 @@ def hand_rank_tables() -> RankTables:
     )
 
 
+def hand_rank_numbers(tables: RankTables) -> bytes:
+    """The numbers of the file of these tables."""
+    lengths = [len(values) for values in tables.values]
+    parts = [np.array((*tables.rank_keys, *tables.row_bits, *lengths), "<u4")]
+    for offsets, values in zip(tables.offsets, tables.values, strict=True):
+        parts += (np.array(offsets, "<u2"), np.array(values, "<u2"))
+    return b"".join(part.tobytes() for part in [*parts, np.array(tables.flushes, "<u2")])
+
+
 # ---- duels
 
 Pair = tuple[tuple[int, int], tuple[int, int]]
@@ -240,7 +246,7 @@ def count_pair(pair: Pair) -> tuple[int, int]:
     """The boards won by the first of two holdings, and those tied."""
     deck = np.array([card for card in range(52) if card not in (*pair[0], *pair[1])], np.uint8)
     counts = np.zeros((1, 2, 2), np.int64)
-    count_rank_patterns(np.array(pair, np.uint8), deck, np.ones((1, 2), np.uint8), counts)
+    count_rank_patterns(np.array(pair, np.uint8), deck, [(0, 1)], counts)
     return int(counts[0, 0, 0]), int(counts[0, 0, 1])
 
 
@@ -262,86 +268,6 @@ def rows_of(count: Callable[[Pair], tuple[int, int]]) -> Iterator[tuple[int, int
             won, tied = known[form] = count(form)
             known[turned] = BOARDS - won - tied, tied
         yield known[form]
-
-
-# ---- matchups
-
-_CANONICAL_BOARDS: Final = 134_459
-_PARTS: Final = 64
-"""The boards are counted in so many parts, after each of which the progress is reported."""
-
-
-class Boards(NamedTuple):
-    """Boards, one of each set that differs by the names of suits, those of the same ranks side by side.
-
-    Attributes:
-        cards: ascending, shape (n, 5).
-        keys: the same for boards of the same ranks.
-    """
-
-    cards: NDArray[np.uint8]
-    times: NDArray[np.int32]
-    keys: NDArray[np.uint64]
-
-    def chosen(self, which: slice | NDArray[np.intp]) -> Boards:
-        """Some of them, in the order given."""
-        return Boards(self.cards[which], self.times[which], self.keys[which])
-
-
-def boards_from(start: int = 0) -> Boards:
-    """All boards of the cards from `start` on, the first card of a rank."""
-    most = min(_CANONICAL_BOARDS, comb(52 - start, 5))
-    boards = Boards(np.empty((most, 5), np.uint8), np.empty(most, np.int32), np.empty(most, np.uint64))
-    found = boards.chosen(slice(canonical_boards(start, *boards)))
-    return found.chosen(found.keys.argsort(kind="stable"))
-
-
-def compile_matchups() -> None:
-    """Compile what `count_wins` runs; some seconds."""
-    count_wins(boards_from(44).chosen(slice(0, 1)))
-
-
-def count_wins(
-    boards: Boards, *, threads: int | None = None, progress: Callable[[float], None] | None = None
-) -> NDArray[np.int64]:
-    """The showdowns that each class wins against each, on some boards, shape (169, 169).
-
-    Args:
-        threads: by default as many as there are processors.
-        progress: called now and then with the part of the computation that is done, 0 to 1.
-    """
-    size = len(boards.times)
-    edges = [size * part // _PARTS for part in range(_PARTS + 1)]
-    beaten, sharing = np.zeros((CLASSES, COLUMNS), np.int64), np.zeros((CLASSES, 2, LANES), np.int64)
-
-    def count(part: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        of_part = np.zeros(CLASSES * COLUMNS, np.int32), np.zeros(CLASSES * 2 * LANES, np.int32)
-        count_weaker(*boards.chosen(slice(edges[part], edges[part + 1])), *of_part)
-        return of_part
-
-    pool = ThreadPoolExecutor(threads or os.cpu_count())
-    try:
-        for done, future in enumerate(as_completed([pool.submit(count, part) for part in range(_PARTS)]), 1):
-            of_part = future.result()
-            beaten += of_part[0].reshape(beaten.shape)
-            sharing += of_part[1].reshape(sharing.shape)
-            if progress is not None:
-                progress(done / _PARTS)
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return _without_shared(beaten[:, :CLASSES], sharing)
-
-
-def _without_shared(beaten: NDArray[np.int64], sharing: NDArray[np.int64]) -> NDArray[np.int64]:
-    wins = beaten.copy()
-    for winner in range(CLASSES):
-        row, column = divmod(winner, 13)
-        for side, shared in enumerate((min(row, column), max(row, column))):
-            for other in range(13):
-                low, high = min(shared, other), max(shared, other)
-                wins[winner, 13 * low + high] -= sharing[winner, side, 2 * other]
-                wins[winner, 13 * high + low] -= sharing[winner, side, 2 * other + 1]
-    return wins
 
 
 # ---- chances before the flop
@@ -368,29 +294,29 @@ def preflop_chances() -> Iterator[Equity]:
 # ---- the program
 
 
-def _preflop_bytes() -> bytes:
+def _preflop_numbers() -> bytes:
     compile_kernels()
-    return tables.write_preflop([chance for entry in preflop_chances() for chance in entry])
+    return np.array(list(preflop_chances()), "<f8").tobytes()
 
 
-_FILES: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
-    "hand_ranks": (tables.TABLES_PATH, lambda: tables.write_tables(hand_rank_tables())),
-    "duels": (DUELS.path, lambda: DUELS.written(b"".join(starmap(ROW.pack, rows_of(count_pair))))),
-    "matchups": (matchups.MATCHUPS.path, lambda: matchups.write(count_wins(boards_from()))),
-    "preflop": (tables.PREFLOP.path, _preflop_bytes),
+FILES: Final[dict[str, tuple[TableFile, Callable[[], bytes]]]] = {
+    "hand_ranks": (HAND_RANKS, lambda: hand_rank_numbers(hand_rank_tables())),
+    "duels": (DUELS, lambda: b"".join(starmap(ROW.pack, rows_of(count_pair)))),
+    "matchups": (matchups.MATCHUPS, lambda: count_wins(boards_from()).astype("<u4").tobytes()),
+    "preflop": (PREFLOP, _preflop_numbers),
 }
 
 
 def main(name: str, path: str | None = None) -> None:
     """Write a file and print its size and checksum. `path`: where it is written; None is its place in the package."""
-    usual, make = _FILES[name]
-    data, path = make(), path or usual
+    table, numbers = FILES[name]
+    data, path = table.magic + numbers(), path or table.path
     with open(path, "wb") as file:
         file.write(data)
     print(f"{path}: {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1] not in _FILES:
-        sys.exit(f"usage: python -m engine.generators {'|'.join(_FILES)}")
+    if len(sys.argv) != 2 or sys.argv[1] not in FILES:
+        sys.exit(f"usage: python -m tests.engine.generators {'|'.join(FILES)}")
     main(sys.argv[1])

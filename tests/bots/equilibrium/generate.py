@@ -1,4 +1,4 @@
-"""Make the tables of strategies: `python -m bots.equilibrium.generate` rewrites their files.
+"""Make the tables of strategies: `python -m tests.bots.equilibrium.generate` rewrites their files.
 
 It takes seconds. If a checksum it prints is a new one, `bots.equilibrium.bot.CHECKSUMS` has to follow: a game may
 have many equilibria, and another version of the solver may find another.
@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from bots.equilibrium.bot import CHECKSUMS, Table, table_path, write
+from bots.equilibrium.bot import CHECKSUMS, Table, table_path
 from bots.solving.engine_games import rank_game
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Plan, SequenceForm, completed, plan_of, sequence_form
@@ -43,6 +43,11 @@ def equilibrium_table(game: Game) -> Table:
 def _even(form: SequenceForm, player: int) -> Plan:
     classes = len(form.game.classes[player])
     return plan_of(form, player, lambda choice: np.full((len(choice.actions), classes), 1 / len(choice.actions)))
+
+
+def write(table: Table) -> bytes:
+    lines = [f"{betting or '-'} {card} {' '.join(map(repr, chances))}\n" for (betting, card), chances in table.items()]
+    return "".join(lines).encode()
 
 
 def main() -> None:
