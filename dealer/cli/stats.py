@@ -19,18 +19,18 @@ from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Problems, Sources, StrictHandOptions, abort_without_hands, counted
+from dealer.cli.report_output import show_document
 from dealer.errors import ResultError
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
 from engine import Game
 from engine.text import count_of
-from logs.document import NAME, Column, Table
 from logs.tracker.definitions import STATISTICS
 
 if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
     from logs.hand_source import HandSource
-    from logs.variance.estimates import Estimates, GameEstimates, WinRateEstimate
+    from logs.variance.estimates import Estimates
 
 EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
 """The definitions of the statistics, for the end of the help."""
@@ -83,22 +83,17 @@ def stats(
         if contest is not None:
             written = contest.model_copy(update={"estimates": estimates.games[0]})
             write_file(sources[0] / RESULT_NAME, written.model_dump_json(indent=2) + "\n")
-        if as_json:
-            terminal.json(estimates)
-            return
-        for of_game in estimates.games:
-            _show(terminal, of_game)
+        from logs.variance.estimates import estimates_document
+
+        show_document(terminal, estimates_document(estimates), as_json=as_json)
         return
     if policy or ranges or save:
         abort("--policy, --ranges and --save go with --variance")
     counts = counted(terminal, sources, find, times=times, workers=workers)
     from logs.tracker.statistics import statistics_of
-    from logs.tracker.tables import COLUMNS, rows, statistics_tables
+    from logs.tracker.tables import COLUMNS, rows, statistics_document
 
     statistics = statistics_of(counts)
-    if as_json:
-        terminal.json(statistics)
-        return
     if as_csv:
         text = io.StringIO()
         writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
@@ -106,27 +101,10 @@ def stats(
         writer.writerows(rows(statistics))
         terminal.print(text.getvalue(), end="")
         return
-    views = statistics_tables(statistics)
-    for view in views if full else views[:1]:
-        terminal.table(view)
-    more = "" if full else "; --full adds positions, streets and hands"
-    terminal.note(f"arena stats --help defines the statistics{more}.")
+    show_document(terminal, statistics_document(statistics, is_whole=full), as_json=as_json)
 
 
 # ---- estimators
-
-
-_COLUMNS = (
-    "player",
-    Column("estimator", format=NAME),
-    "mbb/g",
-    Column("± 95 % over", ",", rank=3),
-    Column("worth raw hands", ",", rank=2),
-    Column("times", ",", rank=1),
-)
-_NOTE = (
-    "Worth raw hands: so many hands dealt one by one have the same standard error; times: that, over the hands played."
-)
 
 
 def _contest_to_save_in(sources: Sequence[Path]) -> ContestResult:
@@ -218,34 +196,3 @@ def _estimates(
         if name not in reduction.players:
             abort(f"--policy {name}: there is no such player in these hands, only {', '.join(reduction.players)}")
     return found
-
-
-def _show(terminal: Terminal, found: GameEstimates) -> None:
-    # Between two, what one wins the other loses, by all of these estimators.
-    shown = found.players[:1] if len(found.players) == 2 else found.players
-    rows = [
-        (player.player if not at else "", *_row(estimate))
-        for player in shown
-        for at, estimate in enumerate(player.estimates)
-    ]
-    terminal.table(Table.of(found.game, _COLUMNS, rows, _NOTE))
-    if len(shown) < len(found.players):
-        terminal.note(f"{found.players[1].player}: the same with the other sign")
-    for player in shown:
-        for estimate in player.estimates:
-            if estimate.warning is not None:
-                terminal.note(f"{player.player}, {estimate.name}: {estimate.warning}")
-    for omission in found.omitted:
-        terminal.note(f"not shown: {omission.estimator}: {omission.reason}")
-
-
-def _row(estimate: WinRateEstimate) -> tuple[str, str, str, str, str]:
-    worth, factor = estimate.worth_raw_hands, estimate.factor
-    exact = "any number" if estimate.standard_error == 0 or estimate.deals > 1 else "too few"
-    return (
-        estimate.name,
-        estimate.text,
-        f"{estimate.deals:,} deals",
-        exact if worth is None else f"{worth:,.0f}",
-        "-" if factor is None else f"{factor:,.1f}",
-    )

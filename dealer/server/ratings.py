@@ -28,7 +28,7 @@ from dealer.run.plan import ContestPlan
 from dealer.server.accounts import User
 from dealer.server.db.records import Bot
 from engine import DealKey
-from logs.estimation import FEWEST_UNITS, Bounds, Moments, interval_half_width
+from logs.estimation import FEWEST_UNITS, Bounds, RunningMean, interval_half_width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,12 +80,12 @@ class TableScores:
     """
 
     players: tuple[int, ...]
-    scores: tuple[Moments, ...]
+    scores: tuple[RunningMean, ...]
 
     @property
     def units(self) -> int:
         """How many units they have played."""
-        return self.scores[0].hands
+        return self.scores[0].count
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,19 +139,12 @@ def _fields(tables: Sequence[TableScores]) -> list[list[TableScores]]:
 def _variances(tables: Sequence[TableScores], bounds: Bounds) -> list[list[float]]:
     """By table and player, the variance of a score; that of few units is drawn towards that of most tables."""
     least = (_LEAST_DEVIATION * (bounds[1] - bounds[0])) ** 2
-    observed = [_squares(one) / max(1, table.units - 1) for table in tables for one in table.scores]
+    observed = [one.squares / max(1, table.units - 1) for table in tables for one in table.scores]
     typical = statistics.median_low(observed)
     return [
-        [
-            max(least, (_squares(one) + FEWEST_UNITS * typical) / (table.units - 1 + FEWEST_UNITS))
-            for one in table.scores
-        ]
+        [max(least, (one.squares + FEWEST_UNITS * typical) / (table.units - 1 + FEWEST_UNITS)) for one in table.scores]
         for table in tables
     ]
-
-
-def _squares(scores: Moments) -> float:
-    return max(0.0, scores.squares - scores.total * scores.total / scores.hands)
 
 
 def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
@@ -168,7 +161,7 @@ def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
         design[row, [place[player] for player in table.players]] = -1.0 / (len(table.players) - 1)
         design[row, place[table.players[seat]]] = 1.0
         weights[row] = table.units / variances[at][seat]
-        means[row] = table.scores[seat].total / table.units
+        means[row] = table.scores[seat].mean
     weighted = design.T * weights
     # What a mean score that is higher by 1 adds to every rating; the ratings of the field sum to 0.
     shares = np.linalg.pinv(weighted @ design, hermitian=True) @ weighted
@@ -195,8 +188,7 @@ def _half_width(
         spread = math.fsum(abs(share) * deviation for share, deviation in zip(own, deviations, strict=True))
         variance += spread * spread / table.units
         for share, score in zip(own, table.scores, strict=True):
-            mean = score.total / table.units
-            unseen += abs(share) * max(bounds[1] - mean, mean - bounds[0]) / table.units
+            unseen += abs(share) * max(bounds[1] - score.mean, score.mean - bounds[0]) / table.units
     return interval_half_width(math.sqrt(variance), unseen)
 
 

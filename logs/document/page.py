@@ -97,15 +97,15 @@ def _rows(table: Table) -> Iterator[Markup]:
     for number, row in enumerate(table.rows):
         cells = []
         for at, column in columns:
-            value = row[at]
-            drawn = _cell(value, column.format)
+            value, spec = row[at], table.format_of(number, column)
+            drawn = _cell(value, spec)
             if at in bars:
                 drawn += bars[at][number]
             if at == head:
                 title = f' title="{escape(table.meanings[number])}"' if table.meanings else ""
                 cells.append(f'<th scope="row" class="words"{title}>{drawn}</th>')
             else:
-                cells.append(f'<td class="{_kind(value, column.format)}">{drawn}</td>')
+                cells.append(f'<td class="{_kind(value, spec)}">{drawn}</td>')
         yield Markup("".join(cells))
 
 

@@ -74,11 +74,11 @@ def table_lines(
     (head,) = _row_lines(columns, titles, widths)
     head.stylize("bold")
     lines = [head, Text(" " * _MARGIN + stroke * (sum(widths) + _GAP * (len(widths) - 1)))]
-    for row, cells in zip(table.rows, texts, strict=True):
+    for number, (row, cells) in enumerate(zip(table.rows, texts, strict=True)):
         painted = []
         for at, column, room in zip(kept, columns, widths, strict=True):
             parts = wrapped(cells[at], room) if column.format == TEXT else [cells[at]]
-            tone = tone_of(row[at], column.format)
+            tone = tone_of(row[at], table.format_of(number, column))
             found = [paint(_shortened(part, room, ellipsis)) for part in parts]
             for text in found:
                 text.stylize("" if tone is None else STYLES[tone])

@@ -116,6 +116,7 @@ class Table:
     Attributes:
         note: a sentence below it.
         meanings: a sentence for each row, where rows need it more than columns; may be empty.
+        formats: of the figures in each row, where rows need it more than columns; may be empty.
         is_open: whether pages show its rows without a click.
         is_grouped: whether rows with the same first cell belong together.
     """
@@ -125,6 +126,7 @@ class Table:
     rows: tuple[tuple[Value, ...], ...]
     note: str = ""
     meanings: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
     is_open: bool = True
     is_grouped: bool = False
 
@@ -148,9 +150,12 @@ class Table:
     def texts(self) -> list[list[str]]:
         """The texts of all cells."""
         return [
-            [text_of(value, column.format) for value, column in zip(row, self.columns, strict=True)]
-            for row in self.rows
+            [text_of(value, self.format_of(at, column)) for value, column in zip(row, self.columns, strict=True)]
+            for at, row in enumerate(self.rows)
         ]
+
+    def format_of(self, row: int, column: Column) -> str:
+        return self.formats[row] if self.formats and not column.is_words else column.format
 
     def with_columns(self, kept: Iterable[int]) -> Table:
         """The table with some of its columns."""

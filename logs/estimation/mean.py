@@ -38,8 +38,6 @@ There is little to gain by another bound. After n equal scores a loss at the bou
 times that p: this one is 1.02 times as wide after 100 scores, 1.002 after 1,000. The interval by betting for a settled
 number of units (Waudby-Smith & Ramdas 2024, with their bets for it) is 1.07 to 1.22 times as wide in the median on
 the first three populations and on the duplicates, for 1,000 to 10,000 units.
-
-`Moments` are plain sums, which can be added and scaled.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
 from engine import Game
 from engine.game import MAX_ACTIONS_PER_ROUND
@@ -81,6 +79,11 @@ class Estimate:
 
     def __neg__(self) -> Self:
         return replace(self, mean=0.0 - self.mean)
+
+    def times(self, factor: float) -> Self:
+        """The same in another unit; the factor is above 0."""
+        half_width, error = (None if one is None else one * factor for one in (self.half_width, self.error))
+        return replace(self, mean=self.mean * factor, half_width=half_width, error=error)
 
     @property
     def low(self) -> float | None:
@@ -280,6 +283,13 @@ class RunningMean:
         for value in values:
             self.add(value)
 
+    @classmethod
+    def of(cls, count: int, mean: float, squares: float, bounds: Bounds | None = None) -> Self:
+        """The mean of so many numbers that were counted elsewhere; rounding may have left `squares` below 0."""
+        made = cls(bounds=bounds)
+        made.count, made.mean, made.squares = count, mean, max(0.0, squares)
+        return made
+
     def add(self, value: float) -> None:
         """Count a number."""
         self.count += 1
@@ -390,48 +400,3 @@ class AnyTimeMean(RunningMean):
             is_refuted = most + math.log(math.fsum(math.exp(one - most) for one in wealth)) >= wanted
             low, high = (middle, high) if is_refuted else (low, middle)
         return mean - low
-
-
-class Moments(NamedTuple):
-    """Sums over numbers, one per hand.
-
-    Winnings are whole chips, or fractions of a split pot, and their mean is small against their spread: plain sums
-    lose nothing that matters (a million hands for 20,000 chips each: the variance is right to 1e-10 of itself).
-    """
-
-    hands: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-
-    def plus(self, other: Moments) -> Moments:
-        """The sums over both sets of numbers."""
-        return Moments(self.hands + other.hands, self.total + other.total, self.squares + other.squares)
-
-    def times(self, factor: float) -> Moments:
-        """The sums over the numbers in another unit."""
-        return Moments(self.hands, self.total * factor, self.squares * factor * factor)
-
-    @property
-    def mean(self) -> float | None:
-        """The mean; None without numbers."""
-        return self.total / self.hands if self.hands else None
-
-    @property
-    def standard_error(self) -> float | None:
-        """The standard deviation of the mean, as the numbers show it; None for fewer than two."""
-        if self.hands < 2:
-            return None
-        squares = self.squares - self.total * self.total / self.hands
-        return math.sqrt(max(0.0, squares) / (self.hands - 1) / self.hands)
-
-    @property
-    def half_width_95(self) -> float | None:
-        """`half_width` without bounds."""
-        return self.half_width()
-
-    def half_width(self, bounds: Bounds | None = None) -> float | None:
-        """Half the 95 % interval of the mean; None as for `RunningMean.half_width`."""
-        if not self.hands:
-            return None
-        squares = self.squares - self.total * self.total / self.hands
-        return _half_width(self.hands, self.total / self.hands, squares, bounds, TAIL_95)

@@ -16,7 +16,7 @@ from logs.tracker.definitions import STATISTICS, Statistic
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.many_files import count_hands
 from logs.tracker.statistics import BotStatistics, PositionStatistics, Statistics, statistics_of
-from logs.tracker.tables import COLUMNS, rows, texts_of
+from logs.tracker.tables import COLUMNS, rows
 
 __all__ = [
     "COLUMNS",
@@ -29,5 +29,4 @@ __all__ = [
     "count_hands",
     "rows",
     "statistics_of",
-    "texts_of",
 ]

@@ -31,6 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from logs.document import NAME
 from logs.estimation import FEWEST_UNITS
 
 LOOSE_ABOVE_VPIP: Final = 40
@@ -81,28 +82,20 @@ CLASSES: Final = tuple(
 _CLASS_OF: Final = {(found.looseness, found.before, found.after): found for found in CLASSES}
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The class of a player's style, None where too little was seen, and the thresholds that decided, as a sentence
-    without its full stop.
-    """
-
-    play_class: PlayClass | None
-    explanation: str
-
-
-def classify(hands: int, vpip_percent: float | None, pfr_percent: float | None, raises: int, calls: int) -> Verdict:
+def classify(
+    hands: int, vpip_percent: float | None, pfr_percent: float | None, raises: int, calls: int
+) -> tuple[PlayClass | None, str]:
     """The class of a player by the hands dealt in, VPIP and PFR (None without a chance), and raises and calls after the
-    flop.
+    flop, None where too little was seen; and the thresholds that decided, as a sentence without its full stop.
     """
     if hands < FEWEST_UNITS:
-        return Verdict(None, f"too few hands: {hands} of {FEWEST_UNITS}")
+        return None, f"too few hands: {hands} of {FEWEST_UNITS}"
     if vpip_percent is None:
-        return Verdict(None, "never had to decide before the flop")
+        return None, "never had to decide before the flop"
     if pfr_percent is None:
-        return Verdict(None, "could never raise before the flop")
+        return None, "could never raise before the flop"
     if not raises and not calls:
-        return Verdict(None, "never bet, raised or called after the flop")
+        return None, "never bet, raised or called after the flop"
     looseness, vpip_reason = _looseness(vpip_percent)
     before, sign = _aggression(pfr_percent >= AGGRESSIVE_FROM_PFR)
     pfr_reason = f"PFR {pfr_percent:.4g} % {sign} {AGGRESSIVE_FROM_PFR} %: {before} before the flop"
@@ -112,7 +105,7 @@ def classify(hands: int, vpip_percent: float | None, pfr_percent: float | None, 
     else:
         af_reason = f"never calls, {raises} bets and raises: {after} after it"
     found = _CLASS_OF[looseness, before, after]
-    return Verdict(found, f"{vpip_reason}; {pfr_reason}; {af_reason}: {found.name}")
+    return found, f"{vpip_reason}; {pfr_reason}; {af_reason}: {found.name}"
 
 
 def _aggression(is_aggressive: bool) -> tuple[str, str]:
@@ -130,22 +123,23 @@ def _looseness(vpip_percent: float) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """One statistic: `key` is its field in `BotStatistics`, `short` the head of its column."""
+    """One statistic: `key` is its field in `BotStatistics`, `short` the head of its column, `format` as of a column."""
 
     key: str
     short: str
     name: str
     definition: str
+    format: str = ".1%"
     is_holdem_only: bool = True
 
 
-def _any_game(key: str, short: str, name: str, definition: str) -> Statistic:
-    return Statistic(key, short, name, definition, is_holdem_only=False)
+def _any_game(key: str, short: str, name: str, definition: str, spec: str = "+,.1f") -> Statistic:
+    return Statistic(key, short, name, definition, spec, is_holdem_only=False)
 
 
 STATISTICS: Final = (
-    _any_game("hands", "hands", "hands", "Hands dealt in. A hand played again in another seating counts again."),
-    _any_game("net_chips", "net", "net chips", "Chips won less chips lost, over all hands."),
+    _any_game("hands", "hands", "hands", "Hands dealt in. A hand played again in another seating counts again.", ","),
+    _any_game("net_chips", "net", "net chips", "Chips won less chips lost, over all hands.", "chips"),
     _any_game(
         "mbb_per_game",
         "mbb/g",
@@ -271,6 +265,7 @@ STATISTICS: Final = (
         "AF",
         "aggression factor",
         "Bets and raises after the flop was dealt, divided by calls. Checks and folds do not count.",
+        ",.2f",
     ),
     Statistic(
         "aggression_frequency",
@@ -296,6 +291,7 @@ STATISTICS: Final = (
         "W$SD",
         "won at showdown",
         "Showdowns in which the player won (part of) the pot, of those it was in.",
+        ".1%",
     ),
     _any_game(
         "showdown",
@@ -317,14 +313,16 @@ STATISTICS: Final = (
         f"{LOOSE_ABOVE_VPIP} % is loose, below {TIGHT_BELOW_VPIP} % tight, between them semi-loose; PFR from "
         f"{AGGRESSIVE_FROM_PFR} % on is aggressive before the flop, AF from {AGGRESSIVE_FROM_AF} on after it. The "
         "thresholds are those of full tables.",
+        NAME,
     ),
     _any_game(
         "timing",
         "ms/action",
         "time per action",
         "Mean time between a question and its answer, where the log has the times.",
+        "digits",
     ),
-    _any_game("comments", "comments", "comments", "Comment lines the bot sent."),
+    _any_game("comments", "comments", "comments", "Comment lines the bot sent.", ","),
 )
 """In the order in which they are shown."""
 STATISTIC_OF_KEY: Final = {statistic.key: statistic for statistic in STATISTICS}

@@ -10,18 +10,16 @@ little was seen to give it, its value is null and its `text` gives the reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from engine import Category, Move
 from engine.cards import STARTING_HANDS
 from engine.holdem import POSITION_ORDER, SMALL_BLIND, position_names, round_names
-from logs.document import ABSENT
-from logs.estimation import Bounds, Moments
-from logs.estimation.mean import signed
+from logs.estimation import Bounds, Estimate, RunningMean
 from logs.tracker.definitions import CLASSES as STYLES
 from logs.tracker.definitions import classify
 from logs.tracker.hand_counts import (
@@ -39,8 +37,6 @@ from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
 
 SCHEMA_VERSION: Final = 1
 BEST_HANDS: Final = 20
-_WHOLE_FROM: Final = 10
-"""Winnings whose half width is smaller are shown with a decimal place."""
 
 _Parts: TypeAlias = Sequence[tuple[GameCounts, NDArray[np.float64], NDArray[np.int64]]]
 """Sums and counters of one bot in some positions of some games."""
@@ -50,25 +46,16 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Winnings(_Frozen):
-    """A mean over hands with its interval, whose units are deals: hands of the same cards are one."""
+def _winnings_data(winnings: Estimate) -> dict[str, float | None]:
+    """A mean over hands as JSON has it; its units are deals: hands of the same cards are one."""
+    return {"value": winnings.mean, "half_width_95": winnings.half_width, "standard_error": winnings.error}
 
-    value: float | None = Field(description="null without hands")
-    half_width_95: float | None = Field(description="half the 95 % interval over deals; null with too few of them")
-    standard_error: float | None = Field(description="of value, over deals; null for fewer than two")
 
-    @property
-    def texts(self) -> tuple[str, str, str]:
-        """For people: the mean, half its interval and its standard error."""
-        if self.value is None:
-            return ABSENT, ABSENT, ABSENT
-        half, error = self.half_width_95, self.standard_error
-        digits = 0 if half is None or half >= _WHOLE_FROM else 1
-        return (
-            signed(self.value, digits),
-            "too few" if half is None else f"{half:,.{digits}f}",
-            ABSENT if error is None else f"{error:,.{digits}f}",
-        )
+Winnings: TypeAlias = Annotated[
+    Estimate,
+    PlainSerializer(_winnings_data),
+    BeforeValidator(lambda data: Estimate(*data.values()) if isinstance(data, dict) else data),
+]
 
 
 class Frequency(_Frozen):
@@ -82,11 +69,6 @@ class Frequency(_Frozen):
         """The rate; None without a chance."""
         return 100 * self.times / self.chances if self.chances else None
 
-    @property
-    def text(self) -> str:
-        """For people: ``23.4 %``."""
-        return ABSENT if self.percent is None else f"{self.percent:.1f} %"
-
 
 class Factor(_Frozen):
     """Bets and raises over calls."""
@@ -98,13 +80,6 @@ class Factor(_Frozen):
     def value(self) -> float | None:
         """The quotient; None without a call."""
         return self.raises / self.calls if self.calls else None
-
-    @property
-    def text(self) -> str:
-        """For people: ``1.34``."""
-        if self.value is not None:
-            return f"{self.value:.2f}"
-        return "no calls" if self.raises else ABSENT
 
 
 class AllInAdjusted(_Frozen):
@@ -207,11 +182,6 @@ class Style(_Frozen):
     place: int | None = Field(description="of twelve: 1 for the worst of the classes, 12 for the best")
     explanation: str = Field(description="the thresholds that decided, or what is missing")
 
-    @property
-    def text(self) -> str:
-        """For people."""
-        return self.name or ABSENT
-
 
 class Timing(_Frozen):
     """How long a bot's answers took."""
@@ -220,11 +190,6 @@ class Timing(_Frozen):
     mean_ms: float
     longest_ms: float
     total_s: float
-
-    @property
-    def text(self) -> str:
-        """For people: milliseconds."""
-        return f"{self.mean_ms:,.3g}"
 
 
 class CurvePoint(_Frozen):
@@ -269,7 +234,7 @@ class Statistics(_Frozen):
 def statistics_of(counts: HandCounts) -> Statistics:
     """The statistics of all that was counted; counting may continue afterwards."""
     bots = [_bot(name, player, list(counts.by_game(name))) for name, player in counts.players.items()]
-    bots.sort(key=lambda bot: -(bot.mbb_per_game.value or 0.0))
+    bots.sort(key=lambda bot: -bot.mbb_per_game.mean)
     return Statistics(hands=counts.hands, bots=bots)
 
 
@@ -325,15 +290,16 @@ def _play(parts: _Parts, sums: NDArray[np.float64] | None = None) -> PlayStatist
     bounds = _bounds([game for game, *_ in parts])
     hands, net, showdown = sums[[Sum.HANDS, Sum.NET, Sum.SHOWDOWN]].tolist()
     chips = np.sum([row for _, row, _ in parts], axis=0)
+    won, adjusted = (_winnings(sums, place, bounds) for place in (Sum.NET, Sum.EXPECTED))
     return PlayStatistics(
         hands=hands,
         deals=sums[Sum.DEALS],
         net_chips=chips[Sum.NET],
-        mbb_per_game=_winnings(sums, Sum.NET, bounds),
-        bb_per_100=_winnings(sums, Sum.NET, bounds, 10),
+        mbb_per_game=won,
+        bb_per_100=won.times(0.1),
         adjusted=AllInAdjusted(
-            mbb_per_game=_winnings(sums, Sum.EXPECTED, bounds),
-            bb_per_100=_winnings(sums, Sum.EXPECTED, bounds, 10),
+            mbb_per_game=adjusted,
+            bb_per_100=adjusted.times(0.1),
             hands=sums[Sum.ADJUSTED_HANDS],
             luck_chips=chips[Sum.NET] - chips[Sum.EXPECTED],
         )
@@ -381,7 +347,7 @@ def _holdem_figures(parts: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]
     }
 
 
-def _winnings(sums: NDArray[np.float64], place: int, bounds: Bounds | None, unit_mbb: int = 1) -> Winnings:
+def _winnings(sums: NDArray[np.float64], place: int, bounds: Bounds | None) -> Estimate:
     """The mean over hands; `place` is that of the first of three sums.
 
     The mean is a ratio of two sums over deals, winnings and hands. Its interval is that of the linearised scores of
@@ -390,29 +356,20 @@ def _winnings(sums: NDArray[np.float64], place: int, bounds: Bounds | None, unit
     """
     hands, deals, sizes = sums[: Sum.SIZES + 1].tolist()
     net, products, squares = (sums[place : place + 3] * (1000, 1000, 1e6)).tolist()
-    if not hands:
-        return Winnings(value=None, half_width_95=None, standard_error=None)
     mean = net / hands
-    spread = max(0.0, squares - 2 * mean * products + mean * mean * sizes) * (deals / hands) ** 2
-    scores = Moments(int(deals), deals * mean, deals * mean * mean + spread)
-    half_width, error = scores.half_width(bounds), scores.standard_error
-    return Winnings(
-        value=mean / unit_mbb,
-        half_width_95=None if half_width is None else half_width / unit_mbb,
-        standard_error=None if error is None else error / unit_mbb,
-    )
+    spread = (squares - 2 * mean * products + mean * mean * sizes) * (deals / hands) ** 2
+    return RunningMean.of(int(deals), mean, spread, bounds).estimate
 
 
 def _style(play: PlayStatistics) -> Style | None:
     if play.vpip is None or play.pfr is None or play.aggression_factor is None:
         return None
     factor = play.aggression_factor
-    verdict = classify(play.hands, play.vpip.percent, play.pfr.percent, factor.raises, factor.calls)
-    found = verdict.play_class
+    found, explanation = classify(play.hands, play.vpip.percent, play.pfr.percent, factor.raises, factor.calls)
     return Style(
         name=None if found is None else found.name,
         place=None if found is None else 1 + STYLES.index(found),
-        explanation=verdict.explanation,
+        explanation=explanation,
     )
 
 
@@ -460,7 +417,6 @@ def _bounds(games: Sequence[GameCounts]) -> Bounds | None:
 
 
 def _point(sums: NDArray[np.float64], play: PlayStatistics, bounds: Bounds | None) -> CurvePoint:
-    half_width = _winnings(sums, Sum.NET, bounds, 1000).half_width_95
     hands, net, showdown, expected = sums[[Sum.HANDS, Sum.NET, Sum.SHOWDOWN, Sum.EXPECTED]].tolist()
     return CurvePoint(
         hands=hands,
@@ -468,5 +424,5 @@ def _point(sums: NDArray[np.float64], play: PlayStatistics, bounds: Bounds | Non
         showdown=showdown,
         no_showdown=net - showdown,
         adjusted=None if play.adjusted is None else expected,
-        half_width_95=None if half_width is None else half_width * hands,
+        half_width_95=_winnings(sums, Sum.NET, bounds).times(hands / 1000).half_width,
     )

@@ -1,16 +1,16 @@
-"""The statistics shown: texts and tables for people, flat rows for CSV.
+"""The statistics shown: a document for people, flat rows for CSV.
 
 All of them go by the one list of definitions (`logs.tracker.definitions.STATISTICS`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Final, TypeAlias
 
-from engine.text import shown
-from logs.document import ABSENT, NAME, TEXT, Axis, Chart, Column, Series, Table
-from logs.estimation.mean import signed
+from logs.document import ABSENT, NAME, TEXT, Axis, Chart, Column, Document, Section, Series, Table, Value
+from logs.estimation import Estimate
 from logs.pokerstars.names import screen_names
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
 from logs.tracker.statistics import (
@@ -23,17 +23,10 @@ from logs.tracker.statistics import (
     Statistics,
     Style,
     Timing,
-    Winnings,
 )
 
 Cell: TypeAlias = str | int | float | None
 
-_WITH_INTERVALS: Final = ("mbb_per_game", "adjusted")
-_INTERVAL: Final = (
-    ("± 95 %", "Half the 95 % interval of the row above it or the column before it, over deals."),
-    ("SE", "Its standard error."),
-)
-"""What stands with a rate."""
 _IN_POSITION: Final = (
     "hands",
     "mbb_per_game",
@@ -51,36 +44,21 @@ _IN_POSITION: Final = (
 )
 
 
-def texts_of(play: PlayStatistics, key: str) -> tuple[str, ...]:
-    """A figure for people, by the key of a statistic: winnings with their interval and standard error."""
-    value = getattr(play, key, None)
-    match value:
-        case None:
-            return (ABSENT,) * len(_names_of(key))
-        case Winnings() if key in _WITH_INTERVALS:
-            return value.texts
-        case Winnings():
-            return value.texts[:1]
-        case AllInAdjusted():
-            return value.mbb_per_game.texts
-        case int():
-            return (f"{value:,}",)
-        case float():
-            return (chips_text(value) if key == "net_chips" else signed(value),)
-        case _:
-            return (str(value.text),)
-
-
-def _names_of(key: str) -> tuple[tuple[str, str], ...]:
-    """The name of each text of a statistic, with the sentence that explains it."""
-    statistic = STATISTIC_OF_KEY[key]
-    found = (statistic.short, statistic.definition)
-    return (found, *_INTERVAL) if key in _WITH_INTERVALS else (found,)
-
-
-def chips_text(chips: float) -> str:
-    """Chips won or lost for people: parts of a split pot to a hundredth."""
-    return signed(chips, 2).removesuffix(".00")
+def figure(play: object, key: str) -> Value:
+    """A figure by the key of a statistic; winnings with their interval."""
+    match getattr(play, key, None):
+        case AllInAdjusted(mbb_per_game=won):
+            return won
+        case Frequency(percent=percent):
+            return None if percent is None else percent / 100
+        case Factor(raises=raises, value=value):
+            return "no calls" if raises and value is None else value
+        case Style(name=name):
+            return name or ABSENT
+        case Timing(mean_ms=mean_ms):
+            return mean_ms
+        case value:
+            return value
 
 
 # ---- flat rows
@@ -108,12 +86,8 @@ def _row(bot: BotStatistics, play: PlayStatistics, position: str) -> dict[str, C
 def _columns(key: str, value: object) -> dict[str, Cell]:
     """The columns of one figure: plain numbers, percent for frequencies."""
     match value:
-        case Winnings():
-            return {
-                key: value.value,
-                f"{key}_half_width_95": value.half_width_95,
-                f"{key}_standard_error": value.standard_error,
-            }
+        case Estimate(mean, half_width, error):
+            return {key: mean, f"{key}_half_width_95": half_width, f"{key}_standard_error": error}
         case Frequency():
             return {key: value.percent, f"{key}_times": value.times, f"{key}_chances": value.chances}
         case Factor():
@@ -130,12 +104,11 @@ def _columns(key: str, value: object) -> dict[str, Cell]:
     return {}
 
 
-_NO_WINNINGS: Final = Winnings(value=None, half_width_95=None, standard_error=None)
 _EXAMPLES: Final[dict[str, object]] = {
     **dict.fromkeys(("hands", "net_chips", "showdown", "no_showdown", "comments"), 0),
-    "mbb_per_game": _NO_WINNINGS,
-    "bb_per_100": _NO_WINNINGS,
-    "adjusted": AllInAdjusted(mbb_per_game=_NO_WINNINGS, bb_per_100=_NO_WINNINGS, hands=0, luck_chips=0.0),
+    "mbb_per_game": Estimate(0),
+    "bb_per_100": Estimate(0),
+    "adjusted": AllInAdjusted(mbb_per_game=Estimate(0), bb_per_100=Estimate(0), hands=0, luck_chips=0.0),
     "aggression_factor": Factor(raises=0, calls=0),
     "style": Style(name=None, place=None, explanation=""),
     "timing": Timing(actions=0, mean_ms=0.0, longest_ms=0.0, total_s=0.0),
@@ -158,6 +131,22 @@ COLUMNS: Final = (
 # ---- tables
 
 
+def statistics_document(statistics: Statistics, *, is_whole: bool) -> Document:
+    """The overview, the whole with all tables."""
+    tables = statistics_tables(statistics)
+    more = "" if is_whole else "; --full adds positions, streets and hands"
+    has_few = any(bot.mbb_per_game.half_width is None for bot in statistics.bots)
+    return Document(
+        "Statistics",
+        sections=tuple(Section(table.title, (table,)) for table in (tables if is_whole else tables[:1])),
+        notes=(
+            *(["Winnings without ± are of too few deals for an interval."] if has_few else []),
+            f"arena stats --help defines the statistics{more}.",
+        ),
+        data=statistics,
+    )
+
+
 def statistics_tables(statistics: Statistics) -> list[Table]:
     """The tables, the overview first; others that would be empty are left out."""
     bots = statistics.bots
@@ -173,60 +162,54 @@ def statistics_tables(statistics: Statistics) -> list[Table]:
 
 
 def _overview(bots: Sequence[BotStatistics]) -> Table:
-    kept = [
-        statistic
-        for statistic in STATISTICS
-        if any(getattr(bot, statistic.key) is not None for bot in bots) and statistic.key != "comments"
-    ]
-    names = [name for statistic in kept for name in _names_of(statistic.key)]
-    columns = [[text for statistic in kept for text in texts_of(bot, statistic.key)] for bot in bots]
+    rows: list[tuple[str, str, str, Sequence[Value]]] = []
+    for one in STATISTICS:
+        values = [figure(bot, one.key) for bot in bots]
+        if one.key != "comments" and any(getattr(bot, one.key) is not None for bot in bots):
+            rows.append((one.short, one.format, one.definition, values))
+            if one.key in ("mbb_per_game", "adjusted"):
+                errors = [value.error if isinstance(value, Estimate) else None for value in values]
+                rows.append(("SE", ",.1f", "The standard error of the row above, over deals.", errors))
     return Table.of(
         "Statistics",
-        ("statistic", *(Column(shown(bot.name), ",", rank=at) for at, bot in enumerate(bots))),
-        zip([short for short, _ in names], *columns, strict=True),
-        meanings=tuple(meaning for _, meaning in names),
+        ("statistic", *(Column(bot.name, ",", rank=at) for at, bot in enumerate(bots))),
+        ((short, *values) for short, _, _, values in rows),
+        formats=tuple(spec for _, spec, _, _ in rows),
+        meanings=tuple(meaning for _, _, meaning, _ in rows),
     )
 
 
 def _styles(bots: Sequence[BotStatistics]) -> Table:
-    styles = (
-        (shown(bot.name), bot.style.name or ABSENT, bot.style.explanation) for bot in bots if bot.style is not None
-    )
-    style = Column("style", meaning=STATISTIC_OF_KEY["style"].definition, format=NAME)
-    return Table.of("Style of play", ("bot", style, Column("because", format=TEXT, rank=3)), styles)
+    styles = ((bot.name, bot.style.name, bot.style.explanation) for bot in bots if bot.style is not None)
+    columns = ("bot", _column("style"), Column("because", format=TEXT, rank=3))
+    return Table.of("Style of play", columns, styles)
 
 
 def _positions(bots: Sequence[BotStatistics]) -> Table:
     positions = (
-        (shown(bot.name), play.position, *_texts(play, _IN_POSITION)) for bot in bots for play in bot.positions
+        (bot.name, play.position, *(figure(play, key) for key in _IN_POSITION))
+        for bot in bots
+        for play in bot.positions
     )
-    columns = (Column("bot", format=NAME), Column("position", format=NAME), *_explained(_IN_POSITION))
-    return Table.of("By position", columns, positions, is_grouped=True).without_empty()
+    columns = (_column(key, max(0, at - 2)) for at, key in enumerate(_IN_POSITION))
+    return Table.of(
+        "By position", ("bot", Column("position", format=NAME), *columns), positions, is_grouped=True
+    ).without_empty()
 
 
 def _streets(bots: Sequence[BotStatistics]) -> Table:
-    columns: tuple[str | Column, ...] = (
-        "bot",
-        Column("street", format=NAME),
-        Column("seen", ",", rank=3),
-        Column("folds", ",", rank=1),
-        Column("checks", ",", rank=4),
-        Column("calls", ",", rank=2),
-        Column("bets", ",", rank=1),
-        "raises",
-        *(Column(*_names_of(key)[0], ",", rank=5) for key in ("aggression_factor", "aggression_frequency")),
-    )
+    counts = {"seen": 3, "folds": 1, "checks": 4, "calls": 2, "bets": 1, "raises": 0}
+    factors = ("aggression_factor", "aggression_frequency")
     streets = (
-        (
-            shown(bot.name),
-            street.street,
-            *(f"{count:,}" for count in (street.seen, street.folds, street.checks, street.calls, street.bets)),
-            f"{street.raises:,}",
-            street.aggression_factor.text,
-            street.aggression_frequency.text,
-        )
+        (bot.name, street.street, *(figure(street, key) for key in (*counts, *factors)))
         for bot in bots
         for street in bot.streets
+    )
+    columns = (
+        Column("bot"),
+        Column("street", format=NAME),
+        *(Column(name, ",", rank=rank) for name, rank in counts.items()),
+        *(_column(key, 5) for key in factors),
     )
     return Table.of("By street", columns, streets, is_grouped=True).without_empty()
 
@@ -236,18 +219,16 @@ def _starting_hands(bots: Sequence[BotStatistics]) -> Table:
         column
         for at, bot in enumerate(bots)
         for column in (
-            Column(shown(bot.name), format=NAME, rank=at),
+            Column(bot.name, format=NAME, rank=at),
             Column("dealt", ",", rank=len(bots)),
-            Column("net", ",", rank=at),
+            Column("net", "chips", rank=at),
         )
     ]
-    places = []
-    for place in range(max((len(bot.best_starting_hands) for bot in bots), default=0)):
-        row = [str(place + 1)]
-        for bot in bots:
-            best = bot.best_starting_hands[place : place + 1]
-            row += [best[0].hand, f"{best[0].hands:,}", signed(best[0].net_chips)] if best else ["", "", ""]
-        places.append(row)
+    best = [[(one.hand, one.hands, one.net_chips) for one in bot.best_starting_hands] for bot in bots]
+    places = (
+        (place, *(value for hand in hands for value in hand))
+        for place, hands in enumerate(zip_longest(*best, fillvalue=("", None, None)), 1)
+    )
     return Table.of("Most profitable starting hands", ("place", *columns), places, is_open=False)
 
 
@@ -257,19 +238,14 @@ def _final_hands(bots: Sequence[BotStatistics]) -> Table:
         Column("hand at the end", format=NAME),
         Column("showdowns", ",", meaning="showdowns with it", rank=1),
         Column("won", ",", meaning="showdowns in which it won part of the pot", rank=2),
-        Column("net", ",", meaning="chips from these showdowns"),
+        Column("net", "chips", meaning="chips from these showdowns"),
         Column("rivers", ",", meaning="hands in which the bot held it on the river, shown or not", rank=4),
-        Column("net of all", ",", meaning="chips from these hands", rank=3),
+        Column("net of all", "chips", meaning="chips from these hands", rank=3),
     )
     finals = (
         (
-            shown(bot.name),
-            final.category,
-            f"{final.showdowns:,}",
-            f"{final.showdowns_won:,}",
-            signed(final.showdown_net_chips),
-            f"{final.rivers:,}",
-            signed(final.river_net_chips),
+            *(bot.name, final.category, final.showdowns, final.showdowns_won, final.showdown_net_chips),
+            *(final.rivers, final.river_net_chips),
         )
         for bot in bots
         for final in bot.final_hands
@@ -278,22 +254,17 @@ def _final_hands(bots: Sequence[BotStatistics]) -> Table:
 
 
 def _tracker_names(bots: Sequence[BotStatistics]) -> Table:
-    names = ((shown(bot.name), name) for bot in bots for name in screen_names([bot.name]) if name != bot.name)
+    names = ((bot.name, name) for bot in bots for name in screen_names([bot.name]) if name != bot.name)
     note = "PokerStars histories have names of at most twelve letters; equal names at a table get numbers."
     return Table.of("Names in trackers", ("bot", Column("in PokerStars histories", format=NAME)), names, note)
 
 
-def _explained(keys: Iterable[str]) -> tuple[Column, ...]:
-    """The columns of statistics, the most important first; standard errors are more dispensable than all others."""
-    names = [name for key in keys for name in _names_of(key)]
-    return tuple(
-        Column(short, ",", meaning=meaning, rank=len(names) if short == _INTERVAL[1][0] else max(0, at - 2))
-        for at, (short, meaning) in enumerate(names)
+def _column(key: str, rank: int = 0) -> Column:
+    """The column of a statistic."""
+    statistic = STATISTIC_OF_KEY[key]
+    return Column(
+        statistic.short, statistic.format, meaning=statistic.definition, rank=rank, is_drawn=key == "mbb_per_game"
     )
-
-
-def _texts(play: PlayStatistics, keys: Iterable[str]) -> list[str]:
-    return [text for key in keys for text in texts_of(play, key)]
 
 
 # ---- charts
@@ -308,7 +279,7 @@ def winnings_charts(statistics: Statistics) -> tuple[Chart, ...]:
     Between two bots one wins what the other loses, of every kind: the second has no chart of its own.
     """
     bots = statistics.bots
-    total = tuple(_series(shown(bot.name), bot.curve, "net") for bot in bots)
+    total = tuple(_series(bot.name, bot.curve, "net") for bot in bots)
     parts = [
         _chart(
             f"Winnings of {bot.name}",

@@ -11,10 +11,12 @@ fitted by least squares on one fold and used on the other one, and the other way
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from logs.estimation import RunningMean
 
 ONE: Final = 0
 HANDS: Final = 1
@@ -30,21 +32,6 @@ _FOLDS: Final = 2
 _RELATIVE_ZERO: Final = 1e-9
 """Columns that are 0, or combinations of others, to this part of their size get no weight of their own: what is left of
 them is rounding, whose mean is not 0."""
-
-
-class Mean(NamedTuple):
-    """A mean over hands.
-
-    Attributes:
-        mean: per hand.
-        variance: of the linearised score of a deal (Cochran 1977, "Sampling Techniques", chapter 6), whose mean is the
-            same: the square of the standard error is this over the number of deals.
-    """
-
-    mean: float
-    variance: float
-    deals: int
-    hands: int
 
 
 class CrossSums:
@@ -74,8 +61,12 @@ class CrossSums:
         """How many hands have been counted."""
         return round(float(self._products[:, ONE, HANDS].sum()))
 
-    def mean(self, column: int, added: Sequence[int] = ()) -> Mean:
-        """The mean of the sum of some columns."""
+    def mean(self, column: int, added: Sequence[int] = ()) -> RunningMean:
+        """The mean over hands of the sum of some columns, its units being deals.
+
+        Its variance is that of the linearised score of a deal (Cochran 1977, "Sampling Techniques", chapter 6), whose
+        mean is the same.
+        """
         weights = np.zeros(self._products.shape[1])
         weights[[column, *added]] = 1.0
         return self._mean([weights] * _FOLDS)
@@ -89,7 +80,7 @@ class CrossSums:
     def _fewest(self) -> float:
         return min([float(fold[ONE, ONE]) for fold in self._products])
 
-    def fitted_mean(self, column: int, columns: Sequence[int], plain: Sequence[int]) -> Mean | None:
+    def fitted_mean(self, column: int, columns: Sequence[int], plain: Sequence[int]) -> RunningMean | None:
         """The mean of a column with others added, whose weights were fitted on the deals of the other fold.
 
         Which weights are fitted follows from the number of deals alone, so that the mean stays unbiased.
@@ -129,7 +120,7 @@ class CrossSums:
         weights[column] += 1.0
         return weights
 
-    def _mean(self, weights: Sequence[NDArray[np.float64]]) -> Mean:
+    def _mean(self, weights: Sequence[NDArray[np.float64]]) -> RunningMean:
         deals, hands = self.deals, self.hands
         total = sum([float(products[ONE] @ one) for products, one in zip(self._products, weights, strict=True)])
         mean = total / hands
@@ -139,5 +130,4 @@ class CrossSums:
             residual[HANDS] -= mean
             spread += float(residual @ products @ residual)
             left += float(products[ONE] @ residual)
-        variance = max(0.0, spread - left * left / deals) / (deals - 1) if deals > 1 else 0.0
-        return Mean(mean, variance * (deals / hands) ** 2, deals, hands)
+        return RunningMean.of(deals, mean, (spread - left * left / deals) * (deals / hands) ** 2)

@@ -10,11 +10,10 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from logs.estimation.mean import signed
+from logs.document import NAME, Column, Document, Section, Table, Value
+from logs.estimation import Estimate
 
 SCHEMA_VERSION: Final = 1
-_WHOLE_FROM: Final = 10
-"""Winnings whose half width is smaller are shown with a decimal place."""
 
 
 class Estimator(enum.StrEnum):
@@ -66,12 +65,13 @@ class WinRateEstimate(_Frozen):
         return None if self.worth_raw_hands is None or not self.hands else self.worth_raw_hands / self.hands
 
     @property
-    def text(self) -> str:
-        """For people: ``+12.3 ± 4.5``."""
-        if self.half_width_95 is None:
-            return f"{signed(self.mbb_per_game)} (too few deals for ±)"
-        digits = 0 if self.half_width_95 >= _WHOLE_FROM else 1
-        return f"{signed(self.mbb_per_game, digits)} ± {self.half_width_95:,.{digits}f}"
+    def cells(self) -> tuple[Value, ...]:
+        """For people, by the columns of the table."""
+        worth: Value = self.worth_raw_hands
+        if worth is None:
+            worth = "any number" if self.standard_error == 0 or self.deals > 1 else "too few"
+        rate = Estimate(self.mbb_per_game, self.half_width_95, self.standard_error)
+        return self.name, rate, self.deals, worth, self.factor
 
 
 class PlayerEstimates(_Frozen):
@@ -104,3 +104,40 @@ class Estimates(_Frozen):
     schema_version: int = SCHEMA_VERSION
     kind: Literal["estimates"] = "estimates"
     games: list[GameEstimates]
+
+
+_COLUMNS: Final = (
+    "player",
+    Column("estimator", format=NAME),
+    Column("mbb/g ± 95 %", "+,.1f"),
+    Column("deals", ",", rank=3),
+    Column("worth raw hands", ",.0f", rank=2),
+    Column("times", ",.1f", rank=1),
+)
+_NOTE: Final = (
+    "Worth raw hands: so many hands dealt one by one have the same standard error; times: that, over the hands played."
+)
+
+
+def estimates_document(found: Estimates) -> Document:
+    """A table for each game."""
+    sections, notes = [], []
+    for game in found.games:
+        # Between two, what one wins the other loses, by all of these estimators.
+        players = game.players[:1] if len(game.players) == 2 else game.players
+        rows = [
+            (player.player if not at else "", *one.cells)
+            for player in players
+            for at, one in enumerate(player.estimates)
+        ]
+        sections.append(Section(game.game, (Table.of(game.game, _COLUMNS, rows, _NOTE),)))
+        if len(players) < len(game.players):
+            notes.append(f"{game.players[1].player}: the same with the other sign")
+        notes += [
+            f"{player.player}, {one.name}: {one.warning}"
+            for player in players
+            for one in player.estimates
+            if one.warning is not None
+        ]
+        notes += [f"not shown: {omission.estimator}: {omission.reason}" for omission in game.omitted]
+    return Document("Win rates", sections=tuple(sections), notes=tuple(notes), data=found)

@@ -27,7 +27,7 @@ from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
 from logs.tracker.columns import without_stacks
-from logs.variance.cross_fitting import HANDS, ONE, CrossSums, Mean
+from logs.variance.cross_fitting import HANDS, ONE, CrossSums
 from logs.variance.estimates import Estimates, Estimator, GameEstimates, Omission, PlayerEstimates, WinRateEstimate
 from logs.variance.terms import (
     Shares,
@@ -193,7 +193,7 @@ class _GameSums:
             if self._corrections is not None:
                 corrections = [self._corrections.terms(*one) for one in zip(records, streams, strict=True)]
                 rows[:, :, end:] = term_values(self._shares, deals, corrections, streams)
-        rows[:, :, _RAW:] /= blind
+        rows[:, :, _RAW:] *= 1000 / blind
         self._count(records, rows, units)
 
     def _betting(self, betting: BettingState) -> _Betting:
@@ -221,7 +221,7 @@ class _GameSums:
             of_player = found % players == player
             sums.add(by_deal[of_player], folds[of_player])
             for value in raw[of_player].tolist():
-                mean.add(1000 * value)
+                mean.add(value)
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -291,24 +291,10 @@ class _GameSums:
 
     def _of(self, player: int) -> list[WinRateEstimate]:
         sums, raw = self._sums[player], self._raw[player]
-        raw.bounds = self._bounds
-        variance = raw.variance or 0.0
-        found = [
-            WinRateEstimate(
-                estimator=Estimator.RAW,
-                known=[],
-                is_fitted=False,
-                mbb_per_game=raw.mean,
-                half_width_95=raw.half_width_95,
-                standard_error=None if raw.variance is None else (variance / raw.count) ** 0.5,
-                hands=raw.count,
-                deals=raw.count,
-                worth_raw_hands=float(raw.count),
-            )
-        ]
+        found = [self._rate(Estimator.RAW, raw, raw, raw.count)]
 
-        def add(estimator: Estimator, mean: Mean, *, known: Sequence[str] = (), is_fitted: bool = False) -> None:
-            found.append(self._estimate(estimator, mean, variance, known, is_fitted=is_fitted))
+        def add(estimator: Estimator, mean: RunningMean, *, known: Sequence[str] = (), is_fitted: bool = False) -> None:
+            found.append(self._rate(estimator, mean, raw, sums.hands, known, is_fitted=is_fitted))
 
         if self._deals < self._hands:
             add(Estimator.DUPLICATE, sums.mean(_RAW))
@@ -321,14 +307,20 @@ class _GameSums:
                     add(one.estimator, fitted, known=one.names, is_fitted=True)
         return found
 
-    def _estimate(
-        self, estimator: Estimator, mean: Mean, raw_variance: float, known: Sequence[str], *, is_fitted: bool
+    def _rate(
+        self,
+        estimator: Estimator,
+        mean: RunningMean,
+        raw: RunningMean,
+        hands: int,
+        known: Sequence[str] = (),
+        *,
+        is_fitted: bool = False,
     ) -> WinRateEstimate:
-        unit = RunningMean(bounds=self._bounds)
-        unit.count, unit.mean, unit.squares = mean.deals, 1000 * mean.mean, 1e6 * mean.variance * (mean.deals - 1)
-        square = 1e6 * mean.variance / mean.deals
+        mean.bounds = self._bounds
+        variance, raw_variance = mean.variance or 0.0, raw.variance or 0.0
         # What is left by rounding of a variance of 0 is no variance.
-        is_exact = square * mean.deals < 1e-12 * raw_variance
+        is_exact = variance <= 1e-12 * raw_variance
         warning = None
         if estimator is Estimator.ALL_IN and self._hidden:
             warning = "folded cards that the hands do not show are left in the deck, which biases it a little"
@@ -338,12 +330,12 @@ class _GameSums:
             estimator=estimator,
             known=list(known),
             is_fitted=is_fitted,
-            mbb_per_game=unit.mean,
-            half_width_95=unit.half_width_95,
-            standard_error=square**0.5 if mean.deals > 1 else None,
-            hands=mean.hands,
-            deals=mean.deals,
-            worth_raw_hands=None if mean.deals < 2 or is_exact else raw_variance / square,
+            mbb_per_game=mean.mean,
+            half_width_95=mean.half_width(),
+            standard_error=mean.standard_error,
+            hands=hands,
+            deals=mean.count,
+            worth_raw_hands=None if mean.count < 2 or is_exact else raw_variance / variance * mean.count,
             warning=warning,
         )
 

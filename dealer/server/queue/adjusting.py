@@ -108,7 +108,7 @@ def _main(paths: Sequence[str]) -> None:
         os.nice(19)
     bots = statistics_of(count_hands(find(paths), big_pots=0)).bots
     found = {bot.name: bot.adjusted.mbb_per_game for bot in bots if bot.adjusted is not None}
-    print(json.dumps({name: (won.value, won.half_width_95) for name, won in found.items() if won.value is not None}))
+    print(json.dumps({name: (won.mean, won.half_width) for name, won in found.items()}))
 
 
 if __name__ == "__main__":

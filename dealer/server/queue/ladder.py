@@ -32,7 +32,7 @@ from dealer.server.ratings import TableScores, fit_ratings, has_one_owner_twice
 from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, slot_of
 from dealer.table.loop import Changes
 from dealer.table.players import parse_player
-from logs.estimation import score_bounds
+from logs.estimation import RunningMean, score_bounds
 
 _log = logging.getLogger(__name__)
 LADDER_USER: Final = "ladder"
@@ -175,7 +175,7 @@ class Ladder:
 
 
 def _width(table: TableScores, bounds: tuple[float, float]) -> float:
-    widths = [scores.half_width(bounds) for scores in table.scores]
+    widths = [RunningMean.of(one.count, one.mean, one.squares, bounds).half_width() for one in table.scores]
     return max(math.inf if width is None else width for width in widths)
 
 

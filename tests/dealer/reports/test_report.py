@@ -40,7 +40,7 @@ def test_a_page_is_whole_and_fetches_nothing(game: str) -> None:
     checker = checked_page(page)
     assert checker.fetched == []
     players = len(records[0].names_by_seat)
-    assert checker.counts["svg"] == 1 + (players if players > 2 else 1)
+    assert checker.counts["figure"] == 1 + (players if players > 2 else 1)
     assert page.count('<details class="hand') == 10
     assert page.count('<details class="hand sheet" open') == 1
     assert checker.counts["script"] == 1

@@ -15,8 +15,8 @@ from dealer.run.ending import Outcome
 from dealer.run.results import SCHEMA_VERSION, ContestResult, PlayerResult
 from engine import CALL, Seat
 from engine.text import count_of
-from logs.estimation import Rate, Verdict
-from logs.tracker.statistics import Winnings
+from logs.document import text_of
+from logs.estimation import Estimate, Rate, Verdict
 from tests.dealer import results_of
 
 GAME = "some.game"
@@ -322,8 +322,7 @@ def test_a_long_line_is_quoted_in_part() -> None:
     assert len(fault_phrase(fault)) < 250
 
 
-def test_the_sentence_and_the_statistics_round_alike() -> None:
+def test_the_sentence_and_the_tables_round_alike() -> None:
     high, low = math.nextafter(388.5, 400), math.nextafter(-388.5, 0)
     assert "by 388 ± 51 mbb/g" in _sentence(_pair(777.0, high, 51.0), 1000)
-    assert Winnings(value=low, half_width_95=51.0, standard_error=26.0).texts == ("-388", "51", "26")
-    assert Winnings(value=high, half_width_95=None, standard_error=None).texts[0] == "+388"
+    assert text_of(Estimate(low, 51.0), "+,.0f") == "-388 ± 51"

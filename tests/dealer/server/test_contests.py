@@ -293,7 +293,7 @@ def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
         for seat in seats:
             (bot,) = [bot for bot in counted.bots if bot.name == seat.name]
             assert bot.adjusted is not None
-            assert seat.adjusted_mbb == bot.adjusted.mbb_per_game.value
+            assert seat.adjusted_mbb == bot.adjusted.mbb_per_game.mean
             assert seat.adjusted_mbb != seat.mbb_per_game
 
     bots = '["A=random?fold=0,call=0,raise=1", "B=calling"]'

@@ -12,18 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from dealer.server.ratings import FEWEST_UNITS_TO_RATE, FittedRating, TableScores, fit_ratings
-from logs.estimation import Bounds, Moments
+from logs.estimation import Bounds, RunningMean
 
 BOUNDS: Bounds = (-100_000.0, 100_000.0)
 
 
-def moments(scores: NDArray[np.float64]) -> Moments:
-    return Moments(len(scores), float(scores.sum()), float((scores**2).sum()))
-
-
 def table(players: Sequence[int], scores: NDArray[np.float64]) -> TableScores:
     """A table from scores of shape (units, players)."""
-    return TableScores(tuple(players), tuple(moments(column) for column in scores.T))
+    return TableScores(tuple(players), tuple(RunningMean(column.tolist()) for column in scores.T))
 
 
 def between_two(players: tuple[int, int], scores: NDArray[np.float64]) -> TableScores:
@@ -37,7 +33,7 @@ def by_hand(tables: Sequence[TableScores], n: int) -> NDArray[np.float64]:
         row = np.zeros(n)
         row[list(one.players)] = 1.0, -1.0
         rows.append(row * math.sqrt(one.units))
-        values.append(one.scores[0].total / one.units * math.sqrt(one.units))
+        values.append(one.scores[0].mean * math.sqrt(one.units))
     rows.append(np.ones(n))
     values.append(0.0)
     return np.linalg.lstsq(np.array(rows), np.array(values), rcond=None)[0]
@@ -50,7 +46,9 @@ def test_two_players_are_rated_half_their_difference_from_their_average() -> Non
     assert first.mbb_per_game == pytest.approx(50.0)
     assert second.mbb_per_game == pytest.approx(-50.0)
     # The interval of the mean, halved as the rating is.
-    assert first.half_width_95 == pytest.approx(moments(scores).half_width(BOUNDS) / 2, rel=0.01)  # type: ignore[operator]
+    width = RunningMean(scores.tolist(), BOUNDS).half_width_95
+    assert width is not None
+    assert first.half_width_95 == pytest.approx(width / 2, rel=0.01)
     assert not first.is_provisional
 
 
@@ -176,7 +174,6 @@ def test_intervals_cover_what_they_say(*, is_transitive: bool, population: str) 
     assert share >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs), share
 
 
-def shifted(scores: Moments, mean: float) -> Moments:
+def shifted(scores: RunningMean, mean: float) -> RunningMean:
     """Scores that vary as these do about another mean."""
-    squares = scores.squares - scores.total**2 / scores.hands + mean * mean * scores.hands
-    return Moments(scores.hands, mean * scores.hands, squares)
+    return RunningMean.of(scores.count, mean, scores.squares)

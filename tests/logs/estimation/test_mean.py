@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.estimation import FEWEST_UNITS, Z_95, AnyTimeMean, Moments, RunningMean, interval_half_width
+from logs.estimation import FEWEST_UNITS, Z_95, AnyTimeMean, Estimate, RunningMean, interval_half_width
 from logs.estimation.mean import units_for_half_width
 
 
@@ -108,7 +108,6 @@ def test_scores_that_were_all_equal_are_not_certain() -> None:
     equal = RunningMean([-750.0] * 1000, (-24_000, 24_000))
     assert equal.half_width_95 == pytest.approx(24_750 * 3.689 / 1000, rel=1e-3)
     assert RunningMean([-750.0] * 1000).half_width_95 is None
-    assert Moments(1000, -750_000.0, 750.0**2 * 1000).half_width((-24_000, 24_000)) == pytest.approx(91.3, rel=1e-3)
 
 
 def test_no_interval_is_wider_than_the_bounds() -> None:
@@ -148,39 +147,33 @@ def test_intervals_do_not_depend_on_the_side_they_are_seen_from(scores: list[flo
 # ---- sums
 
 
-def moments_of(numbers: list[float]) -> Moments:
-    return Moments(len(numbers), sum(numbers), sum(number * number for number in numbers))
+def mean_of(numbers: list[float]) -> RunningMean:
+    """By plain sums, as databases keep them."""
+    total, squares = sum(numbers), sum(number * number for number in numbers)
+    return RunningMean.of(len(numbers), total / len(numbers), squares - total * total / len(numbers))
 
 
 def test_mean_and_interval_are_the_textbooks() -> None:
     chance = random.Random(1)
     numbers = [chance.gauss(3, 200) for _ in range(1000)]
-    found = moments_of(numbers)
+    found = mean_of(numbers)
     assert found.mean == pytest.approx(statistics.fmean(numbers))
     assert found.half_width_95 == pytest.approx(1.959964 * statistics.stdev(numbers) / math.sqrt(1000))
 
 
-def test_sums_can_be_added_and_scaled() -> None:
-    chance = random.Random(2)
-    numbers = [chance.uniform(-20000, 20000) for _ in range(300)]
-    joined = moments_of(numbers[:120]).plus(moments_of(numbers[120:])).times(10)
-    whole = moments_of([10 * number for number in numbers])
-    assert joined.hands == 300
-    assert joined.mean == pytest.approx(whole.mean)
-    assert joined.half_width_95 == pytest.approx(whole.half_width_95)
-
-
 def test_few_numbers_have_no_interval() -> None:
-    assert Moments().mean is None
-    assert Moments().half_width_95 is None
     numbers = [float(i % 7) for i in range(FEWEST_UNITS)]
-    assert moments_of(numbers[1:]).half_width_95 is None
-    assert moments_of(numbers).half_width_95 == pytest.approx(Z_95 * statistics.stdev(numbers) / 10)
+    assert mean_of(numbers[1:]).half_width_95 is None
+    assert mean_of(numbers).half_width_95 == pytest.approx(Z_95 * statistics.stdev(numbers) / 10)
+
+
+def test_an_estimate_in_another_unit() -> None:
+    assert Estimate(-20.0, 8.0).times(0.1) == Estimate(-2.0, 0.8)
 
 
 @pytest.mark.parametrize("number", [-50, 0.1, 1 / 3, 20000])
 def test_numbers_that_are_all_the_same_say_nothing_of_their_spread(number: float) -> None:
-    assert moments_of([number] * 1000).half_width_95 is None
+    assert mean_of([number] * 1000).half_width_95 is None
 
 
 def test_a_million_hands_for_all_chips_lose_nothing() -> None:
@@ -188,6 +181,6 @@ def test_a_million_hands_for_all_chips_lose_nothing() -> None:
     chance = random.Random(3)
     numbers = [chance.choice([-20000, 20000, -50, 100]) for _ in range(20_000)]
     exact = statistics.pvariance(numbers) * len(numbers) / (len(numbers) - 1)
-    found = moments_of([float(number) for number in numbers] * 50)
+    found = mean_of([float(number) for number in numbers] * 50)
     width = Z_95 * math.sqrt(exact * (1 - 1 / 20_000) / (1 - 1e-6) / 1_000_000)
     assert found.half_width_95 == pytest.approx(width, rel=1e-10)

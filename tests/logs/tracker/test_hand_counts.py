@@ -223,9 +223,9 @@ def test_winnings_with_and_without_showdown() -> None:
     found = bot(records, "Ann")
     assert found.net_chips == -150
     assert (found.showdown, found.no_showdown) == (-1000, 500)
-    assert found.mbb_per_game.value == -500
-    assert found.bb_per_100.value == -50
-    assert found.bb_per_100.half_width_95 is None
+    assert found.mbb_per_game.mean == -500
+    assert found.bb_per_100.mean == -50
+    assert found.bb_per_100.half_width is None
 
 
 def test_three_players_one_of_whom_is_not_in_the_showdown() -> None:
@@ -280,7 +280,7 @@ def test_an_all_in_counts_at_its_expectation() -> None:
     assert found.adjusted.hands == 1
     equity = (1399204 + 7923 / 2) / 1712304
     assert found.adjusted.luck_chips == pytest.approx(-20000 - (40000 * equity - 20000))
-    assert found.adjusted.mbb_per_game.value == pytest.approx(1000 * (40000 * equity - 20000) / 100)
+    assert found.adjusted.mbb_per_game.mean == pytest.approx(1000 * (40000 * equity - 20000) / 100)
 
 
 @pytest.mark.parametrize("betting", ["r20000f", "cc/cc/cc/r20000c", "cc/cc/cc/cc"])
@@ -330,7 +330,7 @@ def test_other_games_lack_what_makes_no_sense(game: str) -> None:
     assert found.starting_hands == []
     assert found.final_hands == []
     assert found.hands == 300
-    assert found.mbb_per_game.half_width_95 is not None
+    assert found.mbb_per_game.half_width is not None
     assert found.won_at_showdown.chances > 0
     assert [position.position for position in found.positions] == ["1st", "2nd", "3rd"][: len(found.positions)]
     assert found.streets[0].street == "round 1"
@@ -364,7 +364,7 @@ def check_figures(figures: PlayStatistics, hands: list[naive.Dealt], is_holdem: 
     assert figures.hands == len(hands)
     assert figures.net_chips == pytest.approx(sum(map(naive.net, hands)), abs=1e-6)
     mbb = 1000 * sum(map(naive.net, hands)) / blind / len(hands)
-    assert figures.mbb_per_game.value == pytest.approx(mbb, abs=1e-6)
+    assert figures.mbb_per_game.mean == pytest.approx(mbb, abs=1e-6)
     showdowns = [dealt for dealt in hands if naive.in_showdown(dealt)]
     assert pair(figures.won_at_showdown) == (sum(map(naive.won, showdowns)), len(showdowns))
     with_showdown = 1000 * sum(map(naive.net, showdowns)) / blind / len(hands)
@@ -544,7 +544,7 @@ def test_several_games_and_matches_of_the_same_bots() -> None:
     assert [position.position for position in found.positions] == ["SB", "BB", "1st", "2nd"]
     chips = {"limit": sum(map(naive.net, naive.dealt_to(records[:400], "Ann")))}
     blinds = chips["limit"] / 10 + sum(map(naive.net, naive.dealt_to(records[400:], "Ann")))
-    assert found.mbb_per_game.value == pytest.approx(1000 * blinds / 600)
+    assert found.mbb_per_game.mean == pytest.approx(1000 * blinds / 600)
 
 
 def test_a_bot_against_itself_is_counted_for_both_seats() -> None:
@@ -637,6 +637,6 @@ def test_a_deal_in_several_seatings_is_one_unit(
         won = [[1000 * naive.net(one) / 10 for one in naive.dealt_to(match, found.name)] for match in matches]
         means = RunningMean([sum(deal) / seatings for deal in zip(*won, strict=True)], score_bounds(LIMIT6))
         assert (found.hands, found.deals) == (120 * seatings, 120)
-        assert found.mbb_per_game.value == pytest.approx(means.mean)
-        assert found.mbb_per_game.half_width_95 == pytest.approx(means.half_width_95)
-        assert found.mbb_per_game.standard_error == pytest.approx(means.standard_error, abs=1e-3)
+        assert found.mbb_per_game.mean == pytest.approx(means.mean)
+        assert found.mbb_per_game.half_width == pytest.approx(means.half_width_95)
+        assert found.mbb_per_game.error == pytest.approx(means.standard_error, abs=1e-3)

@@ -7,15 +7,16 @@ import io
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from logs.document import ABSENT, Table
+from logs.document import ABSENT, Table, text_of
 from logs.pokerstars.names import screen_names
 from logs.record import HandRecord
-from logs.tracker import COLUMNS, STATISTICS, HandCounts, rows, statistics_of, texts_of
-from logs.tracker.statistics import BotStatistics, Factor, Frequency, Statistics, Winnings
-from logs.tracker.tables import statistics_tables
+from logs.tracker import COLUMNS, STATISTICS, HandCounts, rows, statistics_of
+from logs.tracker.statistics import BotStatistics, Factor, Frequency, Statistics
+from logs.tracker.tables import figure, statistics_tables
 from tests.logs.hands import HOLDEM, TOYS, random_hands
 from tests.logs.tracker.little_hands import hand
 
@@ -24,8 +25,9 @@ def _tables(records: list[HandRecord]) -> list[Table]:
     tables = statistics_tables(statistics_of(HandCounts().add_all(records)))
     for table in tables:
         assert all(len(row) == len(table.columns) for row in table.rows), table.title
+        assert len(table.meanings) == len(table.formats)
         assert not table.meanings or len(table.meanings) == len(table.rows)
-        assert not any(re.search(r"\b(nan|inf|None)\b", text) for row in table.rows for text in row), table.title
+        assert not any(re.search(r"\b(nan|inf|None)\b", text) for row in table.texts for text in row), table.title
     return tables
 
 
@@ -62,13 +64,13 @@ def test_what_a_game_lacks_is_no_column() -> None:
     heads = [column.title for column in by_title["By position"].columns]
     assert "VPIP" not in heads
     assert "W$SD" in heads
-    assert all(any(row[column] != ABSENT for row in by_title["By position"].rows) for column in range(len(heads)))
+    assert all(any(row[column] != ABSENT for row in by_title["By position"].texts) for column in range(len(heads)))
 
 
 def test_names_that_are_no_utf_8_are_shown_all_the_same() -> None:
     records = [replace(record, names_by_seat=("\udcffX", "Bob")) for record in random_hands("limit", 5)]
     table = _tables(records)[0]
-    assert any("\ufffdX" in column.title for column in table.columns)
+    assert any("\ufffdX" in column.heading for column in table.columns)
 
 
 # ---- rows
@@ -106,8 +108,8 @@ def test_rows_are_the_figures() -> None:
     assert bot.aggression_factor is not None
     assert bot.style is not None
     assert (row["name"], row["position"], row["hands"]) == (bot.name, "all", 120)
-    assert row["mbb_per_game"] == bot.mbb_per_game.value
-    assert row["mbb_per_game_half_width_95"] == bot.mbb_per_game.half_width_95
+    assert row["mbb_per_game"] == bot.mbb_per_game.mean
+    assert row["mbb_per_game_half_width_95"] == bot.mbb_per_game.half_width
     assert (row["vpip"], row["vpip_times"]) == (bot.vpip.percent, bot.vpip.times)
     assert row["aggression_factor"] == bot.aggression_factor.value
     assert (row["style"], row["comments"]) == (bot.style.name, bot.comments)
@@ -129,44 +131,26 @@ def test_rows_make_a_csv_file() -> None:
 # ---- texts
 
 
-@pytest.mark.parametrize("game", ["nolimit3", "kuhn"])
-@pytest.mark.parametrize("hands", [1, 120])
-def test_every_statistic_has_a_text(game: str, hands: int) -> None:
-    for bot in statistics_for(game, hands).bots:
-        for figures in (bot, *bot.positions):
-            for statistic in STATISTICS:
-                texts = texts_of(figures, statistic.key)
-                assert all(texts)
-                assert not re.search(r"nan|inf|none", " ".join(texts).lower())
-
-
-def test_absent_figures_are_a_dash() -> None:
-    bot = statistics_for("kuhn", 120).bots[0]
-    for statistic in STATISTICS:
-        if statistic.is_holdem_only:
-            assert set(texts_of(bot, statistic.key)) == {"-"}, statistic.key
-
-
 def test_texts() -> None:
     records = [hand("nolimit", "r300r900c/cc/cc/cc", "AhKh|9c9d/Qh7h2c/2d/3h", number=2 * i) for i in range(150)]
     ann = next(bot for bot in statistics_of(HandCounts().add_all(records)).bots if bot.name == "Ann")
-    shown = {statistic.key: " ".join(texts_of(ann, statistic.key)) for statistic in STATISTICS}
+    shown = {one.key: text_of(figure(ann, one.key), one.format) for one in STATISTICS}
     assert shown == {
         "hands": "150",
         "net_chips": "+135,000",
-        "mbb_per_game": "+9,000 5,140 0",
-        "bb_per_100": "+900",
-        "adjusted": "+9,000 5,140 0",
-        "vpip": "100.0 %",
+        "mbb_per_game": "+9,000.0 ± 5,139.8",
+        "bb_per_100": "+900.0 ± 514.0",
+        "adjusted": "+9,000.0 ± 5,139.8",
+        "vpip": "100.0%",
         "vpip_small_blind": "-",
-        "pfr": "100.0 %",
-        "three_bet": "100.0 %",
+        "pfr": "100.0%",
+        "three_bet": "100.0%",
         "four_bet": "-",
         "squeeze": "-",
         "cold_call": "-",
         "steal": "-",
-        "fold_to_steal": "0.0 %",
-        "continuation_bet": "0.0 %",
+        "fold_to_steal": "0.0%",
+        "continuation_bet": "0.0%",
         "fold_to_continuation_bet": "-",
         "turn_continuation_bet": "-",
         "fold_to_turn_continuation_bet": "-",
@@ -174,11 +158,11 @@ def test_texts() -> None:
         "donk_bet": "-",
         "aggression_factor": "-",
         "aggression_frequency": "-",
-        "won_when_saw_flop": "100.0 %",
-        "went_to_showdown": "100.0 %",
-        "won_at_showdown": "100.0 %",
-        "showdown": "+9,000",
-        "no_showdown": "+0",
+        "won_when_saw_flop": "100.0%",
+        "went_to_showdown": "100.0%",
+        "won_at_showdown": "100.0%",
+        "showdown": "+9,000.0",
+        "no_showdown": "+0.0",
         "style": "-",
         "timing": "-",
         "comments": "0",
@@ -186,30 +170,18 @@ def test_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("winnings", "texts"),
+    ("value", "text"),
     [
-        (Winnings(value=12.345, half_width_95=4.56, standard_error=1.94), ("+12.3", "4.6", "1.9")),
-        (Winnings(value=-12345.6, half_width_95=None, standard_error=2100.4), ("-12,346", "too few", "2,100")),
-        (Winnings(value=123.4, half_width_95=12.34, standard_error=None), ("+123", "12", "-")),
-        (Winnings(value=None, half_width_95=None, standard_error=None), ("-", "-", "-")),
-    ],
-)
-def test_texts_of_winnings(winnings: Winnings, texts: tuple[str, str, str]) -> None:
-    assert winnings.texts == texts
-
-
-@pytest.mark.parametrize(
-    ("figure", "text"),
-    [
-        (Frequency(times=1, chances=3), "33.3 %"),
+        (Frequency(times=1, chances=3), "33.3%"),
         (Frequency(times=0, chances=0), "-"),
         (Factor(raises=4, calls=3), "1.33"),
         (Factor(raises=4, calls=0), "no calls"),
         (Factor(raises=0, calls=0), "-"),
     ],
 )
-def test_texts_of_figures(figure: Frequency | Factor, text: str) -> None:
-    assert figure.text == text
+def test_texts_of_figures(value: Frequency | Factor, text: str) -> None:
+    spec = ".1%" if isinstance(value, Frequency) else ",.2f"
+    assert text_of(figure(SimpleNamespace(key=value), "key"), spec) == text
 
 
 # ---- the table of definitions
