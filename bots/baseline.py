@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import ClassVar, Final
+from typing import Annotated, Final
 
 from bots.formula.formulas import Decision, Proportions, action_of
-from bots.sdk.bot import Bot
+from bots.sdk.bot import Bot, DrawSeed
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, LegalActions, raise_to
 from engine.errors import quoted
@@ -116,23 +116,18 @@ class RandomBot(Bot):
         duplicates, 95 % (docs/strength.md); with `decisions` as above -1,101 ± 33 and -3,816 ± 290.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "fold": "how often to fold, as a weight relative to the other two",
-        "call": "how often to call",
-        "raise": "how often to raise",
-        "decisions": "five weights such as 20/50/15/10/5, in place of the other three: fold, call, small, medium and "
-        "large raise",
-        "seed": "where the draws start; random by default",
-    }
-
     def __init__(
         self,
         *,
-        fold: float = _EXAMPLE_WEIGHTS[0],
-        call: float = _EXAMPLE_WEIGHTS[1],
-        raise_: float = _EXAMPLE_WEIGHTS[2],
-        decisions: str | None = None,
-        seed: int | None = None,
+        fold: Annotated[float, "how often to fold, as a weight relative to the other two"] = _EXAMPLE_WEIGHTS[0],
+        call: Annotated[float, "how often to call"] = _EXAMPLE_WEIGHTS[1],
+        raise_: Annotated[float, "how often to raise"] = _EXAMPLE_WEIGHTS[2],
+        decisions: Annotated[
+            str | None,
+            "five weights such as 20/50/15/10/5, in place of the other three: fold, call, small, medium and "
+            "large raise",
+        ] = None,
+        seed: DrawSeed = None,
     ) -> None:
         if min(fold, call, raise_) < 0 or not 0 < fold + call + raise_ < float("inf"):
             raise ValueError(f"the probabilities must be 0 or more and not all 0, not {fold}, {call}, {raise_}")
@@ -212,13 +207,15 @@ class ConstantBot(_SteadyBot):
         two players, duplicates, 95 % (docs/strength.md).
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "action": "fold, call or raise",
-        "size": "how much to raise in a no-limit game: min, pot, allin, or a fraction of the pot",
-        "decision": "1 to 5, in place of the other two: fold, call, small, medium or large raise",
-    }
-
-    def __init__(self, *, action: str = "call", size: str = "min", decision: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        action: Annotated[str, "fold, call or raise"] = "call",
+        size: Annotated[str, "how much to raise in a no-limit game: min, pot, allin, or a fraction of the pot"] = "min",
+        decision: Annotated[
+            int | None, "1 to 5, in place of the other two: fold, call, small, medium or large raise"
+        ] = None,
+    ) -> None:
         if action not in ("fold", "call", "raise"):
             raise ValueError(f"action must be fold, call or raise, not {action!r}")
         self._choose = {"fold": _fold, "call": View.call}.get(action) or _raise_by(size)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from bots.errors import StrategyError
-from bots.sdk.bot import Bot, FilePath, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.options import FilePath
 from bots.sdk.view import View
 from engine import CALL, Action, Game, betting_start
 from engine.holdem import is_dealt_as_holdem
@@ -60,16 +61,19 @@ class CfrBot(Bot):
     Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "strategy": "a file that `arena train cfr` wrote; the shipped one by default",
-        "rivers": "iterations by which each river is solved, with all holdings; 0 plays it by the buckets; 50 in "
-        "limit and 200 in no-limit by default",
-        "explain": "whether to send bucket, probabilities and how raises were read as a comment before each action",
-        "seed": "where the draws start; random by default",
-    }
-
     def __init__(
-        self, *, strategy: FilePath = "", rivers: int | None = None, explain: bool = False, seed: int | None = None
+        self,
+        *,
+        strategy: Annotated[FilePath, "a file that `arena train cfr` wrote; the shipped one by default"] = "",
+        rivers: Annotated[
+            int | None,
+            "iterations by which each river is solved, with all holdings; 0 plays it by the buckets; 50 in "
+            "limit and 200 in no-limit by default",
+        ] = None,
+        explain: Annotated[
+            bool, "whether to send bucket, probabilities and how raises were read as a comment before each action"
+        ] = False,
+        seed: DrawSeed = None,
     ) -> None:
         if rivers is not None and not 0 <= rivers <= _MOST_RIVER_ITERATIONS:
             raise ValueError(f"a river is solved by 0 to {_MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")

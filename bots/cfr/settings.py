@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from bots.errors import SolvingError
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording, check_options
 
 MOST_BUCKETS: Final = 10_000
 """In a round: the clusters of more would take an hour."""
-_MOST_DEALS: Final = 1_000_000
 MOST_COPIES: Final = 64
 """Each is held in memory."""
 
@@ -28,23 +27,19 @@ class CfrSettings:
         "bets and raises of a no-limit game, in pots: 0.5,1,all:1,all is what the first in a round bets "
         "and what the second raises; rounds are parted by /; half a pot, a pot and all-in by default",
     ] = ""
-    deals: Annotated[int, "deals of hold'em drawn in each iteration"] = 4096
+    deals: Annotated[int, "deals of hold'em drawn in each iteration", Interval(1, 1_000_000)] = 4096
     copies: Annotated[
-        int, "copies that learn apart, one for each worker: from deals of their own; the strategy is their mean"
+        int,
+        "copies that learn apart, one for each worker: from deals of their own; the strategy is their mean",
+        Interval(1, MOST_COPIES),
     ] = 1
-    gains: Annotated[float, "power by which regrets above 0 are kept"] = 1.5
-    losses: Annotated[float, "power by which regrets below 0 are kept"] = 1.0
-    average: Annotated[float, "power of an iteration's number in the average"] = 2.0
+    gains: Annotated[float, "power by which regrets above 0 are kept", Interval(0, 10)] = 1.5
+    losses: Annotated[float, "power by which regrets below 0 are kept", Interval(0, 10)] = 1.0
+    average: Annotated[float, "power of an iteration's number in the average", Interval(0, 10)] = 2.0
     seed: Annotated[int, "of the deals"] = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.deals <= _MOST_DEALS:
-            raise SolvingError(f"an iteration draws 1 to {_MOST_DEALS:,} deals, not {self.deals}")
-        if not 1 <= self.copies <= MOST_COPIES:
-            raise SolvingError(f"there are 1 to {MOST_COPIES} copies, not {self.copies}")
-        for name in ("gains", "losses", "average"):
-            if not 0 <= getattr(self, name) <= 10:
-                raise SolvingError(f"{name} must be a power from 0 to 10, not {getattr(self, name):g}")
+        check_options(self, SolvingError)
 
     @property
     def bucket_counts(self) -> tuple[int, int, int]:

@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from functools import cache
 from os.path import dirname, join
 from types import MappingProxyType
-from typing import ClassVar, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from bots.kuhn.bots import policy_of_genes
 from bots.kuhn.games import MOST_BLUFFS, Variant, kuhn_equilibrium
-from bots.sdk.bot import Bot, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
 from engine.errors import TableError
@@ -82,13 +82,15 @@ class EquilibriumBot(Bot):
     Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "bluff": "in Kuhn poker, how often the first player bets its worst card, 0 to 1/3: all are equilibria",
-        "explain": "whether to send the probabilities as a comment before each action",
-        "seed": "where the draws start; random by default",
-    }
-
-    def __init__(self, *, bluff: float = MOST_BLUFFS, explain: bool = False, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        bluff: Annotated[
+            float, "in Kuhn poker, how often the first player bets its worst card, 0 to 1/3: all are equilibria"
+        ] = MOST_BLUFFS,
+        explain: Annotated[bool, "whether to send the probabilities as a comment before each action"] = False,
+        seed: DrawSeed = None,
+    ) -> None:
         self._equilibrium = kuhn_equilibrium(bluff)
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed

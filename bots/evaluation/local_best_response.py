@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import ClassVar, Final, cast
+from typing import Annotated, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -384,14 +384,21 @@ class LbrBot(Bot):
     It draws nothing, so a match that is resumed or split between hands plays the same.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "against": "the policy of the opponent: a bot, with ; between its options, or file:PATH, or ask:PROGRAM",
-        "actions": "what it tries on each street, as in `arena exploit --actions`; fcr in limit games and fcpa in "
-        "no-limit games by default",
-        "explain": "whether to send a comment with its share of the pot against the range before each action",
-    }
-
-    def __init__(self, *, against: str = "calling", actions: str = "", explain: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        against: Annotated[
+            str, "the policy of the opponent: a bot, with ; between its options, or file:PATH, or ask:PROGRAM"
+        ] = "calling",
+        actions: Annotated[
+            str,
+            "what it tries on each street, as in `arena exploit --actions`; fcr in limit games and fcpa in "
+            "no-limit games by default",
+        ] = "",
+        explain: Annotated[
+            bool, "whether to send a comment with its share of the pot against the range before each action"
+        ] = False,
+    ) -> None:
         if actions and not any(_is_readable(actions, is_limit) for is_limit in (True, False)):
             ActionSets(actions, is_limit=False)
         self._against, self._actions, self._explains = against.replace(";", ","), actions, explain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from bots.errors import ChromosomeError
 from bots.evolved.chromosome import (
@@ -20,8 +20,9 @@ from bots.evolved.chromosome import (
     read_chromosome,
     recorded_odds,
 )
-from bots.sdk.bot import Bot, FilePath
+from bots.sdk.bot import Bot
 from bots.sdk.chance import EquityCounter, holdem_refusal
+from bots.sdk.options import FilePath
 from bots.sdk.view import View
 from engine import Action, ActionKind, Category, Game
 from engine.cards import starting_hand
@@ -53,15 +54,6 @@ class EvolvedBot(Bot):
     same. With two players left nothing is sampled.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "chromosome": "a file that `arena evolve` wrote; the shipped champion by default",
-        "odds": "what the chance is multiplied with: reward, the pot's share of pot and price, or price, the price as "
-        "a part of the pot; by default what the chromosome was trained with, as it means something only under that",
-        "trials": "how many showdowns are drawn to estimate the chance against two or more opponents",
-        "explain": "whether to send a comment with situation, gene, thresholds and value before each action",
-        "seed": "where these draws start; random by default",
-    }
-
     @classmethod
     def refusal(cls, game: Game) -> str | None:
         if game.is_limit and holdem_refusal(game) is None:
@@ -71,11 +63,19 @@ class EvolvedBot(Bot):
     def __init__(
         self,
         *,
-        chromosome: FilePath = "",
-        odds: str = "",
-        trials: int = DEFAULT_TRIALS,
-        explain: bool = False,
-        seed: int | None = None,
+        chromosome: Annotated[FilePath, "a file that `arena evolve` wrote; the shipped champion by default"] = "",
+        odds: Annotated[
+            str,
+            "what the chance is multiplied with: reward, the pot's share of pot and price, or price, the price as "
+            "a part of the pot; by default what the chromosome was trained with, as it means something only under that",
+        ] = "",
+        trials: Annotated[
+            int, "how many showdowns are drawn to estimate the chance against two or more opponents"
+        ] = DEFAULT_TRIALS,
+        explain: Annotated[
+            bool, "whether to send a comment with situation, gene, thresholds and value before each action"
+        ] = False,
+        seed: Annotated[int | None, "where these draws start; random by default"] = None,
     ) -> None:
         try:
             found = read_chromosome(chromosome or CHAMPION)

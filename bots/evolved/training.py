@@ -30,7 +30,7 @@ from bots.evolution.breeding import (
 )
 from bots.evolution.evolution import Evolution, Opposition, StopRule
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording, check_options
 from engine import rank_hand
 from engine.splitmix import MASK_64, mixed
 
@@ -129,34 +129,25 @@ def _rank(cards: list[int], pair: int, board: int) -> int:
 GENOME: Final = Genome.alike(GENES, -THRESHOLD, THRESHOLD, is_whole=True, values=2)
 OPPONENTS: Final = 9
 """Chromosomes at the table, without the one that is evaluated."""
-_BOUNDS: Final = (
-    ("deals", 1, 1_000_000),
-    ("trials", 1, 1_000_000),
-    ("tournament", 1, 1_000_000),
-    ("population", 2, 1_000_000),
-    ("seed", 0, 2**63 - 1),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvolvedSettings:
     """The settings of one run; the defaults are those of the thesis for a trainer."""
 
-    population: Annotated[int, "individuals of a generation", Wording(group="Training")] = 100
-    deals: Annotated[int, "deals, each played 100 times"] = 200
-    trials: Annotated[int, "simulations behind the weight of a hand"] = 1000
-    tournament: Annotated[int, "participants in the tournament that selects a parent"] = 3
+    population: Annotated[int, "individuals of a generation", Wording(group="Training"), Interval(2, 1_000_000)] = 100
+    deals: Annotated[int, "deals, each played 100 times", Interval(1, 1_000_000)] = 200
+    trials: Annotated[int, "simulations behind the weight of a hand", Interval(1, 1_000_000)] = 1000
+    tournament: Annotated[int, "participants in the tournament that selects a parent", Interval(1, 1_000_000)] = 3
     points: Annotated[int, "genes that two children exchange: where their number is fixed"] = 2520
     mutated: Annotated[int, "genes that a mutation changes"] = 504
     variance: Annotated[float, "part of the range by which a mutation changes a threshold"] = 0.1
     odds: Annotated[Odds, "what the weight of a hand is multiplied with"] = Odds.REWARD
     rake: Annotated[bool, "a part of each pot that saw a flop is taken as rake"] = True
-    seed: Annotated[int, "of deals, first population and operators"] = 1
+    seed: Annotated[int, "of deals, first population and operators", Interval(0, 2**63 - 1)] = 1
 
     def __post_init__(self) -> None:
-        for name, least, most in _BOUNDS:
-            if not least <= getattr(self, name) <= most:
-                raise EvolutionError(f"{name} must be {least} to {most:,}, not {getattr(self, name)}")
+        check_options(self, EvolutionError)
 
     @property
     def breeding(self) -> Breeding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from bots.formula.formulas import (
     Decision,
@@ -34,13 +34,15 @@ _LARGEST_K: Final = 1e6
 """With any larger k every nonzero relation gives the largest decision."""
 
 
-class _FormulaBot(Bot):
-    option_help: ClassVar[Mapping[str, str]] = {
-        "k": "boldness: the formula's value is multiplied by it, and the decisions grow with the product",
-        "explain": "whether to send a comment with the quantities, the formula's value and the decision before each "
-        "action",
-    }
+_Boldness: TypeAlias = Annotated[
+    float, "boldness: the formula's value is multiplied by it, and the decisions grow with the product"
+]
+_Explains: TypeAlias = Annotated[
+    bool, "whether to send a comment with the quantities, the formula's value and the decision before each action"
+]
 
+
+class _FormulaBot(Bot):
     def __init__(self, k: float, explains: bool) -> None:
         if not 0 < k <= _LARGEST_K:
             raise ValueError(f"k must be above 0 and at most {_LARGEST_K:g}, not {k}")
@@ -83,12 +85,6 @@ class MfsBot(_FormulaBot):
     same. With two players left nothing is sampled.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        **_FormulaBot.option_help,
-        "trials": "how many showdowns are drawn to estimate the chance against two or more opponents",
-        "seed": "where these draws start; random by default",
-    }
-
     @classmethod
     def refusal(cls, game: Game) -> str | None:
         return holdem_refusal(game)
@@ -96,10 +92,12 @@ class MfsBot(_FormulaBot):
     def __init__(
         self,
         *,
-        k: float = 2.0,
-        trials: int = DEFAULT_TRIALS,
-        explain: bool = False,
-        seed: int | None = None,
+        k: _Boldness = 2.0,
+        trials: Annotated[
+            int, "how many showdowns are drawn to estimate the chance against two or more opponents"
+        ] = DEFAULT_TRIALS,
+        explain: _Explains = False,
+        seed: Annotated[int | None, "where these draws start; random by default"] = None,
     ) -> None:
         super().__init__(k, explain)
         self._chance = EquityCounter(trials=trials, seed=seed)
@@ -143,7 +141,12 @@ class RhBot(_FormulaBot):
         else with any k.
     """
 
-    def __init__(self, *, k: float = 8.0, explain: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        k: _Boldness = 8.0,
+        explain: _Explains = False,
+    ) -> None:
         super().__init__(k, explain)
 
     def policy_by_holding(self, view: View) -> Mapping[Action, float] | None:

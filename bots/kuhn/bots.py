@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, models
-from bots.sdk.bot import Bot, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
 from protocol import find_game
@@ -57,10 +57,9 @@ class KuhnBot(Bot):
     Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {"seed": "where the draws start; random by default"}
     model_name: ClassVar[str]
 
-    def __init__(self, *, seed: int | None = None) -> None:
+    def __init__(self, *, seed: DrawSeed = None) -> None:
         self._seed = fresh_seed() if seed is None else seed
         self._game: tuple[Game, Variant] | None = None
 

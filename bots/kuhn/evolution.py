@@ -38,7 +38,7 @@ from bots.evolution.breeding import (
 )
 from bots.evolution.evolution import Evolution, Opposition, State
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording, check_options
 
 _LISTED_FLOOR: Final = -1.0
 """The listing of the thesis begins a tournament with a best fitness of this, which a participant has to exceed."""
@@ -84,9 +84,9 @@ class KuhnSettings:
     opposition: OppositionKind = OppositionKind.MODEL
     model: Genes = ()
     """The strategy that a population, or with mixed opponents its first players, play against."""
-    seat: Annotated[int, "seat of those who evolve against a model: 1 acts first"] = 1
+    seat: Annotated[int, "seat of those who evolve against a model: 1 acts first", Interval(1, 2)] = 1
     population: Annotated[int, "individuals of a generation, on each side"] = 1010
-    games: Annotated[int, "hands of an individual against a model"] = 1010
+    games: Annotated[int, "hands of an individual against a model", Interval(1)] = 1010
     fitness: Annotated[Fitness, "what fitness is: the mean of hands played, or the exact value"] = Fitness.SAMPLED
     selection: Annotated[SelectionKind, "how parents are drawn"] = SelectionKind.TOURNAMENT
     tournament: Annotated[int, "participants of a tournament"] = 2
@@ -100,7 +100,7 @@ class KuhnSettings:
     unique: Annotated[bool, "a child equal to another is dropped"] = True
     start: Annotated[Start, "values spread evenly, or all drawn"] = Start.UNIFORM
     alleles: Annotated[int, "values of a gene in a uniform start"] = 101
-    hall: Annotated[int, "places in each hall of fame"] = 100
+    hall: Annotated[int, "places in each hall of fame", Interval(1)] = 100
     tens_as_twos: Annotated[
         bool, "in breadth, a bet of 10 looks like one of 2: the second seat answers both by the same genes"
     ] = False
@@ -108,11 +108,7 @@ class KuhnSettings:
     seed: Annotated[int, "of everything that is drawn"] = 1
 
     def __post_init__(self) -> None:
-        for name in ("games", "hall"):
-            if getattr(self, name) < 1:
-                raise EvolutionError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        if self.seat not in (1, 2):
-            raise EvolutionError(f"a seat is 1 or 2, not {self.seat}")
+        check_options(self, EvolutionError)
         if self.seat == 2 and self.opposition is not OppositionKind.MODEL:
             raise EvolutionError("only against a model there is one seat to evolve: both evolve against each other")
         if self.needs_model:

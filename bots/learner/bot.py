@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from bots.baseline import HandRandom
 from bots.errors import LearnerFileError
@@ -24,9 +24,9 @@ from bots.learner.memory import (
     reward_mbb,
     shipped_memory,
 )
-from bots.sdk.bot import FilePath
 from bots.sdk.chance import EquityCounter, holdem_refusal
 from bots.sdk.learning import LearningBot, LearningJournal, read_journal
+from bots.sdk.options import FilePath
 from bots.sdk.view import View
 from engine import Action, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
@@ -56,18 +56,6 @@ class LearnerBot(LearningBot):
         in a contest that is training (docs/learner.md).
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "memory": "the file of what it remembers, read and, while it learns, written; a file that does not exist yet "
-        "begins empty; without one it starts from the memory that comes with the arena for the game, and forgets",
-        "empty": "whether it starts from nothing instead of the memory that comes with the arena",
-        "learn": "whether it learns; if not, it always takes the decision that earned most",
-        "explore": "how often it takes one of the five decisions at random while it learns: 0 to 1",
-        "trials": "how many showdowns are drawn to estimate the chance against two or more opponents",
-        "explain": "whether to send a comment with the quantities, the cell, what each decision has earned how often "
-        "and the decision before each action",
-        "seed": "where the draws of showdowns and decisions start; random by default",
-    }
-
     @classmethod
     def refusal(cls, game: Game) -> str | None:
         return holdem_refusal(game)
@@ -75,14 +63,28 @@ class LearnerBot(LearningBot):
     def __init__(
         self,
         *,
-        memory: FilePath | None = None,
-        empty: bool = False,
-        learn: bool = True,
-        explore: float = 0.1,
+        memory: Annotated[
+            FilePath | None,
+            "the file of what it remembers, read and, while it learns, written; a file that does not exist yet "
+            "begins empty; without one it starts from the memory that comes with the arena for the game, and forgets",
+        ] = None,
+        empty: Annotated[
+            bool, "whether it starts from nothing instead of the memory that comes with the arena"
+        ] = False,
+        learn: Annotated[bool, "whether it learns; if not, it always takes the decision that earned most"] = True,
+        explore: Annotated[
+            float, "how often it takes one of the five decisions at random while it learns: 0 to 1"
+        ] = 0.1,
         constants: Constants = Constants(),  # noqa: B008 - frozen
-        trials: int = DEFAULT_TRIALS,
-        explain: bool = False,
-        seed: int | None = None,
+        trials: Annotated[
+            int, "how many showdowns are drawn to estimate the chance against two or more opponents"
+        ] = DEFAULT_TRIALS,
+        explain: Annotated[
+            bool,
+            "whether to send a comment with the quantities, the cell, what each decision has earned how often "
+            "and the decision before each action",
+        ] = False,
+        seed: Annotated[int | None, "where the draws of showdowns and decisions start; random by default"] = None,
     ) -> None:
         if not 0 <= explore <= 1:
             raise ValueError(f"explore must be from 0 to 1, not {explore}")

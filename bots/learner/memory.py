@@ -43,15 +43,14 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 from bots.artifact import Artifact, FileKind, artifact_bytes, read_artifact, write_file
 from bots.errors import LearnerFileError
 from bots.formula.formulas import Decision, Observation
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording, check_options
 from engine import Game
 from engine.errors import quoted
 from logs.whole_file import FileLock
 from protocol import find_game
 
-_SMALLEST_INTERVAL: Final = 1e-3
-_LARGEST_INTERVAL: Final = 1e6
-_MOST_LEVELS: Final = 10
+_LEVEL: Final = Interval(0.001, 1_000_000)
+_LEVELS: Final = Interval(1, 10)
 """A level is one digit in a file."""
 
 
@@ -75,31 +74,27 @@ class Constants:
     """How finely a learner looks. Money is in big blinds, CHANCE in per cent."""
 
     chance_interval: Annotated[
-        float, "how much of CHANCE, in per cent, one level holds", Wording(group="How finely it distinguishes states")
+        float,
+        "how much of CHANCE, in per cent, one level holds",
+        Wording(group="How finely it distinguishes states"),
+        _LEVEL,
     ] = 12.5
-    pot_interval: Annotated[float, "how much of POT, in big blinds, one level holds"] = 4.0
-    raise_interval: Annotated[float, "how much of RAISE, in big blinds, one level holds"] = 2.0
-    odds_interval: Annotated[float, "how much of ODDS one level holds"] = 1.5
-    qtyraise_interval: Annotated[float, "how much of QTYRAISE one level holds"] = 2.0
-    nplayers_interval: Annotated[float, "how much of NPLAYERS one level holds"] = 3.0
-    followers_interval: Annotated[float, "how much of FOLLOWERS one level holds"] = 1.0
-    ingame_interval: Annotated[float, "how much of INGAME one level holds"] = 2.0
-    big_qty: Annotated[int, "how many levels CHANCE, POT, RAISE and ODDS have"] = 8
-    little_qty: Annotated[int, "how many levels the other quantities have"] = 4
+    pot_interval: Annotated[float, "how much of POT, in big blinds, one level holds", _LEVEL] = 4.0
+    raise_interval: Annotated[float, "how much of RAISE, in big blinds, one level holds", _LEVEL] = 2.0
+    odds_interval: Annotated[float, "how much of ODDS one level holds", _LEVEL] = 1.5
+    qtyraise_interval: Annotated[float, "how much of QTYRAISE one level holds", _LEVEL] = 2.0
+    nplayers_interval: Annotated[float, "how much of NPLAYERS one level holds", _LEVEL] = 3.0
+    followers_interval: Annotated[float, "how much of FOLLOWERS one level holds", _LEVEL] = 1.0
+    ingame_interval: Annotated[float, "how much of INGAME one level holds", _LEVEL] = 2.0
+    big_qty: Annotated[int, "how many levels CHANCE, POT, RAISE and ODDS have", _LEVELS] = 8
+    little_qty: Annotated[int, "how many levels the other quantities have", _LEVELS] = 4
 
     def __post_init__(self) -> None:
         """Check the values, and make every interval a float, so that equal constants are written alike."""
+        check_options(self)
         for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name.endswith("_qty"):
-                if not (type(value) is int and 1 <= value <= _MOST_LEVELS):
-                    raise ValueError(f"{one.name} must be a whole number from 1 to {_MOST_LEVELS}, not {value}")
-            elif not _SMALLEST_INTERVAL <= value <= _LARGEST_INTERVAL:
-                raise ValueError(
-                    f"{one.name} must be from {_SMALLEST_INTERVAL:g} to {_LARGEST_INTERVAL:g}, not {value}"
-                )
-            else:
-                object.__setattr__(self, one.name, float(value))
+            if one.name.endswith("_interval"):
+                object.__setattr__(self, one.name, float(getattr(self, one.name)))
 
     def differences(self, other: Constants) -> Mapping[str, float]:
         """The constants in which another set differs, with its values."""

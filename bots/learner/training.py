@@ -39,7 +39,7 @@ from bots.learner.memory import (
     shipped_memory,
     write_memory,
 )
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording, check_options
 from bots.sdk.registry import make_bot, parse_spec
 from bots.sdk.selfplay import self_play
 from bots.workers import ShowProgress, show_nothing
@@ -307,18 +307,16 @@ class LearnerSettings:
     opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
     unseen: tuple[str, ...] = ("raising", "random", "mfs?k=4", "rh?k=64")
     constants: Constants = _DEFAULT
-    explore: Annotated[float, "which part of its decisions is drawn while it learns", Wording(group="Training")] = 0.1
-    trials: Annotated[int, "showdowns drawn for its chance against several"] = DEFAULT_TRIALS
-    block: Annotated[int, "hands of a block, after which it is tested and saved"] = 2000
-    test: Annotated[int, "hands of frozen play after each block: against each field"] = 2000
+    explore: Annotated[
+        float, "which part of its decisions is drawn while it learns", Wording(group="Training"), Interval(0, 1)
+    ] = 0.1
+    trials: Annotated[int, "showdowns drawn for its chance against several", Interval(1)] = DEFAULT_TRIALS
+    block: Annotated[int, "hands of a block, after which it is tested and saved", Interval(1)] = 2000
+    test: Annotated[int, "hands of frozen play after each block: against each field", Interval(1)] = 2000
     seed: Annotated[int, "of the cards and of all draws"] = 1
 
     def __post_init__(self) -> None:
-        if not 0 <= self.explore <= 1:
-            raise EvolutionError(f"explore must be from 0 to 1, not {self.explore:g}")
-        for name in ("trials", "block", "test"):
-            if getattr(self, name) < 1:
-                raise EvolutionError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        check_options(self, EvolutionError)
         for name in ("opponents", "unseen"):
             if not getattr(self, name):
                 raise EvolutionError(f"the {name} are missing: name at least one player")

@@ -27,7 +27,7 @@ from bots.evolution.breeding import Breeding, Evaluation, Genome, reset_mutation
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.training import DealBatch, Trainee, frozen_play, line_ups, unseen_deals
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording, check_options
 from bots.workers import ShowProgress, Workers, show_nothing
 from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
 from logs.estimation import RunningMean
@@ -47,23 +47,19 @@ class TuningSettings:
 
     game: str = "limit"
     opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
-    hands: Annotated[int, "hands that each learner trains for", Wording(group="Training")] = 20_000
-    test: Annotated[int, "hands of frozen play that are its fitness"] = 10_000
-    explore: Annotated[float, "which part of its decisions is drawn while it learns"] = 0.1
-    trials: Annotated[int, "showdowns drawn for its chance against several"] = 1000
+    hands: Annotated[int, "hands that each learner trains for", Wording(group="Training"), Interval(1)] = 20_000
+    test: Annotated[int, "hands of frozen play that are its fitness", Interval(1)] = 10_000
+    explore: Annotated[float, "which part of its decisions is drawn while it learns", Interval(0, 1)] = 0.1
+    trials: Annotated[int, "showdowns drawn for its chance against several", Interval(1)] = 1000
     population: Annotated[int, "individuals of a generation"] = 20
-    generations: Annotated[int, "generations bred after the first"] = 30
+    generations: Annotated[int, "generations bred after the first", Interval(1)] = 30
     tournament: Annotated[int, "participants in the tournament that selects a parent"] = 2
     crossover: Annotated[float, "chance that a pair of children exchanges constants"] = 0.7
     mutation: Annotated[float, "chance that one constant of a child is drawn again"] = 0.1
     seed: Annotated[int, "of deals and of the search"] = 1
 
     def __post_init__(self) -> None:
-        for name in ("hands", "test", "trials", "generations"):
-            if getattr(self, name) < 1:
-                raise EvolutionError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        if not 0 <= self.explore <= 1:
-            raise EvolutionError(f"explore must be from 0 to 1, not {self.explore:g}")
+        check_options(self, EvolutionError)
         if not self.opponents:
             raise EvolutionError("the opponents are missing: name at least one player")
         self.breeding.require_population(self.population)

@@ -7,11 +7,11 @@ the flop; after it `lp` calls, and `lp-mc` simulates.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, TypeAlias
 
 from bots.lp_mc.simulation import OpponentModel, SimulationOptions, Values, load, simulate
 from bots.lp_mc.strategy import ActionChances, PreflopStrategy, preflop_strategy
-from bots.sdk.bot import Bot, draw, fresh_seed, uniform
+from bots.sdk.bot import Bot, DrawSeed, draw, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Game
 from engine.cards import starting_hand, starting_hand_name
@@ -44,15 +44,15 @@ class McBot(Bot):
     depend only on the seed and the state.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "explain": "whether to send the expected values as a comment before each action",
-        "seed": "where the draws start; random by default",
-    }
     _first_round: ClassVar[int] = 0
     """The first round that is simulated."""
 
     def __init__(
-        self, options: SimulationOptions = _DEFAULTS, *, explain: bool = False, seed: int | None = None
+        self,
+        options: SimulationOptions = _DEFAULTS,
+        *,
+        explain: Annotated[bool, "whether to send the expected values as a comment before each action"] = False,
+        seed: DrawSeed = None,
     ) -> None:
         self._options = options
         self._explains = explain
@@ -115,10 +115,11 @@ PUBLISHED: Final = "published"
 _BETS: Final = 4
 _ACTIONS: Final = (FOLD, CALL, RAISE)
 _LETTERS: Final = {ActionKind.CALL: "c", ActionKind.RAISE: "r"}
-_PREFLOP_HELP: Final = (
+_PreflopOption: TypeAlias = Annotated[
+    str,
     "how to play before the flop: equilibrium, or published, which is what the thesis played in its place, by mistake; "
-    "its folds where nothing is owed are checks"
-)
+    "its folds where nothing is owed are checks",
+]
 
 
 def preflop_refusal(game: Game) -> str | None:
@@ -182,13 +183,15 @@ class LpBot(Bot):
     Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "preflop": _PREFLOP_HELP,
-        "explain": "whether to send the probabilities as a comment before each action before the flop",
-        "seed": "where the draws start; random by default",
-    }
-
-    def __init__(self, *, preflop: str = EQUILIBRIUM, explain: bool = False, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        preflop: _PreflopOption = EQUILIBRIUM,
+        explain: Annotated[
+            bool, "whether to send the probabilities as a comment before each action before the flop"
+        ] = False,
+        seed: DrawSeed = None,
+    ) -> None:
         self._preflop = _Preflop(preflop)
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
@@ -232,21 +235,19 @@ class LpMcBot(McBot):
     depend only on the seed and the state.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        **McBot.option_help,
-        "preflop": _PREFLOP_HELP,
-        "explain": "whether to send the expected values, or before the flop the probabilities, as a comment before "
-        "each action",
-    }
     _first_round: ClassVar[int] = 1
 
     def __init__(
         self,
         options: SimulationOptions = _DEFAULTS,
         *,
-        preflop: str = EQUILIBRIUM,
-        explain: bool = False,
-        seed: int | None = None,
+        preflop: _PreflopOption = EQUILIBRIUM,
+        explain: Annotated[
+            bool,
+            "whether to send the expected values, or before the flop the probabilities, as a comment before "
+            "each action",
+        ] = False,
+        seed: DrawSeed = None,
     ) -> None:
         super().__init__(options, explain=explain, seed=seed)
         self._preflop = _Preflop(preflop)

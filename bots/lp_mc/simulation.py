@@ -17,9 +17,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from bots.sdk.bot import uniform
+from bots.sdk.options import Interval, check_options
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState
 from engine.splitmix import MASK_64, STEP, mixed
@@ -30,57 +31,49 @@ _NO_FOLDS: Final = "none"
 _LOST: Final = "lost"
 WHOLE_HAND: Final = "whole"
 
-_MOST_TRIALS: Final = 10_000_000
-_MOST_PRIOR: Final = 1e6
-
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
     """How to simulate and how to choose; a value out of range is a `ValueError`."""
 
-    trials: Annotated[int, "how many showdowns are drawn for each decision"] = 10_000
+    trials: Annotated[int, "how many showdowns are drawn for each decision", Interval(1, 10_000_000)] = 10_000
     batches: Annotated[
         int,
         "into how many batches they are divided: in each the opponent is as aggressive as one number says that is "
         "drawn for it, from 0, where it takes the first of fold, call and raise, to 1, the last",
+        Interval(1),
     ] = 1
     threshold: Annotated[
         float,
         "how near the values of call and raise must be, as a share of the pot, for the hand's aggression to decide "
         "between them; both must be positive",
+        Interval(0, 1),
     ] = 0.05
     aggression: Annotated[
-        float, "0 to 1: the probability that it decides for the raise; drawn once at the start of each hand"
+        float,
+        "0 to 1: the probability that it decides for the raise; drawn once at the start of each hand",
+        Interval(0, 1),
     ] = 0.5
     prior: Annotated[
-        float, "how many actions of each legal kind the model of the opponent begins with, in each of its cells"
+        float,
+        "how many actions of each legal kind the model of the opponent begins with, in each of its cells",
+        Interval(0, 1_000_000),
     ] = 1.0
     weakest: Annotated[
-        str,
+        Literal["all", "round", "none"],
         "which folds say what share of the opponent's hands is left out from the weak end: all, among its actions in "
         "all rounds; round, among its answers to a bet in the present one; none, nothing is left out",
     ] = _ALL_FOLDS
     sunk: Annotated[
-        str,
+        Literal["lost", "whole"],
         "the chips we have put in before: lost, whatever we do, so that a fold is worth 0; whole, the values of call "
         "and raise are those of the whole hand, and a fold is worth 0 all the same",
     ] = _LOST
 
     def __post_init__(self) -> None:
-        if not 1 <= self.trials <= _MOST_TRIALS:
-            raise ValueError(f"trials must be 1 to {_MOST_TRIALS:,}, not {self.trials:,}")
-        if not 1 <= self.batches <= self.trials:
+        check_options(self)
+        if self.batches > self.trials:
             raise ValueError(f"batches must be 1 to the number of trials, {self.trials:,}, not {self.batches:,}")
-        if not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold must be a share of the pot from 0 to 1, not {self.threshold}")
-        if not 0 <= self.aggression <= 1:
-            raise ValueError(f"aggression must be a probability from 0 to 1, not {self.aggression}")
-        if not 0 <= self.prior <= _MOST_PRIOR:
-            raise ValueError(f"prior must be 0 to {_MOST_PRIOR:g}, not {self.prior}")
-        if self.weakest not in (_ALL_FOLDS, _ROUND_FOLDS, _NO_FOLDS):
-            raise ValueError(f"weakest must be {_ALL_FOLDS}, {_ROUND_FOLDS} or {_NO_FOLDS}, not {self.weakest}")
-        if self.sunk not in (_LOST, WHOLE_HAND):
-            raise ValueError(f"sunk must be {_LOST} or {WHOLE_HAND}, not {self.sunk}")
 
 
 _KINDS: Final = (ActionKind.FOLD, ActionKind.CALL, ActionKind.RAISE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from bots.rembrant.rules import (
     BELOW_STRAIGHTS,
@@ -80,12 +80,15 @@ class RembrantBot(Bot):
     Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {
-        "explain": "whether to send a comment with the situation and its rule before each action",
-        "seed": "where the draws of the probabilistic reading start; random by default",
-    }
-
-    def __init__(self, options: RembrantOptions = _DEFAULTS, *, explain: bool = False, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        options: RembrantOptions = _DEFAULTS,
+        *,
+        explain: Annotated[
+            bool, "whether to send a comment with the situation and its rule before each action"
+        ] = False,
+        seed: Annotated[int | None, "where the draws of the probabilistic reading start; random by default"] = None,
+    ) -> None:
         self._options = options
         self._explains = explain
         self._seed = random.getrandbits(64) if seed is None else seed

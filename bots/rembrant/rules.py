@@ -60,8 +60,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, NamedTuple, TypeAlias
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
+from bots.sdk.options import Interval, check_options
 from engine import Card, Category, category, rank_hand
 from engine.cards import RANKS, STARTING_HANDS, rank_of, suit_of
 
@@ -276,9 +277,7 @@ def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, option
 
 DETERMINISTIC: Final = "deterministic"
 PROBABILISTIC: Final = "probabilistic"
-_CHANCES: Final = ("chance", "chance_danger", "chance_dry")
-_SIZES: Final = ("open_bb", "reraise_times", "bet_pot", "bet_pot_danger", "raise_times")
-_LARGEST_SIZE: Final = 1e6
+_SIZE: Final = Interval(above=0, high=1_000_000)
 """Any larger size is all-in in every game."""
 
 
@@ -287,7 +286,7 @@ class RembrantOptions:
     """How to play where the paper is silent; a value out of range is a `ValueError`."""
 
     reading: Annotated[
-        str,
+        Literal["deterministic", "probabilistic"],
         "how the board chooses between the two moves of a cell with a slash: deterministic, by fixed rules; "
         "probabilistic, by the three chances",
     ] = DETERMINISTIC
@@ -295,44 +294,36 @@ class RembrantOptions:
         float,
         "0 to 1, probabilistic reading: the probability of the more aggressive move on a board that is neither dry nor "
         "invites draws",
+        Interval(0, 1),
     ] = 0.5
-    chance_danger: Annotated[float, "like chance, on a board that invites draws"] = 0.8
-    chance_dry: Annotated[float, "like chance, on a dry board, and where one card makes a straight"] = 0.2
+    chance_danger: Annotated[float, "like chance, on a board that invites draws", Interval(0, 1)] = 0.8
+    chance_dry: Annotated[float, "like chance, on a dry board, and where one card makes a straight", Interval(0, 1)] = (
+        0.2
+    )
     river_danger: Annotated[bool, "whether two cards of a suit count as danger on the river, where no draw is left"] = (
         False
     )
     four_straight: Annotated[
-        str,
+        Literal["slash", "fold"],
         "what four cards to a straight on the board mean for a hand below a straight: fold, no bet is paid, as the "
         "text of the paper requires; slash, they decide only the cells with a slash",
     ] = "fold"
     complete: Annotated[
-        int, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table says check"
+        Literal[7, 8, 9],
+        "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table says check",
     ] = 8
-    open_bb: Annotated[float, "the first raise before the flop, in big blinds; the paper has 3 to 5"] = 4.0
+    open_bb: Annotated[float, "the first raise before the flop, in big blinds; the paper has 3 to 5", _SIZE] = 4.0
     reraise_times: Annotated[
-        float, "a re-raise before the flop, as a multiple of the opponent's raise; the paper has 3 to 4"
+        float, "a re-raise before the flop, as a multiple of the opponent's raise; the paper has 3 to 4", _SIZE
     ] = 3.5
-    bet_pot: Annotated[float, "a bet after the flop, as a fraction of the pot"] = 0.667
-    bet_pot_danger: Annotated[float, "like bet_pot, on a board that invites draws"] = 1.0
-    raise_times: Annotated[float, "a re-raise after the flop, as a multiple of the opponent's bet or raise"] = 3.5
+    bet_pot: Annotated[float, "a bet after the flop, as a fraction of the pot", _SIZE] = 0.667
+    bet_pot_danger: Annotated[float, "like bet_pot, on a board that invites draws", _SIZE] = 1.0
+    raise_times: Annotated[float, "a re-raise after the flop, as a multiple of the opponent's bet or raise", _SIZE] = (
+        3.5
+    )
 
     def __post_init__(self) -> None:
-        _require("reading", self.reading, (DETERMINISTIC, PROBABILISTIC))
-        _require("four_straight", self.four_straight, ("slash", "fold"))
-        _require("complete", self.complete, (7, 8, 9))
-        for name in _CHANCES:
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be a probability from 0 to 1, not {getattr(self, name)}")
-        for name in _SIZES:
-            if not 0 < getattr(self, name) <= _LARGEST_SIZE:
-                raise ValueError(f"{name} must be above 0 and at most {_LARGEST_SIZE:g}, not {getattr(self, name)}")
-
-
-def _require(name: str, value: object, allowed: tuple[object, ...]) -> None:
-    if value not in allowed:
-        *others, last = map(str, allowed)
-        raise ValueError(f"{name} must be {', '.join(others)} or {last}, not {value}")
+        check_options(self)
 
 
 _RIVER_CARDS: Final = 5

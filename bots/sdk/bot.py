@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from bots.errors import GameRefused
 from bots.sdk.view import View
@@ -25,8 +25,7 @@ from engine.splitmix import MASK_64, STEP, mixed
 if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
 
-FilePath: TypeAlias = str
-"""The path of a file, as an option: relative to the folder in which the bot was asked for."""
+DrawSeed: TypeAlias = Annotated[int | None, "where the draws start; random by default"]
 
 
 class Bot(ABC):
@@ -36,11 +35,10 @@ class Bot(ABC):
     `view.hand_number`: what it does in a hand then does not depend on the hands before, and a match that was broken
     off, or cut into slices, goes exactly as an undisturbed one. `bots.baseline.RandomBot` does it.
 
-    Attributes:
-        option_help: what each option of the constructor decides, in words, for ``arena bots NAME``.
+    The parameters of its constructor are its options. What one decides is part of its annotation, for
+    ``arena bots NAME``: ``depth: Annotated[int, "how far it looks ahead"] = 3``.
     """
 
-    option_help: ClassVar[Mapping[str, str]] = {}
     _accepted_game: Game | None = None
 
     def refusal(self, game: Game) -> str | None:

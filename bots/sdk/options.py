@@ -2,21 +2,39 @@
 
     @dataclass(frozen=True, slots=True)
     class TrainingSettings:
-        deals: Annotated[int, "deals drawn in each iteration", Interval(ge=1, le=1_000_000)] = 4096
+        deals: Annotated[int, "deals drawn in each iteration", Interval(1, 1_000_000)] = 4096
 
 A field of a dataclass, or a parameter of a function, is an option if its annotation holds a text: its meaning, a clause
-or sentences. `Interval` bounds a number, `Wording` has what texts need besides. Files of settings, the command line,
-keywords in Python, the options of a bot and the pages of reference all read such declarations with `options_of`.
+or sentences. `Interval` bounds a number, `Literal` lists choices, `Wording` has what texts need besides. Files of
+settings, the command line, keywords in Python, the options of a bot and the pages of reference all read such
+declarations with `options_of`. pydantic takes the bounds from them, too; it is not needed to read them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, is_dataclass
+from functools import cache
 from inspect import Parameter, signature
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
-from annotated_types import Interval
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Bounds of a number: at least `low`, above `above` and at most `high`, each None for any."""
+
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    __is_annotated_types_grouped_metadata__: ClassVar[bool] = True
+
+    def __iter__(self) -> Iterator[object]:
+        """The bounds as pydantic reads them."""
+        from annotated_types import Ge, Gt, Le
+
+        bounds: list[tuple[Any, float | None]] = [(Ge, self.low), (Le, self.high), (Gt, self.above)]
+        return (kind(bound) for kind, bound in bounds if bound is not None)
 
 
 class Wording(NamedTuple):
@@ -39,15 +57,20 @@ class Wording(NamedTuple):
     is_flag: bool = True
 
 
+_FILE: Final = Wording("FILE")
+FilePath: TypeAlias = Annotated[str, _FILE]
+"""The path of a file, as an option of a bot: relative to the folder in which the bot was asked for."""
+_TYPE_NAMES: Final = {int: "whole number", float: "number", bool: "true or false"}
+_TRUTHS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
 class Option(NamedTuple):
     """A setting or an option, as declared.
 
     Attributes:
         kind: the type of its values, None aside.
-        low: the lowest value.
-        above: what all values are above.
-        high: the highest value.
         default: `Parameter.empty` if it has to be given.
+        meaning: empty if the author of a bot has not declared it.
         group: the heading above it.
     """
 
@@ -55,9 +78,7 @@ class Option(NamedTuple):
     kind: Any
     default: Any
     meaning: str
-    low: float | None
-    above: float | None
-    high: float | None
+    bounds: Interval
     wording: Wording
     group: str
 
@@ -75,37 +96,86 @@ class Option(NamedTuple):
         return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
 
     @property
+    def type_name(self) -> str:
+        """The type of its values in words."""
+        return "file" if self.wording == _FILE else _TYPE_NAMES.get(self._scalar, "text")
+
+    @property
+    def _scalar(self) -> type:
+        return type(get_args(self.kind)[0]) if get_origin(self.kind) is Literal else self.kind
+
+    @property
     def limits(self) -> tuple[str, str]:
         """The lowest and the highest value in words; empty where there is none."""
-        low, above, high = ("" if one is None else f"{one:,.12g}" for one in (self.low, self.above, self.high))
+        low, high, above = (_text(bound) for bound in (self.bounds.low, self.bounds.high, self.bounds.above))
         return low or (above and f"more than {above}"), high
 
+    @property
+    def valid(self) -> str:
+        """The valid values in words."""
+        if get_origin(self.kind) is Literal:
+            *others, last = map(str, get_args(self.kind))
+            return f"{', '.join(others)} or {last}"
+        low, high = self.limits
+        if not high:
+            return f"{low} or more"
+        return f"{low} to {high}" if self.bounds.above is None else f"{low} and at most {high}"
 
-def options_of(declared: Callable[..., Any]) -> Iterator[Option]:
-    """The options of a dataclass or a function, in the order of their declaration."""
-    hints, group = get_type_hints(declared, include_extras=True), ""
+    def parse(self, text: str) -> Any:
+        """The value that a text stands for, whatever the bounds.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if self._scalar is bool:
+            if text.lower() not in _TRUTHS:
+                raise ValueError(text)
+            return _TRUTHS[text.lower()]
+        return self._scalar(text) if self._scalar in _TYPE_NAMES else text
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is one of the choices and within the bounds."""
+        if get_origin(self.kind) is Literal:
+            return value in get_args(self.kind)
+        low, high, above = self.bounds.low, self.bounds.high, self.bounds.above
+        if self.kind is int and not isinstance(value, int):
+            return False
+        return (low is None or value >= low) and (high is None or value <= high) and (above is None or value > above)
+
+
+def options_of(declared: Any, *, is_every: bool = False) -> tuple[Option, ...]:
+    """The options of a dataclass, a function or a constructor, in the order of their declaration.
+
+    Args:
+        is_every: takes parameters without a meaning, too, as bots of other authors have them.
+    """
+    return _options_of(declared, is_every)
+
+
+@cache
+def _options_of(declared: Any, is_every: bool) -> tuple[Option, ...]:
+    hints, group, found = _hints(declared), "", []
     for name, parameter in signature(declared).parameters.items():
-        kind, *about = get_args(hints[name]) if get_origin(hints.get(name)) is Annotated else [None]
-        meaning = next((one for one in about if isinstance(one, str)), None)
-        if meaning is None:
+        kind, about = _unwrapped(hints.get(name, type(parameter.default)))
+        meaning = next((one for one in about if isinstance(one, str)), "")
+        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or not (meaning or is_every):
             continue
         wording = next((one for one in about if isinstance(one, Wording)), Wording())
         group = wording.group or group
-        bounds: Any = next((one for one in about if isinstance(one, Interval)), Interval())
-        yield Option(
-            name,
-            _without_none(kind),
-            parameter.default,
-            meaning=meaning,
-            low=bounds.ge,
-            above=bounds.gt,
-            high=bounds.le,
-            wording=wording,
-            group=group,
-        )
+        bounds = next((one for one in about if isinstance(one, Interval)), Interval())
+        found.append(Option(name, kind, parameter.default, meaning, bounds=bounds, wording=wording, group=group))
+    return tuple(found)
 
 
-def reference_table(declared: Callable[..., Any]) -> Iterator[str]:
+def check_options(options: Any, error: type[Exception] = ValueError) -> None:
+    """Raise an error for the first value of a dataclass that its declaration does not allow."""
+    for option in options_of(type(options)):
+        value = getattr(options, option.name)
+        if not option.accepts(value):
+            raise error(f"{option.name} must be {option.valid}, not {value}")
+
+
+def reference_table(declared: Any) -> Iterator[str]:
     """The lines of a Markdown table of options."""
     yield "| setting | default | from | to | meaning |"
     yield "| --- | --- | --- | --- | --- |"
@@ -114,7 +184,28 @@ def reference_table(declared: Callable[..., Any]) -> Iterator[str]:
         yield f"| `{option.name}` | {default} | {' | '.join(option.limits)} | {option.meaning} |"
 
 
-def _without_none(kind: Any) -> Any:
-    """The type of the values other than None; the first one if there are several."""
+def _hints(declared: Any) -> dict[str, Any]:
+    is_class = isinstance(declared, type) and not is_dataclass(declared)
+    try:
+        return get_type_hints(declared.__init__ if is_class else declared, include_extras=True)
+    except Exception:
+        if not is_class:
+            raise
+        # Names that the author of a bot imports for type checkers only.
+        known = {kind.__name__: kind for kind in _TYPE_NAMES}
+        named = getattr(declared.__init__, "__annotations__", {})
+        return {name: known.get(str(kind).removesuffix(" | None"), str) for name, kind in named.items()}
+
+
+def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
+    """The type of an annotation, None aside, and what it says besides; of several types the first."""
+    kind, *about = get_args(hint) if get_origin(hint) is Annotated else [hint]
     kinds = get_args(kind)
-    return next(one for one in kinds if one is not type(None)) if type(None) in kinds else kind
+    if type(None) in kinds:
+        inner, more = _unwrapped(next(one for one in kinds if one is not type(None)))
+        return inner, about + more
+    return kind, about
+
+
+def _text(bound: float | None) -> str:
+    return "" if bound is None else f"{bound:,}" if isinstance(bound, int) else f"{bound:,.12g}"

@@ -26,15 +26,16 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
+from inspect import Parameter
 from itertools import count
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from bots.errors import SpecError, in_one_line
 from bots.sdk.bot import Bot
-from bots.sdk.options import options_of
+from bots.sdk.options import Option, options_of
 from engine.errors import quoted
 
 if TYPE_CHECKING:
@@ -54,21 +55,12 @@ class BotSpec(NamedTuple):
     options: Mapping[str, OptionValue]
 
 
-class OptionDescription(NamedTuple):
-    """One option of a bot: the word for its type, and what it decides; empty where the bot does not document it."""
-
-    name: str
-    type_name: str
-    default: OptionValue
-    decides: str
-
-
 class BotDescription(NamedTuple):
     """One bot; its origin is the distribution that declares it and its version, empty for a built-in bot."""
 
     name: str
     summary: str
-    options: tuple[OptionDescription, ...]
+    options: tuple[Option, ...]
     origin: str
 
 
@@ -103,26 +95,6 @@ _ENTRIES: Final[Mapping[str, _Entry]] = {
 }
 
 
-class _Type(NamedTuple):
-    word: str
-    read: Callable[[str], OptionValue]
-
-
-def _read_bool(text: str) -> bool:
-    return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
-
-
-_TYPES: Final[Mapping[str, _Type]] = {
-    "int": _Type("whole number", int),
-    "int | None": _Type("whole number", int),
-    "float": _Type("number", float),
-    "str": _Type("text", str),
-    "str | None": _Type("text", str),
-    "FilePath": _Type("file", str),
-    "FilePath | None": _Type("file", str),
-    "bool": _Type("true or false", _read_bool),
-}
-"""How to read the text of an option, by the annotation of its parameter."""
 _REFERENCE: Final = re.compile(r"(?P<place>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<name>[A-Za-z_]\w*)", re.DOTALL)
 
 
@@ -170,11 +142,10 @@ def _parse_spec(spec: str, directory: str | None) -> tuple[BotSpec, type[Bot]]:
             raise SpecError(
                 spec, f"the option {quoted(option)} needs a value: {option}=VALUE; {_list_options(name, valid)}"
             )
-        word, read = valid[option].type_name, _READ_BY_WORD[valid[option].type_name]
         try:
-            options[option] = read(text.strip())
-        except (ValueError, KeyError):
-            problem = f"{option} must be a {word}, not {quoted(text)}; {_list_options(name, valid)}"
+            options[option] = valid[option].parse(text.strip())
+        except ValueError:
+            problem = f"{option} must be a {valid[option].type_name}, not {quoted(text)}; {_list_options(name, valid)}"
             raise SpecError(spec, problem) from None
     return BotSpec(name, options), found
 
@@ -235,9 +206,6 @@ def describe_all() -> list[BotDescription]:
                 raise
             described.append(BotDescription(name, str(error), (), _origin(name)))
     return described
-
-
-_READ_BY_WORD: Final = {kind.word: kind.read for kind in _TYPES.values()}
 
 
 # ---- finding a bot's class
@@ -412,34 +380,17 @@ def _import_file(path: str) -> ModuleType:
 
 
 # ---- options
-def _parameters(bot: type[Bot]) -> dict[str, Any]:
-    """The parameters of a constructor that can be given by name, and their defaults; None where there is none."""
-    init = bot.__init__
-    code = getattr(init, "__code__", None)
-    if code is None:
-        return {}
-    names = code.co_varnames[1 : code.co_argcount]
-    defaults: tuple[OptionValue, ...] = getattr(init, "__defaults__", None) or ()
-    by_name: dict[str, Any] = dict.fromkeys(names)
-    by_name.update(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-    keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    return by_name | dict.fromkeys(keywords) | dict(getattr(init, "__kwdefaults__", None) or {})
-
-
-def _options(bot: type[Bot]) -> tuple[OptionDescription, ...]:
-    annotations = getattr(bot.__init__, "__annotations__", {})
-    options = []
-    for name, default in _parameters(bot).items():
-        if is_dataclass(default):
-            options += [
-                OptionDescription(one.name, _type_of(one.kind).word, getattr(default, one.name), one.meaning)
-                for one in options_of(type(default))
-            ]
+def _options(bot: type[Bot]) -> tuple[Option, ...]:
+    """The options of a bot by the names that people type, with their defaults; None where there is none."""
+    found: list[Option] = []
+    for option in options_of(bot, is_every=True):
+        if is_dataclass(option.default):
+            inner = options_of(type(option.default))
+            found += [one._replace(default=getattr(option.default, one.name)) for one in inner]
         else:
-            option = name.removesuffix("_")
-            word = _type_of(annotations.get(name, type(default))).word
-            options.append(OptionDescription(option, word, default, bot.option_help.get(option, "")))
-    return tuple(options)
+            default = None if option.default is Parameter.empty else option.default
+            found.append(option._replace(name=option.name.removesuffix("_"), default=default))
+    return tuple(found)
 
 
 def _file_options(bot: type[Bot]) -> frozenset[str]:
@@ -448,20 +399,16 @@ def _file_options(bot: type[Bot]) -> frozenset[str]:
 
 def _arguments(bot: type[Bot], given: Mapping[str, OptionValue]) -> dict[str, object]:
     arguments: dict[str, object] = {}
-    for name, default in _parameters(bot).items():
-        if fields := getattr(default, "__dataclass_fields__", None):
-            arguments[name] = type(default)(**{one: given.get(one, getattr(default, one)) for one in fields})
+    for name, _, default, *_ in options_of(bot, is_every=True):
+        if is_dataclass(default) and not isinstance(default, type):
+            named = {one.name for one in options_of(type(default))}
+            arguments[name] = replace(default, **{one: value for one, value in given.items() if one in named})
         elif name.removesuffix("_") in given:
             arguments[name] = given[name.removesuffix("_")]
     return arguments
 
 
-def _type_of(annotation: object) -> _Type:
-    """The type of an option that is annotated like this; text for any other."""
-    return _TYPES.get(annotation.__name__ if isinstance(annotation, type) else str(annotation), _TYPES["str"])
-
-
-def _list_options(name: str, valid: Mapping[str, OptionDescription]) -> str:
+def _list_options(name: str, valid: Mapping[str, Option]) -> str:
     if not valid:
         return f"{name} takes no options"
     listed = [f"{o.name} ({o.type_name}, default {'none' if o.default is None else o.default})" for o in valid.values()]

@@ -6,9 +6,8 @@ import shutil
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort
 from dealer.cli.report_output import DocumentOptions
@@ -30,8 +29,8 @@ def dealer(
     ] = None,
     matches: Annotated[str, "Numbers of simultaneous matches, separated by commas."] = "1,32",
     game: Annotated[str, "A game of two players."] = "limit",
-    hands: Annotated[int, "Total number of hands, shared among the matches.", Interval(ge=1)] = 19200,
-    rounds: Annotated[int, "Number of measurements of each dealer.", Interval(ge=1)] = 5,
+    hands: Annotated[int, "Total number of hands, shared among the matches.", Interval(1)] = 19200,
+    rounds: Annotated[int, "Number of measurements of each dealer.", Interval(1)] = 5,
     *,
     output: DocumentOptions,
 ) -> None:
@@ -76,7 +75,7 @@ def bot(
     context: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A Python bot: its name, or file.py:Class.")],
     game: Annotated[str, "The game."] = "limit",
-    deals: Annotated[int, "Deals to play, each once in every seat.", Interval(ge=1), Wording(flags="-n")] = 500,
+    deals: Annotated[int, "Deals to play, each once in every seat.", Interval(1), Wording(flags="-n")] = 500,
     *,
     output: DocumentOptions,
 ) -> None:

@@ -39,7 +39,7 @@ def bots_document(found: Sequence[BotDescription]) -> Document:
 
 def bot_document(bot: BotDescription) -> Document:
     columns = ("option", Column("default", NAME, rank=1), Column("type", NAME, rank=2), Column("meaning", TEXT))
-    rows = ((one.name, _shown(one.default), one.type_name, one.decides) for one in bot.options)
+    rows = ((one.name, _shown(one.default), one.type_name, one.meaning) for one in bot.options)
     section = Section("", (Table.of("", columns, rows),))
     facts = (Fact("games", _games(bot.name), TEXT),)
     return Document(bot.name, (f"{_summary(bot)}.",), facts, (section,) if bot.options else (), data=_data(bot))
@@ -59,7 +59,7 @@ _FAMILIES: Final = {"all": "", "hold'em": "holdem.", "limit hold'em": "holdem.li
 
 def _data(bot: BotDescription) -> dict[str, Any]:
     options = [
-        {"name": option.name, "default": option.default, "type": option.type_name, "meaning": option.decides}
+        {"name": option.name, "default": option.default, "type": option.type_name, "meaning": option.meaning}
         for option in bot.options
     ]
     games = list(_played(bot.name).values())

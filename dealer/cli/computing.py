@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from annotated_types import Interval
 
 from bots.errors import WorkersError
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import abort
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
@@ -23,7 +22,7 @@ TRAINING: Final = "Training"
 RunFolder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Folder for finished work; created if it does not exist.")
 ]
-WorkerCount = Annotated[int, "Processes of this machine that compute.", Interval(ge=1, le=1000), Wording(group=_PANEL)]
+WorkerCount = Annotated[int, "Processes of this machine that compute.", Interval(1, 1000), Wording(group=_PANEL)]
 Scheduler = Annotated[str | None, "Let the workers of a dask cluster compute.", Wording("ADDRESS", group=_PANEL)]
 
 

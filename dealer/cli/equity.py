@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
@@ -49,7 +48,7 @@ def equity(
         f"{DEFAULT_SHOWDOWNS:,} are drawn where counting takes too long.",
         Wording("N"),
     ] = None,
-    seed: Annotated[int, "Seed of the draws.", Interval(ge=0)] = 0,
+    seed: Annotated[int, "Seed of the draws.", Interval(0)] = 0,
     *,
     output: DocumentOptions,
 ) -> None:

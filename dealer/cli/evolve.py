@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from annotated_types import Interval
 
 from bots.evolution.evolution import StopRule
 from bots.evolved.runs import CHECKS, CheckSettings, evolve_player, evolve_trainers, runs_document
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from bots.workers import ShowProgress, Workers
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import TRAINING, RunFolder, Scheduler, WorkerCount, computing
@@ -38,16 +37,16 @@ _STOP: Final = "When to stop"
 _ALONG: Final = "Checks along the way"
 
 _PLAYER_DEALS: Final = 520
-_Generations = Annotated[int | None, "Breed at most this many generations.", Interval(ge=1), Wording(group=_STOP)]
+_Generations = Annotated[int | None, "Breed at most this many generations.", Interval(1), Wording(group=_STOP)]
 _CheckEvery = Annotated[
     int,
     "Generations between checks of the best individual: against opponents outside the training, random "
     "trainers and earlier champions; 0: never.",
-    Interval(ge=0),
+    Interval(0),
     Wording(group=_ALONG),
 ]
 _CheckDeals = Annotated[
-    int, "Deals of such a check, each played 100 times; no training uses them.", Interval(ge=1), Wording(group=_ALONG)
+    int, "Deals of such a check, each played 100 times; no training uses them.", Interval(1), Wording(group=_ALONG)
 ]
 
 
@@ -56,13 +55,13 @@ def trainers(
     context: typer.Context,
     folder: RunFolder,
     settings: EvolvedSettings,
-    count: Annotated[int, "How many trainers.", Interval(ge=1), Wording(group=TRAINING)] = OPPONENTS,
+    count: Annotated[int, "How many trainers.", Interval(1), Wording(group=TRAINING)] = OPPONENTS,
     generations: _Generations = TRAINER.generations,
     patience: Annotated[
-        int, "Stop after this many generations without a better trainer.", Interval(ge=1), Wording(group=_STOP)
+        int, "Stop after this many generations without a better trainer.", Interval(1), Wording(group=_STOP)
     ] = TRAINER.patience or 0,
     renewals: Annotated[
-        int, "Stop after this many generations with a better trainer.", Interval(ge=1), Wording(group=_STOP)
+        int, "Stop after this many generations with a better trainer.", Interval(1), Wording(group=_STOP)
     ] = TRAINER.opponents or 0,
     check_every: _CheckEvery = CHECKS.every,
     check_deals: _CheckDeals = CHECKS.deals,

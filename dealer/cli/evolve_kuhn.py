@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from annotated_types import Interval
 
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import MODEL_NAMES, Genes, model
 from bots.kuhn.runs import evolution_document, evolve_seeds, format_genes, read_genes
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.computing import RunFolder, WorkerCount, computing
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import Given
@@ -42,10 +41,10 @@ def kuhn(
     generations: Annotated[
         int | None,
         "Number of generations to breed.",
-        Interval(ge=1),
+        Interval(1),
         Wording(group=_TRAINING, otherwise="100 against a model, 1,000 otherwise"),
     ] = None,
-    repeat: Annotated[int, "Number of runs, with consecutive seeds.", Interval(ge=1), Wording(group=_TRAINING)] = 1,
+    repeat: Annotated[int, "Number of runs, with consecutive seeds.", Interval(1), Wording(group=_TRAINING)] = 1,
     workers: WorkerCount = 1,
     *,
     output: DocumentOptions,

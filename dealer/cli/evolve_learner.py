@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Annotated, Final
 
 import typer
-from annotated_types import Interval
 
 from bots.learner.tuning import TuningSettings, check, search, tuning_document
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.computing import (
     TRAINING,
     LearnerGame,
@@ -33,7 +32,7 @@ def learner(
     settings: TuningSettings,
     game: LearnerGame = _DEFAULTS.game,
     opponents: LearnerOpponents = _OPPONENTS,
-    seeds: Annotated[int, "Trainings and tests of the best at the end.", Interval(ge=5), Wording(group=TRAINING)] = 20,
+    seeds: Annotated[int, "Trainings and tests of the best at the end.", Interval(5), Wording(group=TRAINING)] = 20,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
     *,

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import warning_text
 from dealer.cli.reading import Problems, Sources, StrictHandOptions, Transcript, abort_without_hands
@@ -41,11 +40,9 @@ class ExportArguments:
         Wording("SMALL/BIG", otherwise="a chip is 1"),
     ] = None
     currency: Annotated[str, "USD, EUR, GBP, or none for play money."] = "USD"
-    rake: Annotated[float, "Rake, in per cent of the pot.", Interval(ge=0, le=100)] = 0.0
-    rake_step: Annotated[float, "The rake is a multiple of this, in money.", Interval(ge=0)] = 0.0
-    rake_cap: Annotated[float | None, "The most it takes, in money.", Interval(ge=0), Wording(otherwise="no cap")] = (
-        None
-    )
+    rake: Annotated[float, "Rake, in per cent of the pot.", Interval(0, 100)] = 0.0
+    rake_step: Annotated[float, "The rake is a multiple of this, in money.", Interval(0)] = 0.0
+    rake_cap: Annotated[float | None, "The most it takes, in money.", Interval(0), Wording(otherwise="no cap")] = None
     rake_preflop: Annotated[bool, "Take rake also of pots that end before the flop."] = False
     begin: Annotated[
         str | None,

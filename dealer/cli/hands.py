@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
 from dealer.cli.reading import Problems, Sources, StrictHandOptions
@@ -21,10 +20,10 @@ from logs.view import views_of
 def hands(
     context: typer.Context,
     sources: Sources,
-    worst: Annotated[int, "How many hands to show.", Interval(ge=1)] = 10,
+    worst: Annotated[int, "How many hands to show.", Interval(1)] = 10,
     player: Annotated[str | None, "Whose losses.", Wording(otherwise="the first player")] = None,
     number: Annotated[
-        int | None, "Show the hands of this number instead.", Interval(ge=0), Wording(flags="--hand")
+        int | None, "Show the hands of this number instead.", Interval(0), Wording(flags="--hand")
     ] = None,
     as_json: Json = False,
     *,

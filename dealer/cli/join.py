@@ -16,9 +16,8 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort, until_stopped
 from dealer.cli.options import Quiet, Verbose
 from dealer.cli.progress import LiveLine
@@ -61,11 +60,11 @@ class _Bot:
     name: Annotated[str | None, "Name of the bot.", Wording(otherwise="as in 'arena play'")] = None
     version: Annotated[str, "The bot's version; each has results of its own.", Wording(flags="--bot-version")] = "1"
     games: Annotated[str, f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's."] = "limit"
-    parallel: Annotated[int, "Contests to play at a time.", Interval(ge=1, le=1000)] = 1
+    parallel: Annotated[int, "Contests to play at a time.", Interval(1, 1000)] = 1
     ladder: Annotated[bool, "Also play background matches while the server is idle."] = False
-    contests: Annotated[int | None, "Leave after N contests.", Interval(ge=1), Wording(otherwise="stay")] = None
+    contests: Annotated[int | None, "Leave after N contests.", Interval(1), Wording(otherwise="stay")] = None
     seed: Annotated[
-        int | None, "Seed of a Python bot's own draws.", Interval(ge=0, le=2**32 - 1), Wording(otherwise="random")
+        int | None, "Seed of a Python bot's own draws.", Interval(0, 2**32 - 1), Wording(otherwise="random")
     ] = None
 
 
@@ -83,7 +82,7 @@ class _Challenges:
     deals: Annotated[
         int | None,
         "Deals of each challenge, at most.",
-        Interval(ge=1),
+        Interval(1),
         Wording(flags="-n", group="Challenges", otherwise="as the server has set"),
     ] = None
     stop: Annotated[str | None, "When to stop, as for 'arena play'.", Wording("RULE", group="Challenges")] = None
@@ -93,7 +92,7 @@ class _Challenges:
     card_seed: Annotated[
         int | None,
         "Seed of the cards; such results do not count in standings.",
-        Interval(ge=1, le=2**32 - 1),
+        Interval(1, 2**32 - 1),
         Wording("SEED", group="Challenges", otherwise="a secret one"),
     ] = None
     practice: Annotated[

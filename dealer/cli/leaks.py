@@ -6,9 +6,8 @@ from itertools import chain
 from typing import Annotated
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal
 from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
@@ -24,7 +23,7 @@ def leaks(
     sources: Sources,
     player: Annotated[str | None, "Whose leaks.", Wording(otherwise="the first player")] = None,
     compare: Annotated[str | None, "Compare with the policy of this bot, such as cfr.", Wording("BOT")] = None,
-    worst: Annotated[int, "How many deals to name.", Interval(ge=0)] = 10,
+    worst: Annotated[int, "How many deals to name.", Interval(0)] = 10,
     out: PageFile = None,
     force: PageForce = False,
     as_json: Json = False,

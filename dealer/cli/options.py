@@ -5,7 +5,7 @@ A command declares its options in its signature, or takes all of a dataclass as 
     def train(
         terminal: ...,
         settings: TrainingSettings,
-        hours: Annotated[float | None, "Stop after this many hours.", Interval(ge=0)] = None,
+        hours: Annotated[float | None, "Stop after this many hours.", Interval(0)] = None,
     ) -> None: ...
 
 `takes_options` makes parameters for typer of both. With `Annotated[Given, RunSettings]` a command takes those that were
@@ -153,8 +153,8 @@ def _parameter(option: Option, default: Any, shown: str | None = None) -> inspec
         *names,
         help=option.sentence,
         metavar=wording.unit or None,
-        min=option.low,
-        max=option.high,
+        min=option.bounds.low,
+        max=option.bounds.high,
         show_default=wording.otherwise or True if shown is None else shown or False,
         rich_help_panel=option.group or None,
     )

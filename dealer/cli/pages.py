@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
-from annotated_types import Interval
-
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort, on_stop
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from logs.hand_source import HandSource
 
 _START_S = 10.0
-PagePort: TypeAlias = Annotated[int, "Port of the pages.", Interval(ge=0, le=65535), Wording(otherwise="a free one")]
+PagePort: TypeAlias = Annotated[int, "Port of the pages.", Interval(0, 65535), Wording(otherwise="a free one")]
 NoBrowser: TypeAlias = Annotated[bool, "Print the address only, and open no browser."]
 
 

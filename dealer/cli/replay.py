@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
 from dealer.cli.reading import HandOptions, Sources
@@ -17,7 +16,7 @@ def replay(
     context: typer.Context,
     sources: Sources,
     number: Annotated[
-        int | None, "The hand to begin with.", Interval(ge=0), Wording(flags="--hand", otherwise="the list of hands")
+        int | None, "The hand to begin with.", Interval(0), Wording(flags="--hand", otherwise="the list of hands")
     ] = None,
     port: PagePort = 0,
     no_browser: NoBrowser = False,

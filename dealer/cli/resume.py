@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.report_output import show_document
@@ -29,7 +28,7 @@ def resume(
     deals: Annotated[
         int | None,
         "Total number of deals, more than before.",
-        Interval(ge=1),
+        Interval(1),
         Wording(flags="-n", otherwise="as before"),
     ] = None,
     scheduler: Scheduler = None,

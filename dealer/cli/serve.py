@@ -14,9 +14,8 @@ from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort, until_stopped
 from dealer.cli.pages import WEB_INSTALL, has_web
@@ -81,13 +80,13 @@ def start(
     port: Annotated[
         int | None,
         "Port of the text protocol; 0 means any.",
-        Interval(ge=0, le=65535),
+        Interval(0, 65535),
         Wording(otherwise="as configured; 54000"),
     ] = None,
     web_port: Annotated[
         int | None,
         "Port of the pages; 0 means any.",
-        Interval(ge=0, le=65535),
+        Interval(0, 65535),
         Wording(otherwise="as configured; 8080"),
     ] = None,
     data: _Data = _DATA,

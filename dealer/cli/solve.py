@@ -6,9 +6,8 @@ import time
 from typing import Annotated
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
@@ -36,7 +35,7 @@ def _group() -> None:
 def equities(
     context: typer.Context,
     threads: Annotated[
-        int | None, "Count in so many threads.", Interval(ge=1, le=1024), Wording(otherwise="one per processor")
+        int | None, "Count in so many threads.", Interval(1, 1024), Wording(otherwise="one per processor")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
@@ -35,9 +34,7 @@ def preflop(
     algorithm: Annotated[
         Algorithm, "How to solve it: a linear program is exact, regret matching comes close."
     ] = Algorithm.LP,
-    until: Annotated[
-        float, "Stop at this exploitability, for cfr and cfr+: in chips per hand.", Interval(ge=1e-9)
-    ] = 1e-5,
+    until: Annotated[float, "Stop at this exploitability, for cfr and cfr+: in chips per hand.", Interval(1e-9)] = 1e-5,
     as_published: Annotated[bool, "Make the mistake of the work; compare with what it printed."] = False,
     mps: Annotated[Path | None, "Write the small blind's linear program: for other solvers."] = None,
     *,

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from annotated_types import Interval
 
 from bots.kuhn.games import KuhnGame, Variant
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
@@ -44,7 +43,7 @@ class _Options:
     iterations: Annotated[
         int | None,
         "Number of iterations, for cfr and cfr+.",
-        Interval(ge=1, le=_MOST_ITERATIONS),
+        Interval(1, _MOST_ITERATIONS),
         Wording(otherwise=f"{_ITERATIONS:,}"),
     ] = None
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
@@ -42,7 +41,7 @@ def stats(
     full: Annotated[bool, "Print all tables: by position and street, starting hands, final hands."] = False,
     times: Annotated[bool, "Also read the times of actions; takes longer."] = False,
     workers: Annotated[
-        int | None, "Processes that count big logs.", Interval(ge=1, le=1000), Wording(otherwise="one per processor")
+        int | None, "Processes that count big logs.", Interval(1, 1000), Wording(otherwise="one per processor")
     ] = None,
     as_json: Json = False,
     as_csv: Annotated[bool, "Print one row per bot and position as CSV.", Wording(flags="--csv")] = False,

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from annotated_types import Interval
 
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Out
@@ -39,18 +38,18 @@ def table(
     ] = None,
     name: Annotated[str, "Your name in logs and hand histories."] = "hero",
     deals: Annotated[
-        int | None, "Deals to play.", Interval(ge=1, le=2**32 - 1), Wording(flags="-n", otherwise="until you leave")
+        int | None, "Deals to play.", Interval(1, 2**32 - 1), Wording(flags="-n", otherwise="until you leave")
     ] = None,
     seed: CardSeed = None,
     pause: Annotated[
-        float | None, "Time before the next hand, instead of Enter.", Interval(ge=0, le=3600), Wording("SECONDS")
+        float | None, "Time before the next hand, instead of Enter.", Interval(0, 3600), Wording("SECONDS")
     ] = None,
     show_all: Annotated[bool, "Show all cards after each hand."] = False,
     four_colours: Annotated[bool, "Give every suit a colour of its own."] = False,
     host: Annotated[Host, Wording(otherwise="127.0.0.1")] = "",
     on_fault: OnFault = FaultPolicy.RESTART,
     browser: Annotated[bool, "Play in a browser instead of this terminal."] = False,
-    port: Annotated[int, "Port of the page for --browser; 0 means any.", Interval(ge=0, le=65535)] = 0,
+    port: Annotated[int, "Port of the page for --browser; 0 means any.", Interval(0, 65535)] = 0,
     resume: Annotated[
         Path | None,
         typer.Option(

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from annotated_types import Interval
 
 from bots.learner.memory import Constants
 from bots.learner.training import LearnerSettings
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import TRAINING, LearnerGame, LearnerOpponents
 from dealer.cli.console import Terminal, abort
@@ -46,7 +45,7 @@ def learner(
     test_opponents: Annotated[
         str, "A second field for tests, against which it never learns.", Wording("BOTS", group=TRAINING)
     ] = " ".join(_DEFAULTS.unseen),
-    hands: Annotated[int, "Hands, in whole blocks.", Interval(ge=1), Wording(flags="-n", group=TRAINING)] = 40_000,
+    hands: Annotated[int, "Hands, in whole blocks.", Interval(1), Wording(flags="-n", group=TRAINING)] = 40_000,
     memory: Annotated[
         Path, "The bot's memory; an existing training is continued.", Wording("FILE", group="Options")
     ] = Path("learner.memory"),

@@ -6,10 +6,9 @@ import os
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from annotated_types import Interval
 
 from bots.cfr.settings import CfrSettings
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, resumable, workers_from
 from dealer.cli.console import Terminal, abort
 from dealer.cli.progress import showing_progress
@@ -30,24 +29,24 @@ def cfr(
     folder: RunFolder,
     settings: CfrSettings,
     hours: Annotated[
-        float | None, "Stop after this many hours of iterating.", Interval(ge=0), Wording(group=_STOP)
+        float | None, "Stop after this many hours of iterating.", Interval(0), Wording(group=_STOP)
     ] = None,
     minutes: Annotated[
         float | None,
         "Stop after this many minutes of iterating.",
-        Interval(ge=0),
+        Interval(0),
         Wording(group=_STOP, otherwise=f"{_MINUTES:g} in hold'em"),
     ] = None,
     iterations: Annotated[
         int | None,
         "Stop after this many iterations.",
-        Interval(ge=1),
+        Interval(1),
         Wording(group=_STOP, otherwise=f"{_ITERATIONS:,} in games whose boards are all enumerated"),
     ] = None,
     threads: Annotated[
         int,
         "Threads that walk deals or boards; the result is the same.",
-        Interval(ge=1, le=256),
+        Interval(1, 256),
         Wording(group=_ALONG, otherwise="one for each processor"),
     ] = os.cpu_count() or 1,
     workers: WorkerCount = 1,

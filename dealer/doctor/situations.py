@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Annotated, Final, TypeAlias
 
-from annotated_types import Interval
-
-from bots.sdk.options import Wording
+from bots.sdk.options import Interval, Wording
 from dealer.run.settings import NO_ADDRESS, Host
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, betting_start, raise_to
 from engine.errors import quoted
@@ -342,21 +340,21 @@ class DoctorSettings:
     timeout_s: Annotated[
         float,
         "Seconds for one answer; also for the bot to end after the dealer has closed.",
-        Interval(ge=0.001, le=1e6),
+        Interval(0.001, 1e6),
         Wording("SECONDS"),
     ] = 10.0
     wait_s: Annotated[
-        float, "Seconds of silence in the situation 'long-wait'.", Interval(ge=0.0, le=1e6), Wording("SECONDS")
+        float, "Seconds of silence in the situation 'long-wait'.", Interval(0.0, 1e6), Wording("SECONDS")
     ] = 2.0
     start_timeout_s: Annotated[
         float | None,
         "Seconds for the bot to connect and name the version; 0 waits forever.",
-        Interval(ge=0, le=1e9),
+        Interval(0, 1e9),
         Wording("SECONDS", otherwise="30; tcp: 300"),
     ] = None
-    seed: Annotated[int, "Seed of the cards, the opponents and a built-in bot.", Interval(ge=0, le=2**32 - 1)] = 0
+    seed: Annotated[int, "Seed of the cards, the opponents and a built-in bot.", Interval(0, 2**32 - 1)] = 0
     host: Annotated[Host, Wording(group="A client that connects by itself")] = "127.0.0.1"
-    port: Annotated[int, "Port to listen on; 0 takes a free one.", Interval(ge=0, le=65535)] = 0
+    port: Annotated[int, "Port to listen on; 0 takes a free one.", Interval(0, 65535)] = 0
     reconnect: Annotated[bool, "Wait for the client to reconnect; some situations need a connection of their own."] = (
         False
     )

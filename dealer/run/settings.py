@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
 import tomli_w
-from annotated_types import Interval, MaxLen, MinLen
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -43,7 +42,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from bots.sdk.options import Wording, options_of
+from bots.sdk.options import Interval, Wording, options_of
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.clocks import DEFAULT_LIMITS
 from dealer.match.faults import FaultPolicy
@@ -53,7 +52,7 @@ from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_currency, parse_formats
 
 _LONGEST_S = 1e9
-_SEEDS: Final = Interval(ge=0, le=2**32 - 1)
+_SEEDS: Final = Interval(0, 2**32 - 1)
 STRICT: Final = ConfigDict(extra="forbid")
 """Of a dataclass of settings: unknown names are refused."""
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
@@ -103,8 +102,8 @@ class Command(enum.StrEnum):
 
 _MATCH: Final = "Match"
 _FILE: Final = Wording(is_flag=False)
-_Limit: TypeAlias = Annotated[int, Interval(ge=1, le=10**9)]
-_Seconds: TypeAlias = Annotated[float, Interval(ge=0.001, le=_LONGEST_S)]
+_Limit: TypeAlias = Annotated[int, Interval(1, 10**9)]
+_Seconds: TypeAlias = Annotated[float, Interval(0.001, _LONGEST_S)]
 
 
 class _SeedSetting:
@@ -256,19 +255,19 @@ class RunSettings:
         Command.PLAY
     )
     games: Annotated[
-        tuple[str, ...], "The games, by their names or files; a single one is 'game'.", MinLen(1), _FILE
+        tuple[str, ...], "The games, by their names or files; a single one is 'game'.", Field(min_length=1), _FILE
     ] = ("limit",)
     bots: Annotated[
         tuple[BotSettings, ...],
         "The players: texts, or tables with settings of their own.",
-        MaxLen(1000),
+        Field(max_length=1000),
         Wording(is_flag=False, otherwise="raising and random in turns"),
     ] = ()
     format: Annotated[Format, "Which bots of a tournament meet.", _FILE] = Format.ROUND_ROBIN
     deals: Annotated[
         int | None,
         "Deals to play, each once in every seating; with a stop rule, the most to play.",
-        Interval(ge=1, le=2**32 - 1),
+        Interval(1, 2**32 - 1),
         Wording(flags="-n", group=_MATCH, otherwise="3000; with a stop rule 1000000"),
     ] = None
     seed: CardSeed = None
@@ -294,7 +293,7 @@ class RunSettings:
     workers: Annotated[
         int | None,
         "Matches to play at a time; with more workers than seatings, the hands are cut into slices.",
-        Interval(ge=1, le=1000),
+        Interval(1, 1000),
         Wording(otherwise="one per seating, up to the number of cores"),
     ] = None
     in_process: Annotated[bool, "Play Python bots inside this process: faster, the same log."] = False
@@ -315,13 +314,13 @@ class RunSettings:
     start_timeout_s: Annotated[
         float,
         "Seconds for all bots to connect and name a version; 0 waits without limit.",
-        Interval(ge=0, le=_LONGEST_S),
+        Interval(0, _LONGEST_S),
     ] = 30.0
     coalesce_ms: Annotated[
         float | None,
         "Hold lines for a player that is not to act: until its next question, at most this many milliseconds. Faster, "
         "the same bytes; not for bots that compute during opponents' turns.",
-        Interval(ge=0, le=1000),
+        Interval(0, 1000),
         Wording(otherwise="send at once"),
     ] = None
     export: Annotated[

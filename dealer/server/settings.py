@@ -17,10 +17,9 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
-from annotated_types import Interval
 from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, ValidationError
 
-from bots.sdk.options import Wording, options_of, reference_table
+from bots.sdk.options import Interval, Wording, options_of, reference_table
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
 from dealer.run.settings import STRICT, BotSettings, adapter, check_address, problem_in_words, read_toml
@@ -55,20 +54,20 @@ def _network(text: str) -> str:
         raise ValueError(f"{quoted(text)} is not an address or a network") from None
 
 
-_Count: TypeAlias = Annotated[int, Interval(ge=0, le=1_000_000)]
-_Bound: TypeAlias = Annotated[int, Interval(ge=1, le=10_000)]
-_Rate: TypeAlias = Annotated[int, Interval(ge=1, le=1_000_000)]
-_Amount: TypeAlias = Annotated[int, Interval(ge=0, le=10**9)]
-_Bytes: TypeAlias = Annotated[int, Interval(ge=1000, le=1_000_000_000)]
-_Port: TypeAlias = Annotated[int, Interval(ge=0, le=65535)]
-_Connections: TypeAlias = Annotated[int, Interval(ge=1, le=100_000)]
-_Deals: TypeAlias = Annotated[int, Interval(ge=1, le=2**32 - 1)]
-_Seconds: TypeAlias = Annotated[float, Interval(ge=0.001, le=1e9)]
-_MaySeconds: TypeAlias = Annotated[float, Interval(ge=0, le=1e9)]
-_Minutes: TypeAlias = Annotated[float, Interval(ge=0.01, le=1e6)]
-_Hours: TypeAlias = Annotated[float, Interval(ge=0.001, le=10_000)]
-_Days: TypeAlias = Annotated[float, Interval(ge=0.001, le=3650)]
-_MayDays: TypeAlias = Annotated[float, Interval(ge=0, le=36_500)]
+_Count: TypeAlias = Annotated[int, Interval(0, 1_000_000)]
+_Bound: TypeAlias = Annotated[int, Interval(1, 10_000)]
+_Rate: TypeAlias = Annotated[int, Interval(1, 1_000_000)]
+_Amount: TypeAlias = Annotated[int, Interval(0, 10**9)]
+_Bytes: TypeAlias = Annotated[int, Interval(1000, 1_000_000_000)]
+_Port: TypeAlias = Annotated[int, Interval(0, 65535)]
+_Connections: TypeAlias = Annotated[int, Interval(1, 100_000)]
+_Deals: TypeAlias = Annotated[int, Interval(1, 2**32 - 1)]
+_Seconds: TypeAlias = Annotated[float, Interval(0.001, 1e9)]
+_MaySeconds: TypeAlias = Annotated[float, Interval(0, 1e9)]
+_Minutes: TypeAlias = Annotated[float, Interval(0.01, 1e6)]
+_Hours: TypeAlias = Annotated[float, Interval(0.001, 10_000)]
+_Days: TypeAlias = Annotated[float, Interval(0.001, 3650)]
+_MayDays: TypeAlias = Annotated[float, Interval(0, 36_500)]
 _Text: TypeAlias = Annotated[str, Field(max_length=4096)]
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 _HostName: TypeAlias = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(str.lower)]
@@ -152,15 +151,15 @@ class LadderSettings:
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
-    width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Interval(gt=0, le=1e9)] = 20.0
+    width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Interval(high=1e9, above=0)] = 20.0
     games: Annotated[
         tuple[str, ...] | None,
         "their names",
         Wording(example=["limit"], otherwise="all games of two players"),
         _Listed,
     ] = None
-    deals: Annotated[int, "deals of one run, each in every seating", Interval(ge=100, le=_MOST_DEALS)] = 1000
-    share: Annotated[float, "of the cores at most", Interval(gt=0, le=1)] = 0.5
+    deals: Annotated[int, "deals of one run, each in every seating", Interval(100, _MOST_DEALS)] = 1000
+    share: Annotated[float, "of the cores at most", Interval(high=1, above=0)] = 0.5
     only: Annotated[bool, "only these matches count: users' requests are practice"] = False
 
 
@@ -193,9 +192,7 @@ class WebSettings:
     guests_may_play: Annotated[bool, "whether guests, without a login, may play at tables"] = False
     max_tables_per_person: Annotated[_Bound, "open tables of one person"] = 5
     max_tables_per_address: Annotated[_Bound, "open tables of guests from one address"] = 10
-    tables_for_users_percent: Annotated[
-        float, "of all tables, reserved for logged-in users", Interval(ge=0, le=100)
-    ] = 50.0
+    tables_for_users_percent: Annotated[float, "of all tables, reserved for logged-in users", Interval(0, 100)] = 50.0
     max_tables: Annotated[_Bound, "tables with running bots"] = 50
     table_asleep_minutes: Annotated[_Minutes, "until the bots of a table without a viewer stop; the table is kept"] = (
         10.0

@@ -22,7 +22,7 @@ from tests.clusters import local_cluster
 def test_copies_of_a_game_whose_boards_are_all_walked_are_refused() -> None:
     with pytest.raises(SolvingError, match=r"leduc: all of its boards are walked in each iteration"):
         plan_training(CfrSettings(game="leduc", copies=2))
-    with pytest.raises(SolvingError, match=r"1 to 64 copies, not 65"):
+    with pytest.raises(SolvingError, match=r"copies must be 1 to 64, not 65"):
         plan_training(CfrSettings(copies=65))
 
 

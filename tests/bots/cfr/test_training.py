@@ -73,8 +73,8 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
         ({"game": "nolimit", "sizes": "half"}, "such as 0.5,1,all, not 'half'"),
         ({"buckets": "50/50"}, "buckets are one number, or three such as 1000/1000/500, not '50/50'"),
         ({"buckets": "many"}, "not 'many'"),
-        ({"deals": 0}, "1 to 1,000,000 deals, not 0"),
-        ({"losses": -1.0}, "losses must be a power from 0 to 10, not -1"),
+        ({"deals": 0}, "deals must be 1 to 1,000,000, not 0"),
+        ({"losses": -1.0}, "losses must be 0 to 10, not -1"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings: dict[str, object], sentence: str) -> None:

@@ -111,7 +111,7 @@ def test_every_number_of_successes_has_an_interval_as_long_as_it_is_likely(trial
         ({"model": (0.5,) * 5}, "a strategy for the game classic has 6 genes, 2 rows of 3, not 5"),
         ({"model": (0.5,) * 5 + (1.5,)}, "the gene C K is 1.5: a gene is a probability, 0 to 1"),
         ({"games": 0}, "games must be 1 or more, not 0"),
-        ({"seat": 3}, "a seat is 1 or 2, not 3"),
+        ({"seat": 3}, "seat must be 1 to 2, not 3"),
         ({"opposition": OppositionKind.MIXED, "seat": 2}, "only against a model there is one seat to evolve"),
         ({"population": 1000}, "1000 chromosomes cannot have each of 101 values equally often"),
         ({"tens_as_twos": True}, "a bet of 10 is answered as one of 2 in the game breadth only, not in classic"),

@@ -206,8 +206,8 @@ def test_it_explains_itself(tmp_path: Path, view_of: ViewOf) -> None:
     [
         ("explore=2", "explore must be from 0 to 1, not 2"),
         ("explore=nan", "explore must be from 0 to 1, not nan"),
-        ("big_qty=0", "big_qty must be a whole number from 1 to 10, not 0"),
-        ("pot_interval=0", "pot_interval must be from 0.001"),
+        ("big_qty=0", "big_qty must be 1 to 10, not 0"),
+        ("pot_interval=0", "pot_interval must be 0.001"),
         ("trials=0", "trials must be 1 or more"),
         ("learn=maybe", "learn must be a true or false"),
         ("learn=false,memory=gone.memory", "gone.memory: it cannot be read: No such file"),

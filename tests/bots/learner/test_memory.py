@@ -129,12 +129,12 @@ def test_the_defaults_lie_within_the_ranges_of_the_work() -> None:
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ({"pot_interval": 0}, "pot_interval must be from 0.001 to 1e+06, not 0"),
-        ({"pot_interval": math.nan}, "pot_interval must be from 0.001"),
-        ({"odds_interval": math.inf}, "odds_interval must be from 0.001"),
-        ({"big_qty": 11}, "big_qty must be a whole number from 1 to 10, not 11"),
-        ({"little_qty": 0}, "little_qty must be a whole number from 1 to 10, not 0"),
-        ({"little_qty": 2.0}, "little_qty must be a whole number"),
+        ({"pot_interval": 0}, "pot_interval must be 0.001 to 1,000,000, not 0"),
+        ({"pot_interval": math.nan}, "pot_interval must be 0.001"),
+        ({"odds_interval": math.inf}, "odds_interval must be 0.001"),
+        ({"big_qty": 11}, "big_qty must be 1 to 10, not 11"),
+        ({"little_qty": 0}, "little_qty must be 1 to 10, not 0"),
+        ({"little_qty": 2.0}, "little_qty must be 1 to 10, not 2.0"),
     ],
 )
 def test_constants_out_of_range(values: dict[str, float], problem: str) -> None:

@@ -74,7 +74,7 @@ def test_a_training_is_gone_on_with_by_the_same_settings_only(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"explore": 1.5}, "explore must be from 0 to 1"),
+        ({"explore": 1.5}, "explore must be 0 to 1"),
         ({"block": 0}, "block must be 1 or more"),
         ({"opponents": ()}, "the opponents are missing"),
     ],

@@ -122,4 +122,4 @@ def test_the_game_that_has_been_solved(game: Game, is_played: bool) -> None:
 def test_options(name: str) -> None:
     with pytest.raises(SpecError, match="preflop must be equilibrium or published, not both"):
         make_bot(f"{name}?preflop=both")
-    assert all(option.decides for option in describe(name).options)
+    assert all(option.meaning for option in describe(name).options)

@@ -72,9 +72,9 @@ def test_its_game_is_played() -> None:
         ("trials=0", "trials must be 1 to 10,000,000, not 0"),
         ("trials=10,batches=11", "batches must be 1 to the number of trials, 10, not 11"),
         ("batches=0", "batches must be"),
-        ("threshold=1.5", "threshold must be a share of the pot"),
+        ("threshold=1.5", "threshold must be 0 to 1, not 1.5"),
         ("threshold=nan", "threshold must be"),
-        ("aggression=-1", "aggression must be a probability"),
+        ("aggression=-1", "aggression must be 0 to 1, not -1"),
         ("prior=-1", "prior must be 0 to"),
         ("prior=nan", "prior must be"),
         ("weakest=some", "weakest must be all, round or none, not some"),
@@ -89,7 +89,7 @@ def test_options_out_of_range(option: str, sentence: str) -> None:
 def test_every_option_says_what_it_decides() -> None:
     options = {option.name: option for option in describe("mc").options}
     assert [*options] == [*(field.name for field in fields(SimulationOptions)), "explain", "seed"]
-    assert all(option.decides for option in options.values())
+    assert all(option.meaning for option in options.values())
     assert options["trials"].default == 10_000
 
 

@@ -95,12 +95,12 @@ def test_the_chances_are_options() -> None:
         ({"reading": "bold"}, "reading must be deterministic or probabilistic, not bold"),
         ({"four_straight": "pay"}, "four_straight must be slash or fold, not pay"),
         ({"complete": 6}, "complete must be 7, 8 or 9, not 6"),
-        ({"chance": 1.5}, "chance must be a probability from 0 to 1, not 1.5"),
-        ({"chance_dry": -0.1}, "chance_dry must be a probability"),
-        ({"chance_danger": float("nan")}, "chance_danger must be a probability"),
-        ({"open_bb": 0.0}, "open_bb must be above 0 and at most 1e[+]06, not 0.0"),
-        ({"bet_pot": float("inf")}, "bet_pot must be above 0"),
-        ({"raise_times": float("nan")}, "raise_times must be above 0"),
+        ({"chance": 1.5}, "chance must be 0 to 1, not 1.5"),
+        ({"chance_dry": -0.1}, "chance_dry must be 0 to 1"),
+        ({"chance_danger": float("nan")}, "chance_danger must be 0 to 1"),
+        ({"open_bb": 0.0}, "open_bb must be more than 0 and at most 1,000,000, not 0.0"),
+        ({"bet_pot": float("inf")}, "bet_pot must be more than 0"),
+        ({"raise_times": float("nan")}, "raise_times must be more than 0"),
     ],
 )
 def test_options_that_mean_nothing(options: dict[str, object], sentence: str) -> None:

@@ -85,9 +85,7 @@ def test_complaints(spec: str, sentence: str) -> None:
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("No", False), ("1", True), ("0", False)])
 def test_true_and_false(text: str, value: bool) -> None:
-    assert registry._read_bool(text) is value
-    with pytest.raises(KeyError):
-        registry._read_bool("perhaps")
+    assert parse_spec(f"learner?learn={text}").options == {"learn": value}
 
 
 def test_describe_all() -> None:
@@ -115,10 +113,10 @@ def test_describe_all() -> None:
 
 def test_every_option_says_what_it_decides() -> None:
     for bot in describe_all():
-        assert all(option.decides for option in bot.options), bot.name
+        assert all(option.meaning for option in bot.options), bot.name
     four_straight = next(option for option in describe("rembrant").options if option.name == "four_straight")
     assert four_straight.default == "fold"
-    assert all(word in four_straight.decides for word in ("fold, no bet is paid", "slash, "))
+    assert all(word in four_straight.meaning for word in ("fold, no bet is paid", "slash, "))
     with pytest.raises(SpecError, match="there is no bot 'shark'"):
         describe("shark")
 

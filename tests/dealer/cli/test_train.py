@@ -28,14 +28,14 @@ def test_a_training_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--explore", "2"], "explore must be from 0 to 1, not 2"),
-        (["--block", "0"], "block must be 1 or more, not 0"),
+        (["--explore", "2"], "--explore: must be at most 1, not 2"),
+        (["--block", "0"], "--block: must be at least 1, not 0"),
         (["--opponents", " "], "the opponents are missing: name at least one player"),
         (["--opponents", "nobody"], "nobody"),
         (["--opponents", "mfs?k=0"], "k must be above 0"),
         (["--game", "kuhn"], "hold'em"),
         (["--game", "nothing"], "nothing"),
-        (["--big-qty", "0"], "big_qty must be a whole number from 1 to 10, not 0"),
+        (["--big-qty", "0"], "--big-qty: must be at least 1, not 0"),
         (["--memory", "."], ". is a folder: --memory takes a file"),
     ],
 )
