@@ -403,8 +403,7 @@ def settle(settings: RunSettings) -> Plan:
         ),
     )
     _check(plan, seatings)
-    _check_games(plan)
-    _check_training(plan)
+    _check_players(plan)
     return plan
 
 
@@ -440,30 +439,31 @@ def _find_game(name: str, settings: RunSettings) -> NamedGame:
 
 
 def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Player, ...]:
-    bots: Sequence[BotSettings] = settings.bots
-    texts: Sequence[str] = [bot.bot for bot in bots]
+    bots, most = settings.bots, max(games, key=lambda named: named.game.num_players)
+    count, seats = len(bots), most.game.num_players
     is_tournament = settings.command is Command.TOURNAMENT
-    if is_tournament:
-        for named in games:
-            if len(texts) < named.game.num_players:
-                needed = f"a tournament of {named.shown} needs at least {named.game.num_players} bots"
-                raise _problem("bots", f"{needed}, {len(texts)} given")
-        files = [named.name for named in games if named.name not in shipped_games()]
-        if len(set(files)) < len(files):
-            raise _problem("games", "every game file needs a name of its own")
-    else:
-        if len(games) > 1:
-            raise _problem("games", "a play has one game; a tournament can have several")
-        seats = games[0].game.num_players
-        texts = texts or [_PLAYERS[seat % 2] for seat in range(seats)]
-        if len(texts) != seats:
-            needed = f"{games[0].shown} needs {seats} players"
-            raise _problem("bots", f"{needed}, {len(texts)} given: {', '.join(texts)}")
-    if not bots:
-        bots = [BotSettings(bot=text) for text in texts]
+    files = [named.name for named in games if named.name not in shipped_games()]
+    if not bots and not is_tournament:
+        bots = tuple(BotSettings(bot=_PLAYERS[seat % 2]) for seat in range(seats))
+    given = f"{len(bots)} given: {', '.join(bot.bot for bot in bots)}"
+    _refuse(
+        (
+            is_tournament and count < seats,
+            "bots",
+            f"a tournament of {most.shown} needs at least {seats} bots, {count} given",
+        ),
+        (is_tournament and len(set(files)) < len(files), "games", "every game file needs a name of its own"),
+        (
+            not is_tournament and len(games) > 1,
+            "games",
+            "a play has one game; a tournament can have several",
+        ),
+        (not is_tournament and len(bots) != seats, "bots", f"{most.shown} needs {seats} players, {given}"),
+    )
     players = tuple(_find_player(bot, settings, [named.game for named in games]) for bot in bots)
-    if is_tournament and any(player.kind is PlayerKind.TCP for player in players):
-        raise _problem("bots", "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command")
+    is_remote = any(player.kind is PlayerKind.TCP for player in players)
+    many = "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command"
+    _refuse((is_tournament and is_remote, "bots", many))
     return players
 
 
@@ -473,23 +473,22 @@ def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game])
         raise _problem("bots", f"{quoted(bot.bot)} cannot start in {directory}: there is no such folder")
     python_path = bot.environment.get("PYTHONPATH", "")
     player = parse_player(bot.bot, directory, games, in_process=settings.in_process, python_path=python_path)
-    has_process = player.kind is PlayerKind.COMMAND or (player.kind is PlayerKind.PYTHON and not settings.in_process)
-    if bot.environment and not has_process:
-        raise _problem("bots", f"{player.name} is not started as a process, so it has no environment of its own")
+    is_command, is_tcp = player.kind is PlayerKind.COMMAND, player.kind is PlayerKind.TCP
+    has_process = is_command or (player.kind is PlayerKind.PYTHON and not settings.in_process)
     confinement = _confinement(bot)
-    if confinement is not None:
-        if not has_process:
-            raise _problem("bots", f"{player.name} is not started as a process, so it has no limits of its own")
-        if (refusal := confinement.refusal(player.program)) is not None:
-            raise _problem("bots", f"{player.name}: {refusal}")
-    if bot.address is not None and player.kind is not PlayerKind.TCP:
-        raise _problem("bots", f"{player.name} is started here, so it has no address of its own")
-    if bot.key is not None and player.kind is not PlayerKind.TCP:
-        raise _problem("bots", f"{player.name} is started here, so it needs no key")
-    if bot.arguments and player.kind is not PlayerKind.COMMAND:
-        raise _problem("bots", f"{player.name} is not started by a command, so it takes no arguments")
-    if bot.directory is not None and player.kind is PlayerKind.TCP:
-        raise _problem("bots", f"{player.name} is started elsewhere, so it has no directory")
+    refusal = confinement.refusal(player.program) if confinement is not None and has_process else None
+    problems = (
+        (bot.environment and not has_process, "is not started as a process, so it has no environment of its own"),
+        (confinement and not has_process, "is not started as a process, so it has no limits of its own"),
+        (bot.address is not None and not is_tcp, "is started here, so it has no address of its own"),
+        (bot.key is not None and not is_tcp, "is started here, so it needs no key"),
+        (bot.arguments and not is_command, "is not started by a command, so it takes no arguments"),
+        (bot.directory is not None and is_tcp, "is started elsewhere, so it has no directory"),
+    )
+    _refuse(
+        *((is_wrong, "bots", f"{player.name} {problem}") for is_wrong, problem in problems),
+        (refusal, "bots", f"{player.name}: {refusal}"),
+    )
     own = {
         f"{name}_us": round(seconds * 1e6)
         for name in ("response", "hand", "per_hand")
@@ -526,27 +525,39 @@ def _length(settings: RunSettings) -> tuple[int, StopRule]:
 
 
 def _check(plan: Plan, seatings: int) -> None:
-    players, stop, workers, ports = plan.players, plan.stop, plan.workers, plan.listening.ports
+    stop, workers, ports = plan.stop, plan.workers, plan.listening.ports
     largest = max(named.game.num_players for named in plan.games)
-    if plan.in_process:
-        for player in players:
-            if player.kind is not PlayerKind.PYTHON:
-                raise _problem(
-                    "in_process", f"only Python bots play in process, {player.name} is a {player.kind.value} player"
-                )
-        if plan.on_fault is FaultPolicy.RESTART:
-            raise _problem("on_fault", "a bot that plays in process cannot be restarted: 'end' or 'forfeit'")
-        if workers > 1:
-            raise _problem("workers", "matches in process are played one after the other, by 1 worker")
-    if seatings > _MOST_SEATINGS:
-        raise _problem(
+    is_fixed = isinstance(stop, FixedDeals)
+    at_once = largest * (workers if is_fixed else max(workers, seatings))
+    taken = [port for port in ports if port]
+    foreign = [player for player in plan.players if plan.in_process and player.kind is not PlayerKind.PYTHON]
+    _refuse(
+        *(
+            (True, "in_process", f"only Python bots play in process, {one.name} is a {one.kind.value} player")
+            for one in foreign
+        ),
+        (
+            plan.in_process and plan.on_fault is FaultPolicy.RESTART,
+            "on_fault",
+            "a bot that plays in process cannot be restarted: 'end' or 'forfeit'",
+        ),
+        (
+            plan.in_process and workers > 1,
+            "workers",
+            "matches in process are played one after the other, by 1 worker",
+        ),
+        (
+            seatings > _MOST_SEATINGS,
             "seating",
             f"{largest} players can sit in {seatings:,} orders, more than {_MOST_SEATINGS}; "
             f"their rotations are {largest}",
-        )
-    at_once = largest * (workers if isinstance(stop, FixedDeals) else max(workers, seatings))
-    if MOST_SEATS is not None and at_once > MOST_SEATS and not plan.in_process:
-        raise _problem("workers", f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve")
+        ),
+        (
+            MOST_SEATS is not None and at_once > MOST_SEATS and not plan.in_process,
+            "workers",
+            f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve",
+        ),
+    )
     for named in plan.games:
         if plan.score is Score.CORRECTED:
             _check_correction(named)
@@ -554,19 +565,25 @@ def _check(plan: Plan, seatings: int) -> None:
             Monitor(stop, bounds_of(plan.score, stop, named.game))
         except StopRuleError as error:
             raise _problem("stop", f"{named.shown}: {error}") from None
-    if not isinstance(stop, FixedDeals) and seatings * largest > _MOST_PROCESSES:
-        raise _problem(
+    _refuse(
+        (
+            not is_fixed and seatings * largest > _MOST_PROCESSES,
             "stop",
             f"'{stop}' keeps all {seatings} seatings at the table at once, {seatings * largest} bots; "
             "play the rotations only, or a fixed number of deals",
-        )
-    if ports and (seatings > 1 or workers > 1 or plan.command is Command.TOURNAMENT):
-        raise _problem("ports", "ports can be given for one match only: play a single seating with one worker")
-    if len(ports) > largest:
-        raise _problem("ports", f"{len(ports)} ports are given, but there are {largest} seats")
-    taken = [port for port in ports if port]
-    if len(set(taken)) < len(taken):
-        raise _problem("ports", f"every seat needs a port of its own, not {', '.join(map(str, taken))}")
+        ),
+        (
+            ports and (seatings > 1 or workers > 1 or plan.command is Command.TOURNAMENT),
+            "ports",
+            "ports can be given for one match only: play a single seating with one worker",
+        ),
+        (len(ports) > largest, "ports", f"{len(ports)} ports are given, but there are {largest} seats"),
+        (
+            len(set(taken)) < len(taken),
+            "ports",
+            f"every seat needs a port of its own, not {', '.join(map(str, taken))}",
+        ),
+    )
 
 
 def _check_correction(named: NamedGame) -> None:
@@ -577,38 +594,62 @@ def _check_correction(named: NamedGame) -> None:
 
 
 def _check_histories(settings: RunSettings, games: Sequence[NamedGame], names: Sequence[str]) -> None:
-    if settings.observed and settings.hero is not None:
-        raise _problem("observed", "hand histories have a hero or none; leave one of the two settings out")
-    if settings.hero is not None and settings.hero not in names:
-        raise _problem("hero", f"no player is called {quoted(settings.hero)}; there are {', '.join(names)}")
-    for setting in ("histories", "hero", "observed", "stakes"):
-        if getattr(settings, setting) and not any(named.exports for named in games):
-            reason = "none are to be written" if settings.export is not None else f"{games[0].shown} has none"
-            raise _problem(setting, f"it is about hand histories, but {reason}")
+    reason = "none are to be written" if settings.export is not None else f"{games[0].shown} has none"
+    has_none = not any(named.exports for named in games)
+    _refuse(
+        (
+            settings.observed and settings.hero is not None,
+            "observed",
+            "hand histories have a hero or none; leave one of the two settings out",
+        ),
+        (
+            settings.hero is not None and settings.hero not in names,
+            "hero",
+            f"no player is called {quoted(settings.hero)}; there are {', '.join(names)}",
+        ),
+        *(
+            (has_none and getattr(settings, setting), setting, f"it is about hand histories, but {reason}")
+            for setting in ("histories", "hero", "observed", "stakes")
+        ),
+    )
 
 
-def _check_training(plan: Plan) -> None:
-    learner = next((player for player in plan.players if player.learns), None)
-    if learner is None:
-        return
-    if learner.has_own_user:
-        raise _problem("bots", f"{learner.name} learns, but another user cannot write its journal; add learn=false")
-    frozen = f"{learner.name} learns while it plays, so it is another player in every hand"
-    if plan.score is Score.CORRECTED:
-        raise _problem("score", f"{frozen} and has no win rate to be corrected; add learn=false")
-    if plan.command is Command.TOURNAMENT:
-        raise _problem("bots", f"{frozen} and cannot be ranked; add learn=false, or train it in a play")
-    if not isinstance(plan.stop, FixedDeals):
-        raise _problem(
-            "stop", f"{frozen} and has no interval for '{plan.stop}'; give a number of deals, or add learn=false"
+def _check_players(plan: Plan) -> None:
+    for player in plan.players:
+        frozen = f"{player.name} learns while it plays, so it is another player in every hand"
+        _refuse(
+            *(
+                (refusal, "bots", f"{player.name} does not play {named.shown}: {refusal}")
+                for named, refusal in zip(plan.games, player.refusals, strict=False)
+            ),
+            (
+                player.learns and player.has_own_user,
+                "bots",
+                f"{player.name} learns, but another user cannot write its journal; add learn=false",
+            ),
+            (
+                player.learns and plan.score is Score.CORRECTED,
+                "score",
+                f"{frozen} and has no win rate to be corrected; add learn=false",
+            ),
+            (
+                player.learns and plan.command is Command.TOURNAMENT,
+                "bots",
+                f"{frozen} and cannot be ranked; add learn=false, or train it in a play",
+            ),
+            (
+                player.learns and not isinstance(plan.stop, FixedDeals),
+                "stop",
+                f"{frozen} and has no interval for '{plan.stop}'; give a number of deals, or add learn=false",
+            ),
         )
 
 
-def _check_games(plan: Plan) -> None:
-    for player in plan.players:
-        for named, refusal in zip(plan.games, player.refusals, strict=False):
-            if refusal is not None:
-                raise _problem("bots", f"{player.name} does not play {named.shown}: {refusal}")
+def _refuse(*problems: tuple[object, str, str]) -> None:
+    """Raise the first problem that is there: whether it is, its setting, and what is wrong."""
+    for is_there, setting, problem in problems:
+        if is_there:
+            raise _problem(setting, problem)
 
 
 def _problem(setting: str, problem: str) -> ConfigError:
