@@ -25,11 +25,11 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 from bots.sdk.options import options_of
 from bots.workers import Workers
-from dealer.errors import ConfigError, DealerError, LaunchError, SettingProblem
+from dealer.errors import ConfigError, DealerError, SettingProblem
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
-from dealer.run.folder import CONFIG_NAME, RESULT_NAME, empty_folder, lock_run, new_folder
+from dealer.run.folder import CONFIG_NAME, RESULT_NAME, empty_folder, launching, lock_run, new_folder
 from dealer.run.plan import Plan, planned_contests, repeatable, settle
 from dealer.run.results import AnyResult, ContestResult, TournamentResult, read_result
 from dealer.run.resume import check_match, extend_log
@@ -278,11 +278,9 @@ def _new(config: RunSettings, command: Command, out: Path | None) -> Run[Any]:
     names = plan.names if len(plan.names) <= 4 else (*plan.names[:3], f"{len(plan.names) - 3}-more")
     is_ours = out is None or not out.is_dir()
     folder = new_folder(out, names)
-    try:
+    with launching(f"write to {folder}"):
         plan.keep_games(folder)
         write_whole(folder / CONFIG_NAME, repeatable(config, plan).to_toml())
-    except OSError as error:
-        raise LaunchError(f"write to {folder}", error.strerror) from None
     forget = partial(empty_folder, folder, is_removed=is_ours)
     return Run(plan, folder, forget=forget)
 
@@ -327,15 +325,12 @@ def _extended(config: RunSettings, plan: Plan, folder: Path, deals: int, result:
         raise ConfigError(SettingProblem("deals", f"a run of more workers than seatings cannot have more deals: {why}"))
     config = replace(config, deals=deals, stop=None if isinstance(plan.stop, FixedDeals) else config.stop)
     longer = settle(config)
-    with contextlib.closing(lock_run(folder)):
-        try:
-            for contest in planned:
-                for slot in contest.slots:
-                    log = contest.record.folder / f"{slot.name}.log"
-                    extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), plan.deals, deals)
-            write_whole(folder / CONFIG_NAME, repeatable(config, longer).to_toml())
-        except OSError as error:
-            raise LaunchError(f"write to {folder}", error.strerror) from None
+    with contextlib.closing(lock_run(folder)), launching(f"write to {folder}"):
+        for contest in planned:
+            for slot in contest.slots:
+                log = contest.record.folder / f"{slot.name}.log"
+                extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), plan.deals, deals)
+        write_whole(folder / CONFIG_NAME, repeatable(config, longer).to_toml())
     return longer
 
 

@@ -175,34 +175,35 @@ def status_line(progress: Progress, width: int | None = None) -> str:
 
 def _parts(progress: Progress) -> list[tuple[str, int]]:
     """The parts of the line, each with how early it is left out of a line that is too long; 0 for never."""
-    waiting = _waiting(progress.awaited, progress.start_time_left_s) if progress.awaited else ""
-    if waiting and not progress.hands and progress.contests == 1:
+    is_alone, speed = progress.contests == 1, progress.hands_per_second
+    waiting = _waiting(progress.awaited, progress.start_time_left_s) if progress.awaited and is_alone else ""
+    if waiting and not progress.hands:
         return [(waiting, 0)]
-    speed = progress.hands_per_second
     # For a single contest, awaited players come at the end.
-    waits = [wait for wait in progress.waits if progress.contests > 1 or wait.hand_number is not None]
-    parts = [(str(waits[0]), 1)] if waits else []
-    parts += [(f"{progress.contests_ended}/{progress.contests} contests", 4)] if progress.contests > 1 else []
-    parts += [(f"{progress.deals:,}/{progress.deals_planned:,} deals", 0), (f"{speed:,.0f} hands/s", 6)]
-    if progress.rate is not None:
-        parts.append((str(progress.rate), 3))
-    elif progress.players and progress.hands:
-        # When rotations are played one after the other, no deal is complete until the last one begins.
-        parts.append((f"{' over '.join(progress.players)}: no complete duplicate yet", 7))
-    left = progress.deals_planned - progress.deals
-    if progress.is_correcting:
-        parts.append(("computing win rates without the luck of the cards", 0))
-    elif progress.has_stop_rule:
-        needed = progress.deals_needed
-        left = left if needed is None else min(left, needed)
-        about = f"about {rounded_up(left):,} more deals needed" if left else "enough is known"
-        parts.append(("deals needed: unknown yet" if needed is None else about, 5))
-    if speed and progress.deals_planned and not progress.is_correcting:
-        hands = left * progress.hands_planned / progress.deals_planned
-        parts.append((f"{duration(hands / speed)} left", 2))
-    if progress.faults:
-        parts.append((count_of(progress.faults, "fault"), 4))
-    return [*parts, (waiting, 1)] if waiting and progress.contests == 1 else parts
+    waits = [str(wait) for wait in progress.waits if not is_alone or wait.hand_number is not None]
+    needed, left = progress.deals_needed, progress.deals_planned - progress.deals
+    is_open = progress.has_stop_rule and not progress.is_correcting
+    if is_open and needed is not None:
+        left = min(left, needed)
+    about = f"about {rounded_up(left):,} more deals needed" if left else "enough is known"
+    hands = left * progress.hands_planned / max(1, progress.deals_planned)
+    has_time = speed and progress.deals_planned and not progress.is_correcting
+    # When rotations are played one after the other, no deal is complete until the last one begins.
+    none_yet = f"{' over '.join(progress.players)}: no complete duplicate yet"
+    parts = (
+        (waits, "".join(waits[:1]), 1),
+        (not is_alone, f"{progress.contests_ended}/{progress.contests} contests", 4),
+        (True, f"{progress.deals:,}/{progress.deals_planned:,} deals", 0),
+        (True, f"{speed:,.0f} hands/s", 6),
+        (progress.rate is not None, str(progress.rate), 3),
+        (progress.rate is None and progress.players and progress.hands, none_yet, 7),
+        (progress.is_correcting, "computing win rates without the luck of the cards", 0),
+        (is_open, "deals needed: unknown yet" if needed is None else about, 5),
+        (has_time, f"{duration(hands / speed)} left" if has_time else "", 2),
+        (progress.faults, count_of(progress.faults, "fault"), 4),
+        (waiting, waiting, 1),
+    )
+    return [(text, expendable) for is_shown, text, expendable in parts if is_shown]
 
 
 def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:

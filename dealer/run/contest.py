@@ -23,6 +23,7 @@ from dealer.errors import LaunchError, PlayerError, RecoveryError, RemoteError, 
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
+from dealer.run.folder import launching
 from dealer.run.match_run import LocalRun, MatchPlan, MatchRun, TcpRun
 from dealer.run.plan import ContestPlan, Slot
 from dealer.run.results import TrainingReport
@@ -225,10 +226,8 @@ class Contest:
         """Run the contest to its end, in its folder, which is made; whatever goes wrong is its ending."""
         folder = self.plan.record.folder
         try:
-            try:
+            with launching(f"make the folder {folder}"):
                 folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise LaunchError(f"make the folder {folder}", error.strerror) from None
             await self.play()
         except (RecoveryError, PlayerError, RemoteError, TrainingError) as error:
             self.ending = Ending(Outcome.FAILED, f"{error}.", error)
@@ -260,10 +259,8 @@ class Contest:
 
     def _recovered(self, plan: MatchPlan) -> Tally:
         journals = {Seat(seat): files.journal for seat, files in enumerate(plan.learner_files) if files is not None}
-        try:
+        with launching(f"resume {plan.record.folder}"):
             return recover_match(plan.setup, plan.record, journals)
-        except OSError as error:
-            raise LaunchError(f"resume {plan.record.folder}", error.strerror) from None
 
     def _count(self, tallies: Sequence[Tally]) -> None:
         """Let these be the tallies of the matches; corrected values of their hands are made from the logs."""

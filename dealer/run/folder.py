@@ -11,7 +11,7 @@ import contextlib
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
@@ -20,6 +20,15 @@ from logs.whole_file import FileLock
 CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"
 _LOCK_NAME = "run.lock"
+
+
+@contextlib.contextmanager
+def launching(action: str) -> Iterator[None]:
+    """Raise `LaunchError` for an error of the system; the action completes "cannot"."""
+    try:
+        yield
+    except OSError as error:
+        raise LaunchError(action, error.strerror) from None
 
 
 def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
@@ -37,12 +46,10 @@ def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
             if not asked.exists():
                 break
             asked = Path("runs") / f"{stamp}-{label}-{attempt}"
-    try:
+    with launching(f"make the folder {asked}"):
         if asked.is_dir() and any(asked.iterdir()):
             raise FolderTakenError(asked, (asked / CONFIG_NAME).exists())
         asked.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LaunchError(f"make the folder {asked}", error.strerror) from None
     return asked
 
 

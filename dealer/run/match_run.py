@@ -46,6 +46,7 @@ from dealer.match.sentences import process_sentences, sentence_of
 from dealer.match.setup import Loss, MatchSetup, Phase
 from dealer.run.bot_code import bot_code
 from dealer.run.ending import AwaitedPlayer, Wait
+from dealer.run.folder import launching
 from dealer.run.plan import Listening
 from dealer.run.record import MatchFiles, RecordPlan
 from dealer.run.tally import Tally
@@ -451,15 +452,13 @@ class TcpRun(MatchRun):
         definition = self.plan.record.path(self.plan.setup, "game")
         if not player.has_own_user:
             return definition
-        try:
+        with launching(f"write the game for {player.name}"):
             if self._open_folder is None:
                 self._open_folder = tempfile.TemporaryDirectory(prefix="arena-game-", ignore_cleanup_errors=True)
                 os.chmod(self._open_folder.name, 0o755)
             copy = Path(self._open_folder.name) / definition.name
             copy.write_bytes(definition.read_bytes())
             copy.chmod(0o644)
-        except OSError as error:
-            raise LaunchError(f"write the game for {player.name}", error.strerror) from None
         return copy
 
     def _help(self, connections: Connections, work: Coroutine[None, None, None]) -> None:

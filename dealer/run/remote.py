@@ -25,9 +25,10 @@ from typing import Final, NamedTuple
 from bots.errors import WorkersError
 from bots.sdk.registry import is_builtin
 from bots.workers import Workers, is_wanted, send_progress
-from dealer.errors import DealerError, LaunchError, PlayerError, RemoteError
+from dealer.errors import DealerError, PlayerError, RemoteError
 from dealer.run.contest import Contest
 from dealer.run.ending import INTERRUPTED, Ending, Outcome
+from dealer.run.folder import launching
 from dealer.run.plan import ContestPlan
 from dealer.run.tally import Tally
 from dealer.table.loop import new_event_loop
@@ -101,15 +102,13 @@ class RemoteContest(Contest):
     def _kept(self) -> dict[str, bytes]:
         folder = self.plan.record.folder
         names = [f"{slot.name}.{kind}" for slot in self.slots for kind in _KEPT]
-        try:
+        with launching(f"read {folder}"):
             return {name: (folder / name).read_bytes() for name in names if (folder / name).exists()}
-        except OSError as error:
-            raise LaunchError(f"read {folder}", error.strerror) from None
 
     def _keep(self, files: Mapping[str, bytes]) -> None:
         """Put the files into the folder, the logs last: where one stands, everything else of its match does."""
         record = self.plan.record
-        try:
+        with launching(f"write to {record.folder}"):
             for name in sorted(files, key=lambda name: (name.endswith(".log"), name)):
                 inside = PurePath(name)
                 path = record.folder / inside
@@ -121,8 +120,6 @@ class RemoteContest(Contest):
                 for kind in ("faults", "comments"):
                     if f"{slot.name}.{kind}" not in files:
                         (record.folder / f"{slot.name}.{kind}").unlink(missing_ok=True)
-        except OSError as error:
-            raise LaunchError(f"write to {record.folder}", error.strerror) from None
 
 
 # ---- on the other machine
