@@ -7,10 +7,11 @@ that changes something is a form of its own. A token is shown on the page that a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
@@ -32,15 +33,20 @@ from dealer.server.accounts import (
     tokens_of,
 )
 from dealer.server.db import records
-from dealer.server.db.crosstable import Rating, standings
+from dealer.server.db.crosstable import standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
+from dealer.server.queue.fair_queue import Forecast
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
+from dealer.web.library import run_path
 from dealer.web.security import read_form, set_cookie
 from dealer.web.site import Site
 from dealer.web.visitor import Sessions, visitor_of
-from engine.text import duration
+from engine.text import duration, escaped
+from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table
+from logs.estimation import Estimate
+from protocol.game_definition import short_name
 from protocol.joining import TABLE_TAG
 
 _SEE_OTHER: Final = 303
@@ -51,6 +57,11 @@ _MOST_LABEL_LETTERS: Final = 64
 _FILES: Final = {"log": ".log", "times": ".tlog", "faults": ".faults", "comments": ".comments"}
 """What can be downloaded of a match, and how the names of these files end."""
 _OWNER_SCOPES: Final = (Scope.READ, Scope.PLAY)
+_CRUMBS: Final = (Link("Account", "/account"),)
+_NO_BOTS: Final = (
+    "You have no bots on this server yet. A bot is registered when it connects: arena join connects it from any "
+    "machine with one of your tokens."
+)
 
 
 def routes(site: Site) -> list[BaseRoute]:
@@ -98,51 +109,69 @@ class _Account:
             return RedirectResponse("/login?next=/account", _SEE_OTHER)
         return await self._page(request)
 
-    async def _page(self, request: Request, *, status: int = 200, **values: Any) -> Response:
+    async def _page(
+        self, request: Request, *, status: int = 200, problem: str = "", made: str = "", token: str = ""
+    ) -> Response:
         user = self._user(request)
-        store = self.server.store
+        store, manager = self.server.store, self.site.table_manager
         forecasts = await self.server.service.forecasts()
         jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TABLE_TAG]
-        is_here = {guest.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
-        ratings: dict[int, Rating] = {}
-        own_bots = records.bots(store, owner=user.id)
-        for game in {bot.game for bot in own_bots}:
-            ratings |= {rating.bot.version: rating for rating in standings(store, game)}
-        shown: dict[str, Any] = {
-            "problem": "",
-            "made": "",
-            "token": "",
-            **values,
-        }
-        return self.site.page(
+        faults = self._faults(request)
+        sections = (
+            Section("Requests", (self._jobs_part(jobs, forecasts),)),
+            Section("Bots", (self._bots_part(user),)),
+            Section("What your bots did wrong", (_faults_part(faults),)),
+        )
+        every = Fact("all faults", Link("page by page", "/account/faults"), NAME)
+        ask = Fact("new request", Link("have a contest played", "/account/request"), NAME)
+        return self.site.document(
             request,
+            Document(user.name, (), (ask, *([every] if faults else [])), sections),
             "account.html.jinja",
             status=status,
-            jobs=[self._job_values(job, forecasts.get(job.id)) for job in jobs],
-            bots=[(bot, bot.name in is_here, ratings.get(bot.version)) for bot in own_bots],
-            tables=[] if self.site.table_manager is None else self.site.table_manager.table_store.of(f"user {user.id}"),
+            problem=problem,
+            made=made,
+            token=token,
+            open_jobs=[job for job in jobs if job.is_open],
+            tables=[] if manager is None else manager.table_store.of(f"user {user.id}"),
             tokens=tokens_of(store, user.id),
-            scopes=_OWNER_SCOPES,
-            faults=self._fault_values(request),
             is_fixed=user.name in dict(self.server.settings.passwords),
             least_letters=LEAST_LETTERS,
             most_letters=MOST_LETTERS,
-            **shown,
         )
 
-    def _job_values(self, job: Job, forecast: Any) -> dict[str, Any]:
-        runs = records.runs(self.server.store, job=job.id, most=10)
-        if not job.is_open:
-            stands = job.state.value + (f": {job.reason}" if job.reason else "")
-        elif job.state is JobState.RUNNING:
-            stands = "being played"
-        elif forecast is None:
-            stands = "waiting for a bot that is not connected or busy"
-        else:
-            stands = f"waiting, place {forecast.position}"
-            if forecast.starts_in_s is not None:
-                stands += f", starts in about {duration(forecast.starts_in_s)}"
-        return {"job": job, "runs": runs, "stands": stands, "is_open": job.is_open}
+    def _jobs_part(self, jobs: Sequence[Job], forecasts: Mapping[int, Forecast]) -> Part:
+        rows = []
+        for job in jobs:
+            runs = records.runs(self.server.store, job=job.id, most=10)
+            links = tuple(Link(f"{run.id} {run.state}", f"/account/runs/{run.id}") for run in runs)
+            rows.append((job.id, job.tag, short_name(job.game), job.players, _state_words(job, forecasts), links))
+        columns = ("number", Column("name"), Column("game"), Column("players"), Column("state"), Column("runs"))
+        return Table.of("Requests", columns, rows).without_empty() if rows else "You have no requests yet."
+
+    def _bots_part(self, user: User) -> Part:
+        store = self.server.store
+        is_here = {guest.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
+        bots = records.bots(store, owner=user.id)
+        ratings = {
+            rating.bot.version: rating for game in {bot.game for bot in bots} for rating in standings(store, game)
+        }
+        rows = []
+        for bot in bots:
+            rating, is_connected = ratings.get(bot.version), "yes" if bot.name in is_here else "no"
+            estimate = None if rating is None else Estimate(rating.mbb_per_game, rating.half_width_95)
+            remark = "provisional" if rating is not None and rating.is_provisional else ""
+            rows.append((bot.name, short_name(bot.game), bot.number, bot.label, is_connected, estimate, remark))
+        columns = (
+            "bot",
+            Column("game"),
+            Column("version"),
+            Column("label"),
+            Column("connected"),
+            Column("rating", "+,.0f", "mbb/g"),
+            Column("", meaning="provisional: based on few deals"),
+        )
+        return Table.of("Bots", columns, rows).without_empty() if rows else _NO_BOTS
 
     # ---- requests
 
@@ -207,24 +236,46 @@ class _Account:
         """A run of the user's, with the files of its matches and the faults of the user's bots."""
         run, seen = self._own_run(request)
         store = self.server.store
+        title, reason = f"Run {run.id}", seen.words(run.reason)
+        ended = f"{run.state.capitalize()}: {reason}" if reason else f"{run.state.capitalize()}."
+        unrated = (f"This contest does not count in the standings: {run.unrated}.",) if run.unrated else ()
+        seats = [
+            (f"{seat.name or 'you'}{' (yours)' if seat.name in (seen.own or ()) else ''}", seat.chips, seat.estimate)
+            for seat in run.seats
+        ]
+        columns = ("player", Column("chips", "chips"), Column("won", "+,.0f", "mbb/g"))
         faults = [
-            fault for fault in records.faults(store, run=run.id, most=500) if seen.is_own(run.seats[fault.player].name)
+            (run.seats[fault.player].name, fault)
+            for fault in records.faults(store, run=run.id, most=500)
+            if seen.is_own(run.seats[fault.player].name)
         ]
-        matches = [
-            (match, [kind for kind in self._kinds(seen) if self._path(run, match.name, kind).is_file()])
-            for match in records.matches(store, run.id)
-        ]
-        return self.site.page(
-            request,
-            "account_run.html.jinja",
-            run=run,
-            reason=seen.words(run.reason),
-            own=seen.own,
-            sees_cards=seen.sees_cards,
-            matches=matches,
-            removed=removed_on(self.server.folder / run.folder),
-            faults=[_fault_line(fault, run.seats[fault.player].name) for fault in faults],
+        where = f"The run hand by hand{', and where your bots lose' if seen.own else ''}"
+        document = Document(
+            title,
+            (ended, *unrated),
+            (Fact("game", short_name(run.game), NAME), Fact("page", Link(where, run_path(str(run.id))), NAME)),
+            (
+                Section("Result", (Table.of("Result", columns, seats),)),
+                Section("Files", self._files_parts(run, seen)),
+                Section("What your bots did wrong", (_faults_part(faults),)),
+            ),
+            ("The standard error of your bot stays on the machine on which you started it.",),
         )
+        return self.site.document(request, document, crumbs=_CRUMBS)
+
+    def _files_parts(self, run: Run, seen: Access) -> tuple[Part, ...]:
+        if date := removed_on(self.server.folder / run.folder):
+            return (f"The logs of this run were removed on {date}; its results are kept.",)
+        matches = records.matches(self.server.store, run.id)
+        if not matches:
+            return ("There are none before the run has ended.",)
+        rows = []
+        for match in matches:
+            here = f"/account/runs/{run.id}/{quote(match.name, safe='')}"
+            kinds = [kind for kind in self._kinds(seen) if self._path(run, match.name, kind).is_file()]
+            rows.append((match.name, match.hands, tuple(Link(kind, f"{here}/{kind}") for kind in kinds)))
+        table = Table.of("Files", ("match", "hands", Column("files")), rows)
+        return table, *(() if seen.sees_cards else ("They are available when nothing of the request is left to play.",))
 
     async def file(self, request: Request) -> Response:
         """A file of a match of the user's."""
@@ -252,21 +303,21 @@ class _Account:
     async def faults(self, request: Request) -> Response:
         """What the user's bots did wrong, page by page."""
         self._user(request)
+        title = "What your bots did wrong"
+        faults = self._faults(request)
+        document = Document(title, sections=(Section(title, (_faults_part(faults),)),))
+        earlier = [Link("Earlier ones", f"?before={faults[-1][1].id}")] if len(faults) == _MOST_FAULTS else []
+        return self.site.document(request, document, crumbs=_CRUMBS, pages=earlier)
+
+    def _faults(self, request: Request) -> list[tuple[str, Fault]]:
+        """The names of bots, and what each did wrong."""
         text = request.query_params.get("before", "")
         before = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
-        faults = self._fault_values(request, before)
-        return self.site.page(request, "faults.html.jinja", faults=faults, is_full=len(faults) == _MOST_FAULTS)
-
-    def _fault_values(self, request: Request, before: int | None = None) -> list[dict[str, Any]]:
-        found = []
-        names: dict[int, str] = {}
-        person = visitor_of(request).person
-        for fault in access.faults(self.server.store, person, before=before, most=_MOST_FAULTS):
-            if fault.version is not None and fault.version not in names:
-                bot = records.bot(self.server.store, fault.version)
-                names[fault.version] = "" if bot is None else bot.name
-            found.append(_fault_line(fault, names.get(fault.version or 0, "")))
-        return found
+        store = self.server.store
+        found = access.faults(store, visitor_of(request).person, before=before, most=_MOST_FAULTS)
+        versions = {fault.version for fault in found if fault.version is not None}
+        bots = {version: records.bot(store, version) for version in versions}
+        return [("" if (bot := bots.get(fault.version or 0)) is None else bot.name, fault) for fault in found]
 
     # ---- tokens and the password
 
@@ -351,10 +402,33 @@ def _number(text: str, what: str) -> int | None:
     return int(text)
 
 
-def _fault_line(fault: Fault, name: str) -> dict[str, Any]:
-    """A fault with the very line: bytes that are no letters are written as Python writes them."""
-    line = line_text(fault.line)
-    return {"fault": fault, "name": name, "line": repr(line) if fault.line else ""}
+def _faults_part(faults: Sequence[tuple[str, Fault]]) -> Part:
+    rows = []
+    for bot, fault in faults:
+        run, hand = Link(fault.run, f"/account/runs/{fault.run}"), fault.hand_number if fault.hand_number >= 0 else None
+        rows.append((bot, fault.kind, run, fault.match, hand, escaped(line_text(fault.line)), fault.remedy))
+    columns = (
+        "bot",
+        Column("fault"),
+        Column("run"),
+        Column("match"),
+        Column("hand", ","),
+        Column("line", CODE),
+        Column("remedy"),
+    )
+    return Table.of("Faults", columns, rows) if rows else "Nothing."
+
+
+def _state_words(job: Job, forecasts: Mapping[int, Forecast]) -> str:
+    if not job.is_open:
+        return job.state.value + (f": {job.reason}" if job.reason else "")
+    if job.state is JobState.RUNNING:
+        return "being played"
+    forecast = forecasts.get(job.id)
+    if forecast is None:
+        return "waiting for a bot that is not connected or busy"
+    starts = "" if forecast.starts_in_s is None else f", starts in about {duration(forecast.starts_in_s)}"
+    return f"waiting, place {forecast.position}{starts}"
 
 
 @dataclass(frozen=True)

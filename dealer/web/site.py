@@ -96,6 +96,7 @@ class Site:
         pages: Sequence[Value] = (),
         problems: Sequence[str] = (),
         is_broad: bool = False,
+        status: int = 200,
         **values: Any,
     ) -> HTMLResponse:
         """An answer that shows a document.
@@ -114,7 +115,7 @@ class Site:
             "problems": problems,
             "is_broad": is_broad,
         }
-        return self.page(request, template, document=document, **frame, **values)
+        return self.page(request, template, status=status, document=document, **frame, **values)
 
 
 def next_pages(request: Request, following: str) -> list[Link]:

@@ -32,7 +32,7 @@ from dealer.web.library import Library, ShownRun, run_path
 from dealer.web.visitor import Visitor
 from engine import Deal, Move
 from engine.holdem import is_holdem
-from engine.text import count_of, listed, shown
+from engine.text import count_of, escaped, listed, shown
 from logs import HandRecord
 from logs.contest_scores import ContestScores, ScorePoint
 from logs.document import CODE, NAME, Axis, Chart, Column, Document, Fact, Link, Section, Series, Table, Value
@@ -222,7 +222,7 @@ def _faults_table(run: str, faults: Sequence[tuple[WatchedMatch, str, Fault]]) -
     for match, player, fault in faults:
         number = fault.hand_number
         hand = Link(number, hand_path(run, match.key, number)) if number >= 0 else None
-        rows.append((player, fault.kind.value, hand, line_text(fault.line), remedy_text(fault)))
+        rows.append((player, fault.kind.value, hand, escaped(line_text(fault.line)), remedy_text(fault)))
     return Table.of("Faults, the latest last", columns, rows)
 
 

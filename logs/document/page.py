@@ -115,8 +115,11 @@ def _cell(value: Value, spec: str) -> str:
         return ", ".join(f'<span class="{_kind(one, spec)}">{_cell(one, spec)}</span>' for one in value)
     plain = plain_value(value)
     text = text_of(plain, spec)
-    # A figure and its unit or interval stay on one line.
-    text = with_symbols(text) if isinstance(plain, str) else text.replace(" ", "\xa0")
+    if not isinstance(plain, str):
+        # A figure and its unit or interval stay on one line.
+        text = text.replace(" ", "\xa0")
+    elif spec != CODE:
+        text = with_symbols(text)
     drawn = escape(text)
     if isinstance(value, Marked):
         mark = f'<mark title="{escape(value.label)}">{escape(text[value.at : value.at + 1] or " ")}</mark>'
