@@ -40,7 +40,7 @@ from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.library import run_path
-from dealer.web.security import read_form, set_cookie
+from dealer.web.security import form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site
 from dealer.web.visitor import Sessions, visitor_of
 from engine.text import duration, escaped
@@ -51,6 +51,7 @@ from protocol.joining import TABLE_TAG
 
 _SEE_OTHER: Final = 303
 _MOST_JOBS: Final = 30
+_MOST_DEALS: Final = 999_999_999
 _MOST_FAULTS: Final = 30
 _MOST_TOKENS: Final = 50
 _MOST_LABEL_LETTERS: Final = 64
@@ -205,9 +206,10 @@ class _Account:
             return self._request_page(request, form, "Choose a game.")
         try:
             await self.server.service.submit(user, _request_of(form, game))
-        except (RefusedError, ValueError) as error:
-            sentence = str(error)
-            return self._request_page(request, form, f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}.")
+        except RefusedError as error:
+            return self._request_page(request, form, WebError.of(error, 422).sentence)
+        except WebError as error:
+            return self._request_page(request, form, error.sentence)
         return RedirectResponse("/account", _SEE_OTHER)
 
     async def cancel(self, request: Request) -> Response:
@@ -311,9 +313,7 @@ class _Account:
 
     def _faults(self, request: Request) -> list[tuple[str, Fault]]:
         """The names of bots, and what each did wrong."""
-        text = request.query_params.get("before", "")
-        before = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
-        store = self.server.store
+        before, store = whole_number(request.query_params.get("before", "")), self.server.store
         found = access.faults(store, visitor_of(request).person, before=before, most=_MOST_FAULTS)
         versions = {fault.version for fault in found if fault.version is not None}
         bots = {version: records.bot(store, version) for version in versions}
@@ -372,34 +372,25 @@ def _request_of(form: Mapping[str, str], game: ServerGame) -> JobRequest:
     """The request of a form.
 
     Raises:
-        ValueError: a field is no number, or an unknown seating.
+        WebError: a field is no number, or an unknown seating.
     """
     players = tuple(form.get(f"player{seat}", "") for seat in range(1, game.game.num_players + 1))
     if not all(players):
-        raise ValueError("choose a player for each seat")
+        raise WebError(422, "Choose a player for each seat.")
     try:
         seating = Seating(form.get("seating") or Seating.ROTATIONS)
     except ValueError:
-        raise ValueError("there is no such seating") from None
+        raise WebError(422, "There is no such seating.") from None
     return JobRequest(
         game.name,
         players,
         form.get("tag", "").strip(),
-        _number(form.get("runs", ""), "runs") or 1,
-        deals=_number(form.get("deals", ""), "deals"),
+        form_number(form, "runs", 1, _MOST_DEALS) or 1,
+        deals=form_number(form, "deals", 1, _MOST_DEALS),
         seating=seating,
         stop=form.get("stop", "").strip() or None,
         practice=bool(form.get("practice")),
     )
-
-
-def _number(text: str, what: str) -> int | None:
-    text = text.strip()
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
-        raise ValueError(f"{what}: a whole number from 1, or nothing")
-    return int(text)
 
 
 def _faults_part(faults: Sequence[tuple[str, Fault]]) -> Part:

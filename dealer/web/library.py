@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import quote, urlencode
@@ -26,6 +26,7 @@ from dealer.server.db.records import Job, Run, RunState
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.watching import LiveMatches, WatchedRun
+from dealer.web.security import whole_number
 from dealer.web.visitor import Visitor
 from logs.document import Column, Link, Table, Value
 from logs.hand_source import HandSource, find
@@ -124,26 +125,10 @@ class Counting:
         self._thread.shutdown(cancel_futures=True)
 
 
-class _OpenRuns:
-    """The runs that were asked for last, read once."""
-
-    def __init__(self) -> None:
-        self._runs: OrderedDict[str, WatchedRun] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: str, make: Callable[[], WatchedRun | None]) -> WatchedRun | None:
-        """A run by its key, with new hands taken in."""
-        with self._lock:
-            run = self._runs.get(key) or make()
-            if run is None:
-                return None
-            self._runs[key] = run
-            self._runs.move_to_end(key)
-            if len(self._runs) > _MOST_OPEN:
-                self._runs.popitem(last=False)
-        with run.lock:
-            run.look()
-        return run
+def _with_new_hands(run: WatchedRun) -> WatchedRun:
+    with run.lock:
+        run.look()
+    return run
 
 
 class LocalLibrary:
@@ -162,7 +147,8 @@ class LocalLibrary:
         self._paths = list(paths)
         self._find = find
         self._live = live
-        self._open = _OpenRuns()
+        # Of the runs that were asked for last, each is read once.
+        self._watched = lru_cache(_MOST_OPEN)(WatchedRun)
 
     def _found(self) -> dict[str, Path]:
         found: dict[str, Path] = {}
@@ -197,16 +183,12 @@ class LocalLibrary:
             LogsError: it cannot be read.
             OSError: it cannot be read.
         """
-
-        def make() -> WatchedRun | None:
-            path = self._found().get(key)
-            return None if path is None else WatchedRun(path, key, self._find)
-
-        run = self._open.get(key, make)
-        return None if run is None else ShownRun(run, Access(), self._live)
+        path = self._found().get(key)
+        if path is None:
+            return None
+        return ShownRun(_with_new_hands(self._watched(path, key, self._find)), Access(), self._live)
 
 
-_MOST_DIGITS: Final = 12
 _ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}
 
 
@@ -258,23 +240,19 @@ def _local_row(key: str, path: Path) -> tuple[Value, ...]:
     return link, run.games, run.players, run.lead, run.deals, run.began.timestamp(), None, state
 
 
-def _number(key: str) -> int | None:
-    """The number of a run by its key; None if it can be none."""
-    return int(key) if key.isascii() and key.isdigit() and len(key) <= _MOST_DIGITS else None
-
-
 class ServerLibrary:
     """The runs of a server."""
 
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
-        self._open = _OpenRuns()
+        # Of the runs that were asked for last, each is read once.
+        self._watched = lru_cache(_MOST_OPEN)(WatchedRun)
         self._tables: dict[int, tuple[LiveMatches, Callable[[], None]]] = {}
         self._lock = threading.Lock()
 
     def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
         """The newest runs, or those older than the one of a key; and the key of the last if more follow."""
-        before = _number(after)
+        before = whole_number(after)
         if after and before is None:
             return runs_table("Runs", ()), ""
         # A game that is not played here now still has runs.
@@ -298,7 +276,7 @@ class ServerLibrary:
             OSError: it cannot be read.
             WebError: its files were removed, or there never were any; the sentence gives the reason.
         """
-        number = _number(key)
+        number = whole_number(key)
         row = None if number is None else records.run(self._parts.store, number)
         job = None if row is None else records.job(self._parts.store, row.job)
         if row is None or job is None:
@@ -312,8 +290,8 @@ class ServerLibrary:
             raise WebError(404, access.words(reason) or "The files of this run have been removed.")
         with self._lock:
             tables = self._tables_of(row)
-        run = self._open.get(key, lambda: WatchedRun(path, key))
-        return None if run is None else ShownRun(run, access, tables, reason, row.unrated, self._practice_path(job))
+        run = _with_new_hands(self._watched(path, key))
+        return ShownRun(run, access, tables, reason, row.unrated, self._practice_path(job))
 
     def _practice_path(self, job: Job) -> str:
         if not self._parts.settings.practice_duplicates:

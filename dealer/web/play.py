@@ -25,7 +25,7 @@ from dealer.person.table_session import TableSession
 from dealer.server.access import Visibility, table_visibility
 from dealer.server.db.runs import TableRow
 from dealer.server.settings import ServerBot, ServerGame
-from dealer.web.security import read_form
+from dealer.web.security import form_number, read_form
 from dealer.web.site import Site
 from dealer.web.tables import TableManager, connected_bots_in, table_settings
 from dealer.web.views import table_values
@@ -104,13 +104,10 @@ class PlayPage:
         try:
             game = self._game(form.get("game", ""))
             bots = _bots_of(form, game, [name for name, _ in connected_bots_in(server, game)])
-            hands = _number(form.get("hands", ""), "hands", 1, HANDS)
-            seed = _number(form.get("seed", ""), "seed", 0, 2**32 - 1)
-            decision_s = _number(form.get("decision_s", ""), "seconds for a decision", 1, 86_400)
-        except _NotAsked as error:
-            return self._form_page(request, form, str(error))
-        cards: Seed = DealKey.new() if seed is None else seed
-        try:
+            hands = form_number(form, "hands", 1, HANDS)
+            seed = form_number(form, "seed", 0, 2**32 - 1)
+            decision_s = form_number(form, "decision_s", 1, 86_400, "Seconds for a decision")
+            cards: Seed = DealKey.new() if seed is None else seed
             table = await self.table_manager.open(
                 owner_of(visitor),
                 lambda: table_settings(server, game, bots, visitor.user, cards, deals=hands),
@@ -122,7 +119,7 @@ class PlayPage:
                 decision_s=None if decision_s is None else float(decision_s),
             )
         except WebError as error:
-            if error.status not in (409, 429):
+            if error.status not in (409, 422, 429):
                 raise
             return self._form_page(request, form, str(error), status=error.status)
         except DealerError as error:
@@ -137,7 +134,7 @@ class PlayPage:
         assert self.site.server is not None
         game = self.site.server.settings.find_game(name)
         if game is None or not game.bots:
-            raise _NotAsked("Choose a game.")
+            raise WebError(422, "Choose a game.")
         return game
 
     def _form_page(
@@ -258,20 +255,6 @@ class PlayPage:
         )
 
 
-class _NotAsked(Exception):
-    """The form of a new table cannot be understood; the message is the reason."""
-
-
-def _number(text: str, what: str, least: int, most: int) -> int | None:
-    """A number of a form; None where the field is empty."""
-    text = text.strip()
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
-        raise _NotAsked(f"{what.capitalize()}: a whole number from {least:,} to {most:,}, or nothing.")
-    return int(text)
-
-
 def _usual(game: ServerGame) -> str:
     """The bot that is chosen unless the person chooses another."""
     names = [bot.name for bot in game.bots]
@@ -290,9 +273,9 @@ def _bots_of(form: Mapping[str, str], game: ServerGame, guests: Sequence[str]) -
         name = form.get(f"bot{seat}", "") or first
         bot = game.bot(name) or (name if name in guests else None)
         if bot is None:
-            raise _NotAsked(f"Seat {seat}: {_NOT_THERE.format(game=game.shown)}")
+            raise WebError(422, f"Seat {seat}: {_NOT_THERE.format(game=game.shown)}")
         if isinstance(bot, str) and bot in chosen:
-            raise _NotAsked(f"Seat {seat}: {bot} sits there already; a user's bot has one seat at a table.")
+            raise WebError(422, f"Seat {seat}: {bot} sits there already; a user's bot has one seat at a table.")
         chosen.append(bot)
     return chosen
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
@@ -28,6 +28,7 @@ from dealer.run.results import TournamentResult
 from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, RunFilter, ShownRun, run_path
+from dealer.web.security import whole_number
 from dealer.web.site import Site, download, next_pages, templates
 from dealer.web.views import (
     contest_document,
@@ -37,15 +38,14 @@ from dealer.web.views import (
     hero_of,
     match_of,
     match_path,
-    open_run,
+    read_run,
     run_document,
     scores_document,
 )
-from dealer.web.visitor import visitor_of
 from engine.text import count_of, shown
 from logs import format_state_line
 from logs.document import NAME, Column, Document, Fact, Link, Part, Section, Table
-from logs.errors import LogsError, NoSuchHandError
+from logs.errors import LogsError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats import ExportOptions, file_stem
 from logs.hand_index import HandSummary
@@ -53,9 +53,7 @@ from logs.record import HandRecord
 from logs.view import views_of
 
 _PAGE: Final = 100
-_MOST_DIGITS: Final = 12
 _NOT_PUBLIC: Final = "They are public when their cards are not played any more."
-T = TypeVar("T")
 
 
 class Pages:
@@ -73,39 +71,14 @@ class Pages:
         """The addresses of these pages."""
         match = "/runs/{run}/matches/{match:path}"
         return [
-            Route(f"{match}/hands/{{number}}/{{format}}", self.hand_text),
-            Route(f"{match}/hands/{{number}}", self.hand),
+            Route(f"{match}/hands/{{number:int}}/{{format}}", self.hand_text),
+            Route(f"{match}/hands/{{number:int}}", self.hand),
             Route(f"{match}/export/{{format}}", self.export),
             Route(match, self.match),
             Route("/runs/{run}/contest/{contest:path}", self.contest),
             Route("/runs/{run}", self.run),
             Route("/runs", self.runs),
         ]
-
-    # ---- finding
-
-    async def _read(self, request: Request, read: Callable[[ShownRun], T], *, counted: bool = False) -> T:
-        """What is read of the run that a request names.
-
-        Raises:
-            WebError: there is no such run, match or hand, or it cannot be read.
-        """
-
-        def work() -> T:
-            try:
-                found = open_run(self._library, request.path_params["run"], visitor_of(request))
-                if counted:
-                    self._counting.ask(found.run)
-                with found.run.lock:
-                    return read(found)
-            except NoSuchHandError as error:
-                raise WebError(404, f"{error}.") from None
-            except LogsError as error:
-                raise WebError(500, f"{shown(str(error))}.") from None
-            except OSError as error:
-                raise WebError(500, f"A file of the run cannot be read: {error.strerror}.") from None
-
-        return await run_in_threadpool(work)
 
     # ---- pages
 
@@ -150,7 +123,7 @@ class Pages:
                 return {**_contest_page(found, run.contests[0]), "problems": problems}
             return {"document": run_document(found), "crumbs": (Link("Runs", "/runs"),), "problems": problems}
 
-        return self._site.document(request, **await self._read(request, read, counted=True))
+        return self._site.document(request, **await read_run(self._library, request, read, self._counting))
 
     async def contest(self, request: Request) -> Response:
         """A contest of a run."""
@@ -158,15 +131,14 @@ class Pages:
         def read(found: ShownRun) -> dict[str, Any]:
             return _contest_page(found, contest_of(found, request.path_params["contest"]))
 
-        return self._site.document(request, **await self._read(request, read, counted=True))
+        return self._site.document(request, **await read_run(self._library, request, read, self._counting))
 
     async def match(self, request: Request) -> Response:
         """The hands of a match, page by page."""
         wanted = request.query_params.get("hand", "")
-        if wanted.isascii() and wanted.isdigit():
-            here = hand_path(request.path_params["run"], request.path_params["match"], int(wanted[:_MOST_DIGITS]))
-            return RedirectResponse(here, 302)
-        at = _number(request.query_params.get("page", "1"), 1)
+        if (number := whole_number(wanted)) is not None:
+            return RedirectResponse(hand_path(request.path_params["run"], request.path_params["match"], number), 302)
+        at = whole_number(request.query_params.get("page", "")) or 1
 
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])
@@ -199,12 +171,11 @@ class Pages:
                 "has_hands": bool(hands.rows),
             }
 
-        return self._site.document(request, **await self._read(request, read))
+        return self._site.document(request, **await read_run(self._library, request, read))
 
     async def hand(self, request: Request) -> Response:
         """One hand, moment by moment."""
-        number = _number(request.path_params["number"])
-        asked = _number(request.query_params.get("step", "0"), 0)
+        number, asked = request.path_params["number"], whole_number(request.query_params.get("step", "")) or 0
 
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])
@@ -233,11 +204,11 @@ class Pages:
                 "values": record.values,
             }
 
-        return self._site.page(request, "hand.html.jinja", **await self._read(request, read))
+        return self._site.page(request, "hand.html.jinja", **await read_run(self._library, request, read))
 
     async def hand_text(self, request: Request) -> Response:
         """A hand as text."""
-        number, wanted = _number(request.path_params["number"]), request.path_params["format"]
+        number, wanted = request.path_params["number"], request.path_params["format"]
 
         def read(found: ShownRun) -> str:
             _, match = match_of(found, request.path_params["match"])
@@ -247,7 +218,7 @@ class Pages:
                 raise WebError(404, "This hand cannot be had in that format.")
             return text
 
-        return PlainTextResponse(await self._read(request, read))
+        return PlainTextResponse(await read_run(self._library, request, read))
 
     async def export(self, request: Request) -> Response:
         """All hands of a match as a file."""
@@ -272,7 +243,7 @@ class Pages:
 
             return download(match_texts(format_, records(), ExportOptions(seed=match.hands.seed)), name)
 
-        return await self._read(request, read)
+        return await read_run(self._library, request, read)
 
     def _hand(self, found: ShownRun, match: WatchedMatch, number: int) -> HandRecord:
         if not found.sees_cards:
@@ -314,14 +285,6 @@ def _hands_table(run: str, match: WatchedMatch, hands: Iterable[HandSummary]) ->
         rows.append((link, *(values.get(name) for name in names), damage))
     columns = (Column("hand", ","), *(Column(shown(name), "chips") for name in names), Column(""))
     return Table.of("Hands with the net chips of each player", columns, rows).without_empty()
-
-
-def _number(text: str, default: int | None = None) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
-        return int(text)
-    if default is None:
-        raise WebError(404, "A hand is named by its number.")
-    return default
 
 
 def _has(check: Callable[..., object], match: WatchedMatch) -> bool:

@@ -18,7 +18,6 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -234,10 +233,10 @@ class SecurityMiddleware:
             is_owner=self._sessions is None,
             is_secure=request.url.scheme == "https",
         )
-        cookie = _cookie_of(request, cookie_name(request, found))
-        if not cookie:
+        cookie = request.cookies.get(cookie_name(request, found), "")
+        if not cookie.isascii() or len(cookie) > _MOST_COOKIE_LETTERS:
             return found
-        user = None if self._sessions is None else self._sessions.find(cookie)
+        user = None if self._sessions is None or not cookie else self._sessions.find(cookie)
         return replace(found, cookie=cookie, user=user)
 
 
@@ -247,20 +246,10 @@ def _host_of(text: str) -> str:
     return name.lower().rstrip(".")
 
 
-def _cookie_of(request: HTTPConnection, name: str) -> str:
-    jar: SimpleCookie = SimpleCookie()
-    for header in request.headers.getlist("cookie"):
-        try:
-            jar.load(header)
-        except CookieError:
-            return ""
-    value = jar[name].value if name in jar else ""
-    return value if value.isascii() and len(value) <= _MOST_COOKIE_LETTERS else ""
-
-
 FORM_KEY = "form_key"
 """The name of the field that holds the key; scripts may send it as the header ``X-Form-Key`` instead."""
 _MOST_FIELDS = 200
+_MOST_DIGITS = 12
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
@@ -284,3 +273,21 @@ async def read_form(request: Request) -> Mapping[str, str]:
     if not hmac.compare_digest(given.encode("utf-8", "replace"), visitor_of(request).form_key.encode()):
         raise WebError(403, "This form is out of date: go back, reload the page and send it again.")
     return fields
+
+
+def whole_number(text: str) -> int | None:
+    """A number of an address, a query or a form; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
+
+
+def form_number(form: Mapping[str, str], name: str, least: int, most: int, what: str = "") -> int | None:
+    """A number in a field of a form; None where it is empty.
+
+    Raises:
+        WebError: it is none from `least` to `most`.
+    """
+    text = form.get(name, "").strip()
+    number = whole_number(text)
+    if text and (number is None or not least <= number <= most):
+        raise WebError(422, f"{what or name.capitalize()}: a whole number from {least:,} to {most:,}, or nothing.")
+    return number

@@ -26,6 +26,7 @@ from dealer.server.db.records import Bot, Run, RunState
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.library import ServerLibrary, run_path, runs_table
+from dealer.web.security import whole_number
 from dealer.web.site import Site, next_pages
 from dealer.web.views import crosstable_note, table_now
 from dealer.web.visitor import Visitor, visitor_of
@@ -40,7 +41,6 @@ _RUNS_OF_A_BOT: Final = 20
 _BEST: Final = 5
 _RUNS_OF_THE_FRONT: Final = 8
 _TABLES_OF_THE_FRONT: Final = 2
-_MOST_DIGITS: Final = 12
 _RATING: Final = "expected winnings from the average of the comparable bots"
 _RATING_NOTE: Final = f"The rating is the {_RATING}, in mbb/g with its 95 % interval. Provisional: based on few deals."
 _LADDER_ONLY: Final = "Only contests of the server's ladder count, which it plays while no request waits."
@@ -84,10 +84,8 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
 
     async def pair(request: Request) -> Response:
         found = _game(server, request)
-        number = request.path_params["number"]
-        if not _is_number(number):
-            raise WebError(404, "There is no such pair.")
-        document, following = await run_in_threadpool(_pair, server, found, int(number), _number(request, "after"))
+        number, after = request.path_params["number"], _number(request, "after")
+        document, following = await run_in_threadpool(_pair, server, found, number, after)
         return site.document(request, document, crumbs=_crumbs(found), pages=next_pages(request, following))
 
     return [
@@ -96,7 +94,7 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
         Route("/bots/{game:path}/{name}", bot),
         Route("/standings/{game:path}", game),
         Route("/tables/{game:path}", tables),
-        Route("/pairs/{game:path}/{number}", pair),
+        Route("/pairs/{game:path}/{number:int}", pair),
     ]
 
 
@@ -107,16 +105,13 @@ def _game(server: ServerParts, request: Request) -> ServerGame:
         raise WebError.of(error, 404) from None
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-
-
 def _number(request: Request, name: str) -> int | None:
     """A number in the query; None where there is none."""
     text = request.query_params.get(name, "")
-    if text and not _is_number(text):
+    number = whole_number(text)
+    if text and number is None:
         raise WebError(404, "There is no such page.")
-    return int(text) if text else None
+    return number
 
 
 def _crumbs(game: ServerGame) -> tuple[Link, ...]:

@@ -5,10 +5,13 @@ Nothing is in them that the visitor may not see. The addresses stay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 
 from bots.human import Scene, in_words
 from dealer.errors import WebError
@@ -28,15 +31,15 @@ from dealer.reports.documents import crosstable
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
 from dealer.run.writers import remedy_text
 from dealer.watching import WatchedContest, WatchedMatch, WatchedRun
-from dealer.web.library import Library, ShownRun, run_path
-from dealer.web.visitor import Visitor
+from dealer.web.library import Counting, Library, ShownRun, run_path
+from dealer.web.visitor import Visitor, visitor_of
 from engine import Deal, Move
 from engine.holdem import is_holdem
 from engine.text import count_of, escaped, listed, shown
 from logs import HandRecord
 from logs.contest_scores import ContestScores, ScorePoint
 from logs.document import CODE, NAME, Axis, Chart, Column, Document, Fact, Link, Section, Series, Table, Value
-from logs.errors import LogsError
+from logs.errors import LogsError, NoSuchHandError
 from logs.estimation import Rate
 from logs.poker_table.faces import with_symbols
 from logs.view import Acted, Dealt, HandView, views_of
@@ -44,6 +47,7 @@ from protocol.game_definition import short_name
 
 _PRACTICE: Final = "played as practice, with the same cards in every seating, the contest shows where your bot loses"
 _MOST_NOTABLE: Final = 10
+_T = TypeVar("_T")
 _MOST_ROWS: Final = 60
 """Of a table of hands: a deal of many players has many seatings."""
 
@@ -79,6 +83,32 @@ def open_run(library: Library, key: str, visitor: Visitor) -> ShownRun:
     if found is None:
         raise WebError(404, "There is no such run.")
     return found
+
+
+async def read_run(
+    library: Library, request: Request, read: Callable[[ShownRun], _T], counting: Counting | None = None
+) -> _T:
+    """What is read of the run that a request names, counted where `counting` is given.
+
+    Raises:
+        WebError: there is no such run, match or hand, or it cannot be read.
+    """
+
+    def work() -> _T:
+        try:
+            found = open_run(library, request.path_params["run"], visitor_of(request))
+            if counting is not None:
+                counting.ask(found.run)
+            with found.run.lock:
+                return read(found)
+        except NoSuchHandError as error:
+            raise WebError(404, f"{error}.") from None
+        except LogsError as error:
+            raise WebError(500, f"{shown(str(error))}.") from None
+        except OSError as error:
+            raise WebError(500, f"A file of the run cannot be read: {error.strerror}.") from None
+
+    return await run_in_threadpool(work)
 
 
 def contest_of(found: ShownRun, key: str) -> WatchedContest:

@@ -57,7 +57,7 @@ def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
         assert "&lt;script&gt;" in page.text
         (run,) = records.runs(Store(one.house.folder / DATABASE_NAME))
         details = await one.browser.get(f"/account/runs/{run.id}")
-        assert re.search(r"match\.b 7 ", seen(details))
+        assert re.search(r"match\.b 7 ", seen(details)), seen(details)
         assert f'href="/runs/{run.id}"' in details.text
         assert (await one.browser.get(f"/runs/{run.id}")).status_code == 200
         links = re.findall(f'href="(/account/runs/{run.id}/[^"]+)"', details.text)
@@ -101,7 +101,7 @@ def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
         ({"game": "chess"}, "Choose a game."),
         ({"player2": ""}, "Choose a player for each seat."),
         ({"player2": "nobody"}, "has no bot nobody"),
-        ({"deals": "x"}, "Deals: a whole number from 1, or nothing."),
+        ({"deals": "x"}, "Deals: a whole number from 1 to 999,999,999, or nothing."),
         ({"deals": "999999999"}, "deals here"),
         ({"runs": "99"}, "at most 10 times"),
         ({"stop": "when=ever"}, "Stop: "),
