@@ -69,6 +69,8 @@ def set_cookie(request: HTTPConnection, response: Response, visitor: Visitor, va
 
 def as_web_error(error: Exception) -> WebError:
     """The answer to an internal error, without what belongs in the log only."""
+    if isinstance(error, WebError):
+        return error
     if isinstance(error, StoreError):
         _log.error("%s", error)
         return WebError(503, "The server cannot read or write what it keeps; try again later.", wait_s=_RETRY_S)

@@ -36,7 +36,7 @@ from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.tables import TableManager
 from dealer.web.visitor import Sessions, visitor_of
 from engine.text import duration, shown
-from logs.document import Document, Link, Value
+from logs.document import Document, Link, Value, text_of
 from logs.document.page import add_filters, template_text
 from protocol.game_definition import short_name
 
@@ -148,7 +148,7 @@ def templates() -> Environment:
         loader=ChoiceLoader([PackageLoader("dealer.web"), FunctionLoader(template_text)]),
     )
     add_filters(environment)
-    environment.filters |= {"shown": shown, "game": short_name, "duration": duration}
+    environment.filters |= {"shown": shown, "game": short_name, "duration": duration, "text": text_of}
     environment.filters["segment"] = lambda text: quote(str(text), safe="")
     return environment
 
@@ -207,12 +207,10 @@ def make_app(
 def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]]:
     """What answers where something is raised, for an application of a site."""
 
-    async def on_web_error(request: Request, error: Exception) -> Response:
-        assert isinstance(error, WebError)
-        return error_answer(site, request, error)
+    async def on_error(request: Request, error: Exception) -> Response:
+        return error_answer(site, request, as_web_error(error))
 
-    async def on_http_error(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
+    async def on_http_error(request: Request, error: HTTPException) -> Response:
         sentence = _SENTENCES.get(error.status_code, f"{error.detail}.")
         answer = error_answer(site, request, WebError(error.status_code, sentence))
         answer.headers.update(error.headers or {})
@@ -220,15 +218,7 @@ def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request,
             answer.headers["allow"] = ", ".join(_methods(request))
         return answer
 
-    async def on_our_error(request: Request, error: Exception) -> Response:
-        return error_answer(site, request, as_web_error(error))
-
-    return {
-        WebError: on_web_error,
-        HTTPException: on_http_error,
-        StoreError: on_our_error,
-        Exception: on_our_error,
-    }
+    return {WebError: on_error, HTTPException: on_http_error, StoreError: on_error, Exception: on_error}
 
 
 def _methods(request: Request) -> list[str]:
