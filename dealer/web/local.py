@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import secrets
 import signal
 import time
@@ -29,13 +30,12 @@ from dealer.web.library import Counting, Library, LocalLibrary
 from dealer.web.play import LOCAL_OWNER, routes
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
-from dealer.web.tables import LocalTableStore, TableLimits, TableManager
+from dealer.web.tables import LocalTableStore, TableManager
 from logs.document import Link
 
 _HOST: Final = "127.0.0.1"
 _LAST_PAGE_S: Final = 0.5
 """So long the browser has to fetch the last page and its style."""
-_FOREVER_S: Final = 1e12
 
 
 def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
@@ -95,7 +95,7 @@ async def _play(run: Run[ContestResult], port: int, on_address: Callable[[str], 
     game = run.planned[0].record.game_name
     table = TableRow(secrets.token_urlsafe(16), LOCAL_OWNER, game, names[1:], run.folder, time.time())
     table_store = LocalTableStore(table)
-    limits = TableLimits(asleep_after_s=_FOREVER_S, closed_after_s=_FOREVER_S)
+    web = WebSettings(port=port, table_asleep_minutes=math.inf, table_closed_days=math.inf)
     task = asyncio.current_task()
     assert task is not None
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -103,10 +103,10 @@ async def _play(run: Run[ContestResult], port: int, on_address: Callable[[str], 
             # Not on Windows, where Ctrl-C cancels this task itself.
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     table_session = None
-    async with TableManager(table_store, limits) as table_manager:
+    async with TableManager(table_store, web) as table_manager:
         site = Site(table_manager=table_manager)
         table_session = await table_manager.table_session(table)
-        async with answering(make_app(site, routes(site)), _HOST, WebSettings(port=port)) as address:
+        async with answering(make_app(site, routes(site)), _HOST, web) as address:
             on_address(f"{address}play/{table.id}")
             with contextlib.suppress(asyncio.CancelledError):
                 await table_store.closed.wait()

@@ -17,7 +17,7 @@ from dealer.web.library import Counting, ServerLibrary
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
 from dealer.web.slumbot.interface import SlumbotSessions
-from dealer.web.tables import ServerTableStore, TableBots, TableLimits, TableManager
+from dealer.web.tables import ServerTableStore, TableBots, TableManager
 from dealer.web.visitor import Sessions
 from logs.document import Link
 
@@ -28,18 +28,10 @@ PRIVATE_LINKS: Final = (Link("Account", "/account"),)
 def make_server_site(parts: ServerParts) -> Site:
     """The site of a server."""
     web = parts.settings.web
-    limits = TableLimits(
-        per_person=web.max_tables_per_person,
-        per_address=web.max_tables_per_address,
-        awake=web.max_tables,
-        for_users=web.tables_for_users_percent / 100,
-        asleep_after_s=60 * web.table_asleep_minutes,
-        closed_after_s=86_400 * web.table_closed_days,
-    )
     return Site(
         server=parts,
         sessions=Sessions(parts.store, 86_400 * web.session_days),
-        table_manager=TableManager(ServerTableStore(parts), limits, TableBots(parts)),
+        table_manager=TableManager(ServerTableStore(parts), web, TableBots(parts)),
         links=LINKS,
         private_links=PRIVATE_LINKS,
     )

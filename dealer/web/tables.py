@@ -33,7 +33,7 @@ from dealer.server.db.runs import GUEST_NAME, RunReport, TableRow, add_table, cl
 from dealer.server.queue.playing import report_of, seat_notifier
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment, process_settings
-from dealer.server.settings import ServerBot, ServerGame, player_name
+from dealer.server.settings import ServerBot, ServerGame, WebSettings, player_name
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import TABLE_TAG
@@ -41,29 +41,8 @@ from protocol.joining import TABLE_TAG
 _log = logging.getLogger(__name__)
 _TIDY_EVERY_S: Final = 5.0
 _NOTE_SEEN_S: Final = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class TableLimits:
-    """How many tables there may be, and for how long.
-
-    Attributes:
-        per_person: open tables of one person.
-        per_address: open tables of guests from one address.
-        in_all: open tables.
-        awake: tables at which bots sit at a time.
-        for_users: the part of both that guests leave to users.
-        asleep_after_s: without a look at it a table is put to sleep.
-        closed_after_s: without a look at it a table is closed.
-    """
-
-    per_person: int = 5
-    per_address: int = 10
-    in_all: int = 500
-    awake: int = 50
-    for_users: float = 0.5
-    asleep_after_s: float = 600.0
-    closed_after_s: float = 7 * 86_400.0
+_MOST_TABLES: Final = 500
+"""Open ones, awake or asleep."""
 
 
 class TableStore(Protocol):
@@ -150,7 +129,7 @@ class TableManager:
     def __init__(
         self,
         table_store: TableStore,
-        limits: TableLimits | None = None,
+        web: WebSettings | None = None,
         bots: TableBots | None = None,
         *,
         clock_s: Callable[[], float] = time.time,
@@ -159,11 +138,11 @@ class TableManager:
 
         Args:
             table_store: of the tables.
-            limits: how many there may be.
+            web: how many there may be, and for how long; None for the usual numbers.
             bots: calls bots of users; None where there are none.
             clock_s: the time, in seconds since 1970.
         """
-        self.limits = limits or TableLimits()
+        self._web = web or WebSettings()
         self.table_store = table_store
         self._bots = bots
         self._clock_s = clock_s
@@ -301,23 +280,16 @@ class TableManager:
     # ---- inside
 
     def _check_open_tables(self, coming: _Coming) -> None:
-        limits, new = self.limits, [one for one in self._coming if one.is_new]
-        if len(self.table_store.of(coming.owner)) + sum(one.owner == coming.owner for one in new) >= limits.per_person:
-            sentence = f"You sit at {limits.per_person} tables already: end one of them first."
-            raise WebError(429, sentence, "tables.person")
-        if coming.address is not None:
-            there = [*self._addresses.values(), *(one.address for one in new)]
-            if there.count(coming.address) >= limits.per_address:
-                sentence = (
-                    f"{limits.per_address} guests' tables are open from your address: end one of them, or log in."
-                )
-                raise WebError(429, sentence, "tables.address")
-        _check_share(
-            [table.is_guests for table in self.table_store.of(None)] + [one.is_guests for one in new],
-            coming,
-            limits.in_all,
-            limits,
-        )
+        new = [one for one in self._coming if one.is_new]
+        most = self._web.max_tables_per_person
+        if len(self.table_store.of(coming.owner)) + sum(one.owner == coming.owner for one in new) >= most:
+            raise WebError(429, f"You sit at {most} tables already: end one of them first.", "tables.person")
+        most, address = self._web.max_tables_per_address, coming.address
+        if address and [*self._addresses.values(), *(one.address for one in new)].count(address) >= most:
+            sentence = f"{most} guests' tables are open from your address: end one of them, or log in."
+            raise WebError(429, sentence, "tables.address")
+        there = [table.is_guests for table in self.table_store.of(None)] + [one.is_guests for one in new]
+        self._check_share(there, coming, _MOST_TABLES)
 
     @contextlib.contextmanager
     def _admitted(self, coming: _Coming) -> Iterator[None]:
@@ -328,12 +300,19 @@ class TableManager:
         """
         self.check_open()
         there = [one.is_guests for one in self._awake.values()] + [one.is_guests for one in self._coming]
-        _check_share(there, coming, self.limits.awake, self.limits)
+        self._check_share(there, coming, self._web.max_tables)
         self._coming.append(coming)
         try:
             yield
         finally:
             self._coming.remove(coming)
+
+    def _check_share(self, are_guests: Sequence[bool], coming: _Coming, most: int) -> None:
+        """Refuse a table beyond the most there may be, or a guest's beyond the part that is open to guests."""
+        if len(are_guests) >= most:
+            raise WebError(503, "So many people play just now that no table is free; try again later.", "tables", 60)
+        if coming.is_guests and sum(are_guests) >= math.ceil(most * (1 - self._web.tables_for_users_percent / 100)):
+            raise WebError(503, "All tables for guests are taken: log in, or try again later.", "tables.guests", 60)
 
     def _seat(self, table: TableRow, table_session: TableSession) -> _Awake:
         if self._bots is not None:
@@ -372,20 +351,11 @@ class TableManager:
     async def _tidy_up(self) -> None:
         now_s = time.monotonic()
         for number, awake in list(self._awake.items()):
-            if not awake.looks and now_s - awake.seen_s > self.limits.asleep_after_s:
+            if not awake.looks and now_s - awake.seen_s > 60 * self._web.table_asleep_minutes:
                 await self._put_to_sleep(number)
         for table in self.table_store.of(None):
-            if table.id not in self._awake and self._clock_s() - table.seen_s > self.limits.closed_after_s:
+            if table.id not in self._awake and self._clock_s() - table.seen_s > 86_400 * self._web.table_closed_days:
                 await self.end(table, "no player has returned to it")
-
-
-def _check_share(are_guests: Sequence[bool], coming: _Coming, most: int, limits: TableLimits) -> None:
-    """Refuse a table beyond the most there may be, or a guest's beyond the part that is open to guests."""
-    if len(are_guests) >= most:
-        raise WebError(503, "So many people play just now that no table is free; try again later.", "tables", 60)
-    if coming.is_guests and sum(are_guests) >= math.ceil(most * (1.0 - limits.for_users)):
-        sentence = "All tables for guests are taken: log in, or try again later."
-        raise WebError(503, sentence, "tables.guests", 60)
 
 
 def _reopened(folder: Path) -> TableSession:
