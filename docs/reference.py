@@ -1,25 +1,51 @@
-"""The reference pages, generated while the site is built: commands, settings, fields of a result, public names."""
+"""The reference pages, generated while the site is built: commands, settings, JSON, public names."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+import json
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+from pydantic import BaseModel, TypeAdapter
 from typer.main import get_command
 
 from dealer.cli.commands import help_page
 from dealer.cli.help import HELP_ENTRY, Entry
 
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
 PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer")
+
+
+class SectionData(BaseModel):
+    """A section of a document: sentences, and tables, charts and lists of facts, each with its title."""
+
+    title: str
+    parts: list[str | dict[str, Any]]
+
+
+class DocumentData(BaseModel):
+    """What `logs.document.plain.json_data` makes of a document without a type of its own."""
+
+    title: str
+    sentences: list[str]
+    facts: dict[str, Any]
+    sections: list[SectionData]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages: an event of MkDocs."""
+    from mkdocs.structure.files import File
+
     files.append(File.generated(config, "reference/command-line.md", content=command_line()))
     files.append(File.generated(config, "reference/settings.md", content=run_settings()))
     files.append(File.generated(config, "reference/result.md", content=result_fields()))
+    files.append(File.generated(config, "reference/json.md", content=json_page()))
+    for name, schema in schemas().items():
+        text = json.dumps(schema, indent=2) + "\n"
+        files.append(File.generated(config, f"reference/{name}.schema.json", content=text))
     for package in PACKAGES:
         files.append(File.generated(config, f"reference/{package}.md", content=f"# {package}\n\n::: {package}\n"))
     return files
@@ -49,8 +75,6 @@ def run_settings() -> str:
 
 def result_fields() -> str:
     """A table per model of `result.json`."""
-    from pydantic import BaseModel
-
     from dealer.run import results
     from logs.variance import estimates
 
@@ -63,6 +87,65 @@ def result_fields() -> str:
                 continue
             lines += ["", f"## {model.__name__}", "", str(model.__doc__), "", "| field | meaning |", "| --- | --- |"]
             lines += [f"| `{name}` | {field.description or ''} |" for name, field in model.model_fields.items()]
+    return "\n".join(lines) + "\n"
+
+
+PRINTED: Final = {
+    "result": ("play", "tournament", "resume", "show", "deal", "table"),
+    "runs": ("runs",),
+    "statistics": ("stats",),
+    "estimates": ("stats --variance",),
+    "deviations": ("leaks",),
+    "doctor": ("doctor",),
+    "speed": ("bench dealer", "bench bot"),
+    "solution": ("solve kuhn", "solve kuhn3", "solve leduc", "solve game"),
+    "preflop": ("solve preflop",),
+    "document": ("equity", "train", "evolve"),
+}
+"""The commands that print JSON of each schema."""
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON schemas of what commands print with ``--json``, by the names of `PRINTED`."""
+    from bots.equilibrium.deviations import Deviations
+    from bots.lp_mc.preflop import PreflopSolution
+    from bots.solving.equilibria import Solution
+    from dealer.bench import Row
+    from dealer.doctor.report import DoctorReport
+    from dealer.reports.runs import ListedRun
+    from dealer.run.results import ContestResult, TournamentResult
+    from logs.tracker.statistics import Statistics
+    from logs.variance.estimates import Estimates
+
+    kinds: dict[str, Any] = {
+        "result": ContestResult | TournamentResult,
+        "runs": list[ListedRun],
+        "statistics": Statistics,
+        "estimates": Estimates,
+        "deviations": Deviations,
+        "doctor": DoctorReport,
+        "speed": list[Row],
+        "solution": Solution,
+        "preflop": PreflopSolution,
+        "document": DocumentData,
+    }
+    return {name: TypeAdapter(kind).json_schema(mode="serialization") for name, kind in kinds.items()}
+
+
+def json_page() -> str:
+    """A table of the schemas."""
+    lines = [
+        "# JSON",
+        "",
+        "Commands that show a result print it with `--json` as a value of these schemas (JSON Schema 2020-12), which",
+        "are generated from the types of the program.",
+        "",
+        "| schema | printed by |",
+        "| --- | --- |",
+    ]
+    for name, commands in PRINTED.items():
+        lines.append(f"| [{name}]({name}.schema.json) | {', '.join(f'`arena {command}`' for command in commands)} |")
+    lines += ["", "`arena leaks` prints deviations in games whose equilibrium is exact: Kuhn and Leduc poker."]
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,48 @@
+"""What commands print with ``--json`` has the schema that the documentation has of it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Final
+
+from jsonschema import Draft202012Validator
+
+from tests.dealer.cli.conftest import Arena
+from tests.scripts import script
+
+REFERENCE = script("reference.py")
+RUNS: Final = {
+    "run": "play kuhn calling random -n 120 --seed 3 --in-process --quiet",
+    "cup": "tournament kuhn calling raising folding -n 50 --seed 3 --in-process --quiet",
+}
+COMMANDS: Final = {
+    "show run": "result",
+    "show cup": "result",
+    "runs .": "runs",
+    "stats run": "statistics",
+    "stats run --variance": "estimates",
+    "leaks run --player calling": "deviations",
+    "doctor calling --game kuhn --situation folds": "doctor",
+    "bench bot calling --game kuhn --deals 5": "speed",
+    "solve kuhn3 --iterations 10": "solution",
+    "equity AhKd QQ --board 2h7dTc": "document",
+}
+
+
+def test_what_is_printed_has_its_schema(arena_here: Arena) -> None:
+    for name, command in RUNS.items():
+        arena_here(*shlex.split(command), "--out", name)
+    schemas = REFERENCE.schemas()
+    for command, name in COMMANDS.items():
+        printed = json.loads(arena_here(*shlex.split(command), "--json").out)
+        Draft202012Validator(schemas[name]).validate(printed)
+        assert any({*listed.split()} <= {*command.split()} for listed in REFERENCE.PRINTED[name])
+
+
+def test_every_schema_is_listed_and_refuses_another_value() -> None:
+    schemas = REFERENCE.schemas()
+    assert schemas.keys() == REFERENCE.PRINTED.keys()
+    for schema in schemas.values():
+        Draft202012Validator.check_schema(schema)
+        assert not Draft202012Validator(schema).is_valid({"title": 1})
