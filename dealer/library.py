@@ -98,7 +98,12 @@ class Run(Generic[_Result_co]):
         return list(dict.fromkeys(warning for warning in found if warning is not None))
 
     async def play(
-        self, on_progress: OnProgress | None = None, watch: Watch | None = None, cluster: Workers | None = None
+        self,
+        on_progress: OnProgress | None = None,
+        watch: Watch | None = None,
+        cluster: Workers | None = None,
+        *,
+        progress_s: float = _PROGRESS_S,
     ) -> _Result_co:
         """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.
 
@@ -107,7 +112,7 @@ class Run(Generic[_Result_co]):
         ended and its result is written.
 
         Args:
-            on_progress: called several times a second, and once more at the end.
+            on_progress: called every `progress_s` seconds, and once more at the end.
             watch: called with the events of all matches, except those of a cluster.
             cluster: plays the contests of a tournament instead of this machine.
 
@@ -122,7 +127,7 @@ class Run(Generic[_Result_co]):
                 self.plan, self.planned, self._write_contest, None if watch is None else watched, cluster
             )
             self._contests = tournament.contests
-            watching = None if on_progress is None else asyncio.create_task(_watch(tournament, shown))
+            watching = None if on_progress is None else asyncio.create_task(_watch(tournament, shown, progress_s))
             try:
                 if not self._is_interrupted:
                     self._playing = asyncio.create_task(tournament.play())
@@ -243,10 +248,10 @@ def _with_estimates(result: _Result) -> _Result:
     return result.model_copy(update={"estimates": reduction.estimates().games[0]})
 
 
-async def _watch(tournament: Tournament, on_progress: OnProgress) -> None:
+async def _watch(tournament: Tournament, on_progress: OnProgress, every_s: float) -> None:
     while True:
         on_progress(progress_of(tournament))
-        await asyncio.sleep(_PROGRESS_S)
+        await asyncio.sleep(every_s)
 
 
 def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from dealer.errors import Cause
 from dealer.match.faults import Fault, ReplyProblem, StrayProblem
@@ -169,8 +169,23 @@ class StrayConnection:
     line: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class SeatOpened:
+    """A seat awaits its player.
+
+    Attributes:
+        port: where; 0 for a player that is linked.
+        open_seat: the `dealer.table.links.OpenSeat` of such a player; None for others.
+    """
+
+    seat: Seat
+    port: int
+    open_seat: Any = None
+
+
 Event: TypeAlias = (
     MatchStarted
+    | SeatOpened
     | VersionDiffers
     | HandStarted
     | LineSent
@@ -197,7 +212,7 @@ class Watcher:
     """
 
     wants: frozenset[type] = frozenset(
-        {MatchStarted, HandStarted, FaultSeen, StrayConnection, HandFinished, HandClosed, MatchEnded}
+        {SeatOpened, MatchStarted, HandStarted, FaultSeen, StrayConnection, HandFinished, HandClosed, MatchEnded}
     )
 
     def notice(self, event: Event) -> None:

@@ -12,10 +12,9 @@ import asyncio
 import contextlib
 import json
 from collections import deque
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from bots.errors import BotsError, StaleEntry
 from bots.human import HandProgress, HumanSeat, Scene, SeatMoments
@@ -40,6 +39,16 @@ _RECEIVE_BYTES: Final = 1 << 16
 _MOST_NOTES: Final = 20
 
 
+class Caller(Protocol):
+    """Calls the players of a run to their seats."""
+
+    def see(self, event: MatchEvent) -> None:
+        """Take note of an event."""
+
+    def note(self, progress: Progress) -> None:
+        """Take note of the progress."""
+
+
 class TableSession:
     """One person at one table.
 
@@ -52,7 +61,7 @@ class TableSession:
         result: of the run, once it has ended or was stopped.
         problem: why nothing can be played, as a sentence; empty if nothing is wrong.
         version: grows whenever something is to be shown again.
-        on_progress: called with the progress of the run; None for no call.
+        caller: gets the progress and the events of the run, too; None where it calls no players.
     """
 
     def __init__(self, run: Run[ContestResult], *, decision_s: float | None = None) -> None:
@@ -76,7 +85,7 @@ class TableSession:
         self.result: ContestResult | None = run.finished
         self.problem = ""
         self.version = 0
-        self.on_progress: Callable[[Progress], None] | None = None
+        self.caller: Caller | None = None
         self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values, contest.players[SEAT].key)
         self._records = earlier.records
         self._last_seen = max((number for number, _ in earlier.values), default=-1)
@@ -187,8 +196,8 @@ class TableSession:
         self._changed()
 
     def _note_progress(self, progress: Progress) -> None:
-        if self.on_progress is not None:
-            self.on_progress(progress)
+        if self.caller is not None:
+            self.caller.note(progress)
         if progress.awaited != self.awaited:
             self.awaited = progress.awaited
             self._changed()
@@ -197,6 +206,8 @@ class TableSession:
                 self._address.set_result(player)
 
     def _note_event(self, event: MatchEvent) -> None:
+        if self.caller is not None:
+            self.caller.see(event)
         what = event.event
         if isinstance(what, HandFinished):
             self._records.append(what.record)

@@ -6,7 +6,6 @@ import enum
 from dataclasses import dataclass
 
 from dealer.errors import DealerError
-from dealer.table.links import OpenSeat
 from logs.estimation import Better, FixedDeals, IntervalWidth, StopRule, Verdict
 
 
@@ -33,14 +32,12 @@ class AwaitedPlayer:
 
     Attributes:
         is_remote: whether it is started outside the dealer.
-        open_seat: where it is awaited if it has no port.
     """
 
     name: str
     host: str
     port: int
     is_remote: bool
-    open_seat: OpenSeat | None = None
 
     @property
     def address(self) -> str:

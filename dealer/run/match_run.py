@@ -336,7 +336,6 @@ class TcpRun(MatchRun):
                 plan.listening.host,
                 self.ports[seat],
                 plan.players[seat].kind is PlayerKind.TCP,
-                connections.open_seat(seat),
             )
             for seat in connections.match.missing_seats()
         ]
@@ -416,7 +415,7 @@ class TcpRun(MatchRun):
             coalesce_s=plan.listening.coalesce_s,
         )
         connections.on_loss = partial(self._on_loss, connections)
-        connections.on_stray = self._tell
+        connections.on_stray = connections.on_open = self._tell
         connections.may_be_late = lambda seat: seat in self._lost_again or self._is_compiling(seat)
         self.ports = connections.listen(plan.listening.ports)
         self._connections = connections

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import fields
 
@@ -47,7 +46,6 @@ from protocol.joining import (
 )
 
 _log = logging.getLogger(__name__)
-_STANDS_EVERY_S = 1.0
 
 
 class Hosting:
@@ -239,7 +237,6 @@ class Host:
         self._hosting = hosting
         self._numbers = itertools.count(1)
         self._patience: asyncio.TimerHandle | None = None
-        self._stands_s = 0.0
 
     def take(self, line: Line) -> None:
         """The client has joined over a connection."""
@@ -271,10 +268,7 @@ class Host:
             case SeatOpen():
                 self._open(event)
             case RunStands():
-                now_s = time.monotonic()
-                if now_s >= self._stands_s:
-                    self._stands_s = now_s + _STANDS_EVERY_S
-                    self.send(event)
+                self.send(event)
             case RunEnded():
                 self._close_seats("the run has ended", run=event.run.id)
                 self.send(self._hosting.run_over(event.job, event.run, self._user, self.bot))

@@ -23,7 +23,7 @@ from functools import partial
 from dealer.errors import ListenError, UnreadLinesError
 from dealer.match import Match, Phase
 from dealer.match.causes import InternalError, NotStarted, StartProblem, sending_failed
-from dealer.match.events import StrayConnection
+from dealer.match.events import SeatOpened, StrayConnection
 from dealer.match.faults import QUOTED_BYTES, FaultPolicy, StrayProblem
 from dealer.match.setup import Loss
 from dealer.table.links import Link, OpenSeat
@@ -52,6 +52,7 @@ class Connections:
         on_loss: decides about a player lost without the end of the match, by `reopen` or the match's `forfeit`; unless
             set, the player forfeits.
         on_stray: called for every connection that was rejected.
+        on_open: called with every seat that awaits its player, whenever it begins to.
         may_be_late: asked about a missing player when the time to connect is over; while it may, the time begins again.
     """
 
@@ -99,6 +100,7 @@ class Connections:
         self._given = listeners or {}
         self._strays: dict[Seat, StrayConnection] = {}
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
+        self.on_open: Callable[[SeatOpened], object] = lambda event: None
         self.may_be_late: Callable[[Seat], bool] = lambda seat: False
         players = match.setup.game.num_players
         self._listeners: list[Listener | OpenSeat | None] = [None] * players
@@ -185,12 +187,12 @@ class Connections:
             except ListenError:
                 listener = self._open_listener(seat, 0)
             self._watch(listener, seat)
+        self._announce(seat)
         return self._ports[seat]
 
-    def open_seat(self, seat: Seat) -> OpenSeat | None:
-        """Where a link is awaited now; None where none is."""
+    def _announce(self, seat: Seat) -> None:
         listener = self._listeners[seat]
-        return listener if isinstance(listener, OpenSeat) else None
+        self.on_open(SeatOpened(seat, self._ports[seat], listener if isinstance(listener, OpenSeat) else None))
 
     def close_seat(self, seat: Seat) -> None:
         """Stop listening for the player of a seat, and close its connection."""
@@ -219,6 +221,8 @@ class Connections:
                 raise RuntimeError("listen() comes first")
             self._watch(listener, seat)
         match.open()
+        for seat in match.missing_seats():
+            self._announce(seat)
         self.changes.notify()
         self._needs_step = True
         try:

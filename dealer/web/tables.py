@@ -30,7 +30,7 @@ from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import RunState
 from dealer.server.db.runs import GUEST_NAME, RunReport, TableRow, add_table, close_table, open_tables, see_table
-from dealer.server.queue.playing import report_of, seat_notifier
+from dealer.server.queue.playing import SeatCaller, report_of
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import ServerBot, ServerGame, WebSettings, player_name
@@ -478,15 +478,14 @@ class TableBots:
         if game is None or run is None or not is_called:
             return
         players = (OWN_SEAT, *table.players)
-        table_session.on_progress = seat_notifier(
+        table_session.caller = SeatCaller(
             table_session.run,
-            game,
+            run,
             players,
+            game,
             self._parts.service.connected_bots,
-            number=run.id,
-            match=f"{table_session.names[0]}.{TABLE_TAG}",
             hands=table_session.hands,
-            versions=[seat.version for seat in run.seats],
+            match=f"{table_session.names[0]}.{TABLE_TAG}",
         )
         self._seated[table.id] = game.users_bots(players)
         self._parts.service.table_seats.take(self._seated[table.id])

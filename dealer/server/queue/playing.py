@@ -18,8 +18,9 @@ from typing import Any
 
 from dealer.errors import DealerError
 from dealer.library import Run, new_play, reopen
+from dealer.match.events import SeatOpened
 from dealer.run.contest import MatchEvent, Watch
-from dealer.run.ending import AwaitedPlayer, Outcome
+from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.plan import ContestPlan
 from dealer.run.results import AnyResult, ContestResult
@@ -42,6 +43,7 @@ from protocol.benchmark import OWN_SEAT
 from protocol.joining import RunStands
 
 _log = logging.getLogger(__name__)
+_PROGRESS_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +75,18 @@ async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> Ru
         job.run = run
         if job.is_interrupted or job.is_cancelled:
             run.interrupt()
-        notifier = seat_notifier(
+        caller = SeatCaller(
             run,
-            job.game,
+            row,
             job.row.players,
+            job.game,
             context.connected_bots,
-            number=row.id,
-            match=job.row.label,
             hands=most_deals(job.game, job.row.terms),
-            versions=[seat.version for seat in row.seats],
+            match=job.row.label,
             client=lambda: job.client,
         )
-        result = await run.play(
-            notifier if job.has_own_seat or job.users_bots else None, context.watchers.opened(row.id)
-        )
+        watch = context.watchers.opened(row.id, caller.see)
+        result = await run.play(caller.note, watch, progress_s=_PROGRESS_S)
         if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
             return None
         bots = [None if seat.version is None else records.bot(context.store, seat.version) for seat in row.seats]
@@ -215,66 +215,83 @@ def _rate_of(rate: Rate | None, name: str) -> str:
     return str(rate.of(name) if name in (rate.player, rate.opponent) else rate)
 
 
-def seat_notifier(
-    run: Run[Any],
-    game: ServerGame,
-    players: Sequence[str],
-    connected_bots: ConnectedBots,
-    *,
-    number: int,
-    match: str,
-    hands: int,
-    versions: Sequence[int | None],
-    client: Callable[[], Client | None] = lambda: None,
-) -> Callable[[Progress], None]:
-    """What is to be called with the progress of a run, to call agents to their seats.
+class SeatCaller:
+    """Calls users' bots and clients' own agents to the seats of a run, as soon as they open, and shows how it stands.
 
-    Whenever a seat for a joined bot is open (a match begins, or a player is awaited again after a fault), the
-    client that brings that player gets the port, once.
-
-    Args:
-        versions: by seat, of the players that have one; a bot that is there in another version is not called.
-        client: gives who brings the own agents.
+    Who is away is called when it is back.
     """
-    seats = {name: seat for seat, name in enumerate(run.planned[0].names)}
-    names = sorted(game.users_bots(players))
-    reached_before: frozenset[AwaitedPlayer] = frozenset()
 
-    def host_of(seat: int) -> Client | BotHost | None:
-        if players[seat] == OWN_SEAT:
-            return client()
-        connected = connected_bots.find(game.name, players[seat])
-        return connected.host if connected is not None and connected.versions[game.name] == versions[seat] else None
+    def __init__(
+        self,
+        run: Run[Any],
+        row: records.Run,
+        players: Sequence[str],
+        game: ServerGame,
+        connected_bots: ConnectedBots,
+        *,
+        hands: int,
+        match: str,
+        client: Callable[[], Client | None] = lambda: None,
+    ) -> None:
+        """Prepare to call.
 
-    def notify(progress: Progress) -> None:
-        nonlocal reached_before
-        awaited = frozenset(player for player in progress.awaited if player.is_remote)
-        reached = set(reached_before & awaited)
-        for player in sorted(awaited - reached_before, key=lambda player: seats[player.name]):
-            name = players[seats[player.name]]
-            host = host_of(seats[player.name])
-            if host is not None:
-                reached.add(player)
-                host.notify(
-                    SeatOpen(
-                        run=number,
-                        match=match,
-                        game=game.name,
-                        hands=hands,
-                        player=name,
-                        port=player.port,
-                        open_seat=player.open_seat,
-                    )
-                )
-        # Who is away is called when it is back.
-        reached_before = frozenset(reached)
-        for name in names:
-            connected = connected_bots.find(game.name, name)
+        Args:
+            row: the run, with the versions of its players: a bot that is there in another version is not called.
+            players: by seat.
+            match: whose and which: a user, a dot and a tag.
+            client: gives who brings the own agents.
+        """
+        self._players = dict(zip(run.planned[0].names, zip(players, row.seats, strict=True), strict=True))
+        self._users_bots = sorted(game.users_bots(players))
+        self._row = row
+        self._game = game
+        self._connected_bots = connected_bots
+        self._hands = hands
+        self._match = match
+        self._client = client
+        self._waiting: dict[tuple[str, str], SeatOpen] = {}
+
+    def see(self, event: MatchEvent) -> None:
+        """Call a player to its seat."""
+        opened = event.event
+        if not isinstance(opened, SeatOpened):
+            return
+        name = event.players[opened.seat]
+        player, _ = self._players[name]
+        if player == OWN_SEAT or player in self._users_bots:
+            self._waiting[event.match, name] = SeatOpen(
+                run=self._row.id,
+                match=self._match,
+                game=self._game.name,
+                hands=self._hands,
+                player=player,
+                port=opened.port,
+                open_seat=opened.open_seat,
+            )
+            self._call()
+
+    def note(self, progress: Progress) -> None:
+        """Call those who were away, and show the progress to the others."""
+        self._call()
+        for name in self._users_bots:
+            connected = self._connected_bots.find(self._game.name, name)
             if connected is not None:
                 rate = _rate_of(progress.rate, player_name(name))
-                connected.host.notify(RunStands(match, progress.hands, progress.hands_planned, rate))
+                connected.host.notify(RunStands(self._match, progress.hands, progress.hands_planned, rate))
 
-    return notify
+    def _call(self) -> None:
+        for key, seat in list(self._waiting.items()):
+            host = self._host_of(*self._players[key[1]])
+            if host is not None:
+                del self._waiting[key]
+                host.notify(seat)
+
+    def _host_of(self, player: str, seat: records.RunSeat) -> Client | BotHost | None:
+        if player == OWN_SEAT:
+            return self._client()
+        connected = self._connected_bots.find(self._game.name, player)
+        is_same = connected is not None and connected.versions[self._game.name] == seat.version
+        return connected.host if connected is not None and is_same else None
 
 
 class Watchers:
@@ -284,12 +301,13 @@ class Watchers:
         self._by_run: dict[int, list[Watch]] = {}
         self._open: set[int] = set()
 
-    def opened(self, run: int) -> Watch:
-        """What a run that begins is to be played with."""
+    def opened(self, run: int, first: Watch) -> Watch:
+        """What a run that begins is to be played with; `first` gets every event before all others."""
         self._open.add(run)
         watchers = self._by_run.setdefault(run, [])
 
         def notify(event: MatchEvent) -> None:
+            first(event)
             for watch in tuple(watchers):
                 watch(event)
 

@@ -13,6 +13,7 @@ from dealer.match.events import (
     Event,
     HandClosed,
     LineSent,
+    SeatOpened,
     Settled,
     StrayConnection,
     VersionDiffers,
@@ -34,7 +35,7 @@ def test_events_of_a_match_are_values() -> None:
     board.play(PLAYERS, hands=2)
     board.match.fail(Unreachable(Seat(0), is_full=False))
     stray = StrayConnection(Seat(1), "192.0.2.7", StrayProblem.NO_VERSION, b"GET / HTTP/1.1\r\n")
-    events: list[Event] = [*board.seen.events, VersionDiffers(Seat(1)), stray]
+    events: list[Event] = [*board.seen.events, VersionDiffers(Seat(1)), SeatOpened(Seat(0), 54000), stray]
     assert {type(event) for event in events} == set(Event.__args__)
     for event in events:
         copy = pickle.loads(pickle.dumps(event))
