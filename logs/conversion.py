@@ -1,15 +1,13 @@
 """Files of hands into hand histories: what `arena export` does, as a function.
 
-conversion = Conversion((POKERSTARS, PHH), stakes="0.50/1")
-convert(find(["runs/x"]), conversion, on_written=print)
+convert(find(["runs/x"]), (POKERSTARS, PHH), stakes="0.50/1", on_written=print)
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -24,6 +22,7 @@ from logs.formats import ExportFormat, ExportOptions, ExportWarning, Rake
 from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 
+_DEFAULT_OPTIONS: Final = ExportOptions()
 _NO_TIMES: Final = (
     "{}: the times of its hands are unknown (it has no .tlog): they are dated a second apart from the "
     "beginning of 2000 on"
@@ -31,52 +30,16 @@ _NO_TIMES: Final = (
 _AHEAD: Final = "a {} dates hands at least a second apart: these, played faster, are dated up to {} late"
 
 
-@dataclass(frozen=True, slots=True)
-class MoneyRake:
-    """A `logs.formats.Rake` in money instead of chips."""
-
-    per_cent: float
-    step: float = 0.0
-    cap: float | None = None
-    takes_preflop: bool = False
-
-    def in_chips(self, chip_value: Decimal) -> Rake:
-        """The schedule, given what a chip is worth."""
-        cap = None if self.cap is None else Decimal(str(self.cap)) / chip_value
-        return Rake(self.per_cent, Decimal(str(self.step)) / chip_value, cap, not self.takes_preflop)
-
-
-@dataclass(frozen=True, slots=True)
-class Conversion:
-    """The hand histories to make of files of hands.
-
-    Attributes:
-        formats: of the files to write, at least one.
-        folder: where they go; None for a folder per format next to each file that is read.
-        hero: the player whose cards are dealt face up; None for the first player of the first match in a folder, and in
-            PHH, which is not a format of trackers, for all players.
-        is_observed: there is no hero.
-        stakes: what is played for, such as ``0.50/1``; None takes a chip for 1 unit of money.
-        currency: code of the money, None for play money.
-        rake: taken from each pot; None takes nothing.
-        begin_us: the beginning of matches without a time, in microseconds of Unix time.
-    """
-
-    formats: tuple[ExportFormat, ...]
-    folder: Path | None = None
-    hero: str | None = None
-    is_observed: bool = False
-    stakes: str | None = None
-    currency: str | None = "USD"
-    rake: MoneyRake | None = None
-    overwrites: bool = False
-    begin_us: int | None = None
-
-
 def convert(
     source: HandSource,
-    conversion: Conversion,
+    formats: Sequence[ExportFormat],
+    asked: ExportOptions = _DEFAULT_OPTIONS,
     *,
+    folder: Path | None = None,
+    is_observed: bool = False,
+    stakes: str | None = None,
+    rake: Rake | None = None,
+    overwrites: bool = False,
     on_warning: Callable[[ExportWarning], None] = lambda warning: None,
     on_written: Callable[[Path, int], None] = lambda path, hands: None,
 ) -> int:
@@ -84,6 +47,13 @@ def convert(
 
     Args:
         source: of the hands; their times are read in any case.
+        formats: of the files to write, at least one.
+        asked: the hero, the currency and the beginning of matches without a time. Without a hero it is the first player
+            of the first match in a folder, and in PHH, which is not a format of trackers, all players are shown.
+        folder: where the files go; None for a folder per format next to each file that is read.
+        is_observed: there is no hero.
+        stakes: what is played for, such as ``0.50/1``; None takes a chip for 1 unit of money.
+        rake: taken from each pot, in money.
         on_warning: called once for everything that importers will not like and of hands left out.
         on_written: called with every file written and the number of hands in it.
 
@@ -109,10 +79,17 @@ def convert(
         first = next(records, None)
         if first is None:
             continue
-        options = _options(file, first, conversion, heroes)
+        options = _options(file, first, heroes, asked)
+        if stakes is not None:
+            options = replace(options, chip_value=chip_value_of(stakes, first.game, formats))
+        options = replace(
+            options,
+            default_hero=None if is_observed else options.default_hero,
+            rake=rake and rake.in_chips(options.chip_value),
+        )
         is_log = file.format is None
         if is_log:
-            for format_ in conversion.formats:
+            for format_ in formats:
                 format_.check(first.game)
                 warning = format_.warning(first.game, options)
                 if warning is not None:
@@ -120,12 +97,10 @@ def convert(
             if options.begin_us is None and first.start_us is None:
                 warn(ExportWarning(_NO_TIMES.format(file.path), lacks_begin=True))
         parent = Path(file.path).parent
-        target = None if conversion.folder is None else conversion.folder / os.path.relpath(parent.absolute(), top)
+        target = None if folder is None else folder / os.path.relpath(parent.absolute(), top)
         exporters = [
-            Exporter(
-                format_, target or parent / format_.name, options, force=conversion.overwrites, skips_games=not is_log
-            )
-            for format_ in conversion.formats
+            Exporter(format_, target or parent / format_.name, options, force=overwrites, skips_games=not is_log)
+            for format_ in formats
         ]
         _write(exporters, first, records, warn, on_written)
         furthest = max([*exporters, *([furthest] if furthest else [])], key=lambda exporter: exporter.ahead_s)
@@ -148,27 +123,21 @@ def match_file(path: str, format_: ExportFormat) -> Iterator[str]:
     if first is None:
         return iter(())
     format_.check(first.game)
-    return match_texts(format_, chain([first], records), _options(file, first, Conversion((format_,)), {}))
+    return match_texts(format_, chain([first], records), _options(file, first, {}, _DEFAULT_OPTIONS))
 
 
-def _options(file: HandFile, first: HandRecord, conversion: Conversion, heroes: dict[str, str]) -> ExportOptions:
+def _options(file: HandFile, first: HandRecord, heroes: dict[str, str], asked: ExportOptions) -> ExportOptions:
     names = first.names_by_seat
-    if conversion.hero is not None and conversion.hero not in names:
-        raise LogError(file.path, f"no player of it is called {quoted(conversion.hero)}; there are {', '.join(names)}")
+    if asked.hero is not None and asked.hero not in names:
+        raise LogError(file.path, f"no player of it is called {quoted(asked.hero)}; there are {', '.join(names)}")
     is_log = file.format is None
     header = read_log_header(file.path) if is_log else None
-    default_hero = heroes.setdefault(os.path.dirname(file.path), names[0])
-    chip_value = file.chip_value
-    if conversion.stakes is not None:
-        chip_value = chip_value_of(conversion.stakes, first.game, conversion.formats)
-    return ExportOptions(
-        hero=conversion.hero,
-        default_hero=None if conversion.is_observed else default_hero,
-        chip_value=chip_value,
-        currency=conversion.currency,
-        rake=None if conversion.rake is None else conversion.rake.in_chips(chip_value),
+    return replace(
+        asked,
+        default_hero=heroes.setdefault(os.path.dirname(file.path), names[0]),
+        chip_value=file.chip_value,
         seed=None if header is None else header.seed,
-        begin_us=(begin_us(file.path) if is_log else None) or conversion.begin_us,
+        begin_us=(begin_us(file.path) if is_log else None) or asked.begin_us,
     )
 
 

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from hashlib import blake2b
@@ -163,6 +163,12 @@ class Rake:
                 wanted = "0 to 100" if name == "per_cent" else "0 or more"
                 raise ValueError(f"the {name} of a rake is {wanted}, not {given}")
             object.__setattr__(self, name, number)
+
+    def in_chips(self, chip_value: Decimal | float | str) -> Rake:
+        """The schedule in chips, of one in money."""
+        value = Decimal(str(chip_value))
+        cap = None if self.cap is None else Decimal(self.cap) / value
+        return replace(self, step=Decimal(self.step) / value, cap=cap)
 
     def __call__(self, pot_chips: int, saw_flop: bool) -> float:
         """The chips taken from a pot, never more than the pot."""

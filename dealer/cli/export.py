@@ -11,13 +11,15 @@ import typer
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import warning_text
+from dealer.cli.options import Json, warning_text
 from dealer.cli.reading import Problems, Sources, StrictHandOptions, Transcript, abort_without_hands
+from dealer.cli.report_output import show_document
 from dealer.table.collector import spare_collector
 from engine.errors import quoted
-from engine.text import count_of
-from logs.conversion import Conversion, MoneyRake, convert
+from logs.conversion import convert
+from logs.document import CODE, Column, Document, Section, Table
 from logs.export import parse_currency, parse_formats
+from logs.formats import ExportFormat, ExportOptions, Rake
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,8 @@ class ExportArguments:
     ] = None
     force: Annotated[bool, "Overwrite existing files."] = False
 
-    def conversion(self) -> Conversion:
-        """The options as a conversion; raises `ValueError` for contradictions."""
+    def checked(self) -> tuple[tuple[ExportFormat, ...], ExportOptions, Rake | None]:
+        """The formats, how to write them, and the rake in money; raises `ValueError` for contradictions."""
         formats = parse_formats(self.format)
         if not formats:
             raise ValueError("--format none writes nothing")
@@ -60,23 +62,14 @@ class ExportArguments:
             raise ValueError("--observed has no hero: leave out one of --hero and --observed")
         if not self.rake and (self.rake_step or self.rake_cap is not None or self.rake_preflop):
             raise ValueError("--rake-step, --rake-cap and --rake-preflop need --rake, the per cent of the pot")
-        rake = MoneyRake(self.rake, self.rake_step, self.rake_cap, self.rake_preflop) if self.rake else None
         try:
             begin = None if self.begin is None else datetime.fromisoformat(self.begin)
             begin_us = None if begin is None else int(begin.timestamp()) * 1_000_000
         except (OverflowError, OSError, ValueError):
             raise ValueError(f"--begin: {quoted(self.begin)} is not a time such as '2026-01-03 20:15'") from None
-        return Conversion(
-            formats,
-            folder=self.out,
-            hero=self.hero,
-            is_observed=self.observed,
-            stakes=self.stakes,
-            currency=parse_currency(self.currency),
-            rake=rake,
-            overwrites=self.force,
-            begin_us=begin_us,
-        )
+        options = ExportOptions(hero=self.hero, currency=parse_currency(self.currency), begin_us=begin_us)
+        rake = Rake(self.rake, self.rake_step, self.rake_cap, not self.rake_preflop) if self.rake else None
+        return formats, options, rake
 
 
 def export(
@@ -85,6 +78,7 @@ def export(
     *,
     options: ExportArguments,
     transcript: Transcript = None,
+    as_json: Json = False,
     reading: StrictHandOptions,
 ) -> None:
     """Write hand histories from runs and logs: for tracking tools and notebooks.
@@ -95,12 +89,23 @@ def export(
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
     spare_collector()
+    written: dict[Path, int] = {}
     with Problems(terminal) as problems:
+        formats, how, rake = options.checked()
         converted = convert(
             reading.finder(strict=reading.strict)(sources, transcript=transcript, on_problem=problems),
-            options.conversion(),
+            formats,
+            how,
+            folder=options.out,
+            is_observed=options.observed,
+            stakes=options.stakes,
+            rake=rake,
+            overwrites=options.force,
             on_warning=lambda warning: terminal.note(warning_text(warning)),
-            on_written=lambda path, hands: terminal.sentence(f"{path}: {count_of(hands, 'hand')}"),
+            on_written=written.__setitem__,
         )
     if not converted:
         abort_without_hands(sources)
+    columns = (Column("file", CODE), Column("hands", ","))
+    table = Table.of("Exported hands", columns, ((str(path), hands) for path, hands in written.items()))
+    show_document(terminal, Document(table.title, sections=(Section(table.title, (table,)),)), as_json=as_json)

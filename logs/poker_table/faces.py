@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 from engine.cards import RANKS, SUITS
@@ -61,8 +60,3 @@ def with_symbols(text: str) -> str:
 
 TABLE_FILTERS: Final[dict[str, Callable[..., Any]]] = {"card": card_face, "chips": chips_text, "whole": chips_in_words}
 """The filters that the template of the drawing needs."""
-
-
-def static_text(name: str) -> str:
-    """A style or a script of the drawing, for a page that has all of it inside."""
-    return files("logs.poker_table").joinpath("static", name).read_text("utf-8")

@@ -26,11 +26,11 @@ _JOB = """
 import sys
 from pathlib import Path
 from dealer.table.collector import spare_collector
-from logs.conversion import Conversion, convert
+from logs.conversion import convert
 from logs.export import POKERSTARS
 from logs.hand_source import find
 spare_collector()
-convert(find([sys.argv[1]]), Conversion((POKERSTARS,), folder=Path(sys.argv[1]).parent / "out"))
+convert(find([sys.argv[1]]), (POKERSTARS,), folder=Path(sys.argv[1]).parent / "out")
 """
 _COUNT = re.compile(r"I\s+refs:\s+([0-9,]+)")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from logs import format_state_line
-from logs.conversion import Conversion, MoneyRake, convert
+from logs.conversion import convert
 from logs.errors import LogError, LogProblem
 from logs.export import FORMATS
-from logs.formats import ExportWarning
+from logs.formats import ExportWarning, Rake
 from logs.hand_source import find
 from protocol import find_game
 from tests.logs.hands import random_hands
@@ -30,9 +30,15 @@ def test_everything_about_it_is_told_once(tmp_path: Path) -> None:
     problems: list[LogProblem] = []
     warnings: list[ExportWarning] = []
     written: dict[Path, int] = {}
-    conversion = Conversion((FORMATS["phh"],), rake=MoneyRake(5, cap=3), folder=tmp_path / "out", overwrites=True)
-    source = find([tmp_path], on_problem=problems.append)
-    count = convert(source, conversion, on_warning=warnings.append, on_written=written.__setitem__)
+    count = convert(
+        find([tmp_path], on_problem=problems.append),
+        (FORMATS["phh"],),
+        rake=Rake(5, cap=3),
+        folder=tmp_path / "out",
+        overwrites=True,
+        on_warning=warnings.append,
+        on_written=written.__setitem__,
+    )
     assert (count, written) == (2, {tmp_path / "out" / "m.phhs": 4})
     assert [problem.path for problem in problems] == [str(tmp_path / "three.log")]
     assert [warning.problem.split(":")[0] for warning in warnings] == [
@@ -45,7 +51,7 @@ def test_everything_about_it_is_told_once(tmp_path: Path) -> None:
 def test_strictly_or_alone_a_file_that_cannot_be_read_ends_it(tmp_path: Path) -> None:
     (tmp_path / "three.log").write_text("# name/game/hands/seed m chess 4 1\nSTATE:0\n")
     with pytest.raises(LogError):
-        convert(find([tmp_path]), Conversion((FORMATS["phh"],)))
+        convert(find([tmp_path]), (FORMATS["phh"],))
     _log(tmp_path, "one.log")
     with pytest.raises(LogError):
-        convert(find([tmp_path], strict=True), Conversion((FORMATS["phh"],)))
+        convert(find([tmp_path], strict=True), (FORMATS["phh"],))

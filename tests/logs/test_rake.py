@@ -65,7 +65,7 @@ def test_numbers_that_make_no_sense(fields: dict[str, float | str], sentence: st
 
 
 def test_a_rake_is_a_value() -> None:
-    assert Rake(5, "0.25", 3) == Rake("5", 0.25, "3.00")
+    assert Rake(5, "0.25", 3) == Rake("5", 0.25, "3.00") == Rake(5, "0.125", "1.50").in_chips("0.5")
     assert len({Rake(5), Rake("5.0"), Rake(4)}) == 2
 
 

@@ -19,7 +19,7 @@ from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token, add_
 from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey, derived_seed
 from logs.acpc_log.reader import check_deals
-from logs.conversion import Conversion, convert
+from logs.conversion import convert
 from logs.export import FORMATS
 from logs.hand_source import find
 from tests.dealer.web.browsing import links
@@ -129,7 +129,7 @@ def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> None:
             assert answer.status_code == 200, answer.text
             file = tmp_path / answer.headers["content-disposition"].split('"')[1]
             file.write_bytes(answer.content)
-            convert(find(list((tmp_path / "data").rglob("*.log"))), Conversion((FORMATS[name],), tmp_path / name))
+            convert(find(list((tmp_path / "data").rglob("*.log"))), (FORMATS[name],), folder=tmp_path / name)
             (made,) = (tmp_path / name).iterdir()
             assert (file.suffix, answer.content) == (made.suffix, made.read_bytes())
             if name != "ohh":
