@@ -100,7 +100,7 @@ PRINTED: Final = {
     "speed": ("bench dealer", "bench bot"),
     "solution": ("solve kuhn", "solve kuhn3", "solve leduc", "solve game"),
     "preflop": ("solve preflop",),
-    "document": ("equity", "train", "evolve"),
+    "document": ("equity", "train", "evolve", "export"),
 }
 """The commands that print JSON of each schema."""
 

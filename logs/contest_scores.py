@@ -12,8 +12,8 @@ seating waits for another.
 same cards.
 
     for worst in largest_losses(find(["runs/x"]), "New", count=10):
-        print(worst.chips, worst.hand.match_name, worst.hand.hand_number)
-        for other in worst.others:
+        print(worst.chips, worst.hands[0].match_name, worst.hands[0].hand_number)
+        for other in worst.hands[1:]:
             print("  the same deal:", other.names, other.values)
 
 In a duplicate match the same deal is played in every seating: next to a lost hand it shows what the others made of it.
@@ -21,17 +21,17 @@ In a duplicate match the same deal is played in every seating: next to a lost ha
 
 from __future__ import annotations
 
-import heapq
 import os
+from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from operator import itemgetter
+from dataclasses import replace
+from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from engine import Game, uncalled
 from engine.errors import quoted
 from logs.errors import LogsError
-from logs.estimation import Rate, RunningMean, score_bounds
+from logs.estimation import Estimate, Rate, RunningMean, score_bounds
 from logs.hand_index import HandSummary, MatchHands
 from logs.hand_source import HandSource
 from logs.record import HandRecord
@@ -41,25 +41,13 @@ _MOST_POINTS: Final = 400
 _AT_A_TIME: Final = 5000
 
 
-class NotableHand(NamedTuple):
-    """A hand with a big pot or a big loss.
+class Notable(NamedTuple):
+    """A hand with a big pot, or a hand or deal that a player lost.
 
     Attributes:
-        chips: how many are in its pot, without uncalled ones; or what a player lost, below 0.
-        names: the players by position.
+        chips: how many are in its pot, without uncalled ones; or what the player lost, below 0.
         player: who lost; empty for a pot.
-    """
-
-    chips: float
-    match: str
-    number: int
-    names: tuple[str, ...]
-    player: str = ""
-
-
-class NotableDeal(NamedTuple):
-    """A deal on which a player lost `chips` (below 0) in all its seatings together; `hands` are each match with the
-    player's result there.
+        hands: each match with the chips there: one, or those of all seatings of a deal.
     """
 
     chips: float
@@ -68,42 +56,32 @@ class NotableDeal(NamedTuple):
     hands: tuple[tuple[str, float], ...]
 
 
-class ScorePoint(NamedTuple):
-    """A player's score after some deals; half the 95 % interval of the expected net is None with too few."""
+class Loss(NamedTuple):
+    """What a player lost (`chips` below 0) on some hands: those of a deal, or the first of them."""
 
-    hands: int
-    blinds: float
-    half_width: float | None
+    chips: float
+    player: str
+    hands: tuple[HandRecord, ...]
 
 
-class _Worst:
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, int, NotableHand | NotableDeal]] = []
-        self._added = 0
+def _is_kept(kept: Sequence[Notable], chips: float) -> bool:
+    return len(kept) < _KEPT or chips < kept[-1].chips
 
-    def is_kept(self, chips: float) -> bool:
-        return len(self._heap) < _KEPT or -chips > self._heap[0][0]
 
-    def add(self, entry: NotableHand | NotableDeal) -> None:
-        self._added += 1
-        item = (-entry.chips, -self._added, entry)
-        if len(self._heap) < _KEPT:
-            heapq.heappush(self._heap, item)
-        else:
-            heapq.heappushpop(self._heap, item)
-
-    def entries(self) -> list[NotableHand | NotableDeal]:
-        return [entry for _, _, entry in sorted(self._heap, reverse=True)]
+def _keep(kept: list[Notable], entry: Notable) -> None:
+    """Keep what has the fewest chips, the first of equal ones."""
+    insort(kept, entry, key=attrgetter("chips"))
+    del kept[_KEPT:]
 
 
 class _Player:
     def __init__(self, mean: RunningMean) -> None:
         self.mean = mean
         self.chips = 0.0
-        self.points: list[ScorePoint] = []
+        self.points: list[tuple[int, Estimate]] = []
         self.step = 1
-        self.worst_hands = _Worst()
-        self.worst_deals = _Worst()
+        self.worst_hands: list[Notable] = []
+        self.worst_deals: list[Notable] = []
 
 
 class ContestScores:
@@ -121,7 +99,7 @@ class ContestScores:
         self._groups = [tuple(names) for names in seatings]
         self._done = [0] * len(self._groups)
         self._players: dict[str, _Player] = {}
-        self._pots = _Worst()
+        self._pots: list[Notable] = []
         self._bounds = score_bounds(game)
 
     @property
@@ -166,18 +144,18 @@ class ContestScores:
         for name, hand in zip(names, hands, strict=True):
             for player, value in zip(hand.names, hand.values, strict=True):
                 won.setdefault(player, []).append(value)
-                if value < 0 and (kept := self._player(player).worst_hands).is_kept(value):
-                    kept.add(NotableHand(value, name, hand.number, hand.names, player))
-            if self._pots.is_kept(-hand.most_pot):
+                if value < 0:
+                    _keep(self._player(player).worst_hands, Notable(value, hand.number, player, ((name, value),)))
+            if _is_kept(self._pots, -hand.most_pot):
                 self._add_pot(matches[name], name, hand)
         to_mbb = 1000 / (self.game.big_blind * len(hands))
         for player, values in won.items():
             one, chips = self._player(player), sum(values)
             one.chips += chips
             one.mean.add(chips * to_mbb)
-            if len(hands) > 1 and chips < 0 and one.worst_deals.is_kept(chips):
+            if len(hands) > 1 and chips < 0:
                 sides = tuple(zip(names, values, strict=False))
-                one.worst_deals.add(NotableDeal(chips, hands[0].number, player, sides))
+                _keep(one.worst_deals, Notable(chips, hands[0].number, player, sides))
             if not one.mean.count % one.step:
                 one.points.append(self._point(one))
                 if len(one.points) > _MOST_POINTS:
@@ -189,8 +167,7 @@ class ContestScores:
         except LogsError:
             return
         pot = sum(spent) - uncalled(spent)[1]
-        if self._pots.is_kept(-pot):
-            self._pots.add(NotableHand(-pot, name, hand.number, hand.names))
+        _keep(self._pots, Notable(-pot, hand.number, "", ((name, pot),)))
 
     def _player(self, name: str) -> _Player:
         found = self._players.get(name)
@@ -198,65 +175,51 @@ class ContestScores:
             found = self._players[name] = _Player(RunningMean(bounds=self._bounds))
         return found
 
-    def _point(self, one: _Player) -> ScorePoint:
-        half = one.mean.half_width_95
+    def _point(self, one: _Player) -> tuple[int, Estimate]:
         hands = self.hands if one.mean.count == self.deals else round(self.hands * one.mean.count / self.deals)
-        blinds = one.chips / self.game.big_blind
-        return ScorePoint(hands, blinds, None if half is None else half * hands / 1000)
+        half_width = one.mean.estimate.times(hands / 1000).half_width
+        return hands, Estimate(one.chips / self.game.big_blind, half_width)
 
     # ---- what was found
 
     def rate(self, player: str) -> Rate | None:
         """What a player won, with its 95 % interval over deals; None before the first."""
         found = self._players.get(player)
-        if found is None or not found.mean.count:
-            return None
         others = [name for name in self._players if name != player]
-        return Rate(
-            found.mean.mean,
-            found.mean.half_width_95,
-            player=player,
-            opponent=others[0] if len(others) == 1 else "the table",
-        )
+        return None if found is None else found.mean.rate(player, others[0] if len(others) == 1 else "the table")
 
     def chips(self, player: str) -> float:
         return self._players[player].chips
 
-    def curve(self, player: str) -> tuple[ScorePoint, ...]:
-        """A player's score along the way, at most 401 points, the last one now."""
+    def curve(self, player: str) -> tuple[tuple[int, Estimate], ...]:
+        """Hands and big blinds won along the way, at most 401 points, the last one now."""
         one = self._players[player]
         end = self._point(one)
         return (*one.points, *([end] if not one.points or one.points[-1] != end else []))
 
     @property
-    def biggest_pots(self) -> tuple[NotableHand, ...]:
-        entries = (entry for entry in self._pots.entries() if isinstance(entry, NotableHand))
-        return tuple(entry._replace(chips=-entry.chips) for entry in entries)
+    def biggest_pots(self) -> tuple[Notable, ...]:
+        return tuple(entry._replace(chips=-entry.chips) for entry in self._pots)
 
-    def worst_hands(self, player: str) -> tuple[NotableHand, ...]:
+    def worst_hands(self, player: str) -> tuple[Notable, ...]:
         """The hands a player lost most on, the worst first."""
-        return tuple(one for one in self._players[player].worst_hands.entries() if isinstance(one, NotableHand))
+        return tuple(self._players[player].worst_hands)
 
     @property
-    def worst_deals(self) -> tuple[NotableDeal, ...]:
+    def worst_deals(self) -> tuple[Notable, ...]:
         """The deals with the largest loss of a player over all seatings, the worst first."""
-        found = [
-            one
-            for player in self._players.values()
-            for one in player.worst_deals.entries()
-            if isinstance(one, NotableDeal)
-        ]
-        return tuple(sorted(found, key=lambda one: one.chips)[:_KEPT])
+        found = [one for player in self._players.values() for one in player.worst_deals]
+        return tuple(sorted(found, key=attrgetter("chips"))[:_KEPT])
 
 
 class WorstDeals:
     """The deals with the largest losses of a player, over all seatings between the same players.
 
-    `found` are the chips, the player and the hands, the worst first.
+    `found` has the worst first.
     """
 
     def __init__(self, most: int = 10) -> None:
-        self.found: list[tuple[float, str, list[HandRecord]]] = []
+        self.found: list[Loss] = []
         self._most = most
 
     def add(self, hands: Sequence[tuple[str, HandRecord]]) -> None:
@@ -267,28 +230,17 @@ class WorstDeals:
         for records in seatings.values():
             for player in records[0].names if len(records) > 1 else ():
                 chips = sum(record.values[record.names.index(player)] for record in records)
-                if chips < (self.found[-1][0] if len(self.found) == self._most else 0):
-                    self.found = sorted([*self.found, (chips, player, records)], key=itemgetter(0))[: self._most]
+                if chips < (self.found[-1].chips if len(self.found) == self._most else 0):
+                    insort(self.found, Loss(chips, player, tuple(records)), key=attrgetter("chips"))
+                    del self.found[self._most :]
 
 
 _Deal: TypeAlias = tuple[str, Game, int, tuple[tuple[int, ...], ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class LargestLoss:
-    """A hand that a player lost, `chips` being below 0; `others` is the same deal in the other seatings, each as file
-    and hand.
-    """
-
-    path: str
-    player: str
-    chips: float
-    hand: HandRecord
-    others: tuple[tuple[str, HandRecord], ...]
-
-
-def largest_losses(source: HandSource, player: str | None = None, *, count: int = 10) -> list[LargestLoss]:
-    """The hands a player lost most on, the worst first; equal losses in the order of the files.
+def largest_losses(source: HandSource, player: str | None = None, *, count: int = 10) -> list[Loss]:
+    """The hands a player lost most on, each followed by the same deal in the other seatings, the worst first; equal
+    losses in the order of the files.
 
     Args:
         player: whose losses; None for the first player of the first hand.
@@ -298,37 +250,24 @@ def largest_losses(source: HandSource, player: str | None = None, *, count: int 
         ValueError: no player has the name; the sentence lists the players.
         OSError: a file cannot be read.
     """
-    lost: list[tuple[float, int, str, HandRecord]] = []
+    lost: list[tuple[float, str, HandRecord]] = []
     names: dict[str, None] = {}
-    for order, (path, record) in enumerate(_with_paths(source)):
+    for path, record in _with_paths(source):
         names |= dict.fromkeys(record.names_by_seat)
         player = record.names_by_seat[0] if player is None else player
-        if player in record.names:
-            chips = record.values[record.names.index(player)]
-            if chips < 0:
-                entry = (-chips, -order, path, record)
-                if len(lost) < count:
-                    heapq.heappush(lost, entry)
-                else:
-                    heapq.heappushpop(lost, entry)
+        chips = record.values[record.names.index(player)] if player in record.names else 0.0
+        if chips < 0:
+            insort(lost, (chips, path, record), key=itemgetter(0))
+            del lost[count:]
     if names and player not in names:
         raise ValueError(f"no player is called {quoted(player)}; there are {', '.join(names)}")
-    lost.sort(reverse=True)
-    wanted: dict[_Deal, list[tuple[str, HandRecord]]] = {_deal_of(path, record): [] for _, _, path, record in lost}
+    wanted: dict[_Deal, list[HandRecord]] = {_deal_of(path, record): [] for _, path, record in lost}
     again = replace(source, on_problem=lambda problem: None)
     for path, record in _with_paths(again) if wanted else ():
-        same = wanted.get(_deal_of(path, record))
-        if same is not None:
-            same.append((path, record))
+        wanted.get(_deal_of(path, record), []).append(record)
     return [
-        LargestLoss(
-            path,
-            player or "",
-            -loss,
-            record,
-            tuple((other, hand) for other, hand in wanted[_deal_of(path, record)] if hand.names != record.names),
-        )
-        for loss, _, path, record in lost
+        Loss(chips, player or "", (one, *(hand for hand in wanted[_deal_of(path, one)] if hand.names != one.names)))
+        for chips, path, one in lost
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -10,11 +11,12 @@ from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
 from dealer.cli.reading import Problems, Sources, StrictHandOptions
+from dealer.cli.report_output import show_document
 from engine.text import shown
 from logs.acpc_log.writer import state_text
-from logs.contest_scores import LargestLoss, largest_losses
+from logs.contest_scores import Loss, largest_losses
+from logs.document import Document, Part, Replay, Section
 from logs.record import HandRecord
-from logs.view import views_of
 
 
 def hands(
@@ -31,29 +33,41 @@ def hands(
 ) -> None:
     """Show the hands a bot lost most on: each with the same deal in the other seatings; or one hand by its number."""
     terminal = context.ensure_object(Terminal)
-    lost: list[LargestLoss] = []
-    numbered: list[HandRecord] = []
     with Problems(terminal) as problems:
         find = reading.finder(strict=reading.strict)
         source = find(sources, on_problem=problems, times=number is not None)
         if number is not None:
-            numbered = [record for record in source.hands() if record.hand_number == number]
+            document = _numbered([record for record in source.hands() if record.hand_number == number], number)
         else:
-            lost = largest_losses(source, player, count=worst)
-    if not lost and not numbered:
+            document = _lost(largest_losses(source, player, count=worst))
+    if not document.sections:
         abort("there is no such hand" if number is not None else "there is no hand that the player lost")
-    if as_json:
-        terminal.json([*map(_data, numbered), *map(_loss_data, lost)])
-        return
-    for record in numbered:
-        _print_hand(terminal, record)
-    for place, one in enumerate(lost, 1):
-        terminal.print(f"{place}. {one.player} {one.chips:+,.10g}", style="bold")
-        _print_hand(terminal, one.hand)
-        for _, other in one.others:
-            value = other.values[other.names.index(one.player)] if one.player in other.names else 0.0
-            terminal.sentence(f"The same deal in another seating: {one.player} {value:+,.10g}")
-            _print_hand(terminal, other)
+    show_document(terminal, document, as_json=as_json)
+
+
+def _numbered(records: Sequence[HandRecord], number: int) -> Document:
+    sections = (Section(f"Hand {number}", tuple(map(_replay, records))),) if records else ()
+    return Document(f"Hand {number}", sections=sections, data=[*map(_data, records)])
+
+
+def _lost(losses: Sequence[Loss]) -> Document:
+    sections = []
+    for place, lost in enumerate(losses, 1):
+        worst, *others = lost.hands
+        parts: list[Part] = [_replay(worst)]
+        for other in others:
+            value = other.values[other.names.index(lost.player)] if lost.player in other.names else 0.0
+            parts += [f"The same deal in another seating: {shown(lost.player)} {value:+,.10g}", _replay(other)]
+        sections.append(Section(f"{place}. {shown(lost.player)} {lost.chips:+,.10g}", tuple(parts)))
+    data = [
+        {"player": player, "chips": chips, "hand": _data(worst), "others": [*map(_data, others)]}
+        for chips, player, (worst, *others) in losses
+    ]
+    return Document("Hands with the largest losses", sections=tuple(sections), data=data)
+
+
+def _replay(record: HandRecord) -> Replay:
+    return Replay(f"{shown(record.match_name)}, hand {record.hand_number}", record)
 
 
 def _data(record: HandRecord) -> dict[str, Any]:
@@ -66,26 +80,3 @@ def _data(record: HandRecord) -> dict[str, Any]:
         "values": record.values,
         "comments": [{"name": record.names_by_seat[one.seat], "text": one.text} for one in record.comments],
     }
-
-
-def _loss_data(lost: LargestLoss) -> dict[str, Any]:
-    others = [_data(other) for _, other in lost.others]
-    return {"player": lost.player, "chips": lost.chips, "hand": _data(lost.hand), "others": others}
-
-
-def _print_hand(terminal: Terminal, record: HandRecord) -> None:
-    views = views_of(record)
-    seats = views[-1].seats
-    width = max(len(seat.name) for seat in seats)
-    terminal.sentence(f"{shown(record.match_name)}, hand {record.hand_number}")
-    for seat in seats:
-        cards = " ".join(seat.cards) or "?"
-        terminal.print(f"  {seat.place:<4} {seat.name:<{width}}  {cards:<5}  {seat.value:+,.10g}")
-    for view in views:
-        if view.begins_round:
-            terminal.sentence(f"{view.words} (pot {view.pot:,})", indent=2)
-        else:
-            terminal.sentence(view.words, indent=4)
-        for name, text in view.comments:
-            terminal.sentence(f"{name}: {text}", indent=6)
-    terminal.blank()

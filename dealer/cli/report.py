@@ -17,7 +17,7 @@ from dealer.reports.report import report_document
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import AnyResult, read_result
 from engine.text import count_of
-from logs.contest_scores import WorstDeals
+from logs.contest_scores import Loss, WorstDeals
 from logs.document.page import format_page
 from logs.hand_source import HandSource
 from logs.record import HandRecord
@@ -66,7 +66,7 @@ def report(
 
 def _compared(
     terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]
-) -> tuple[Sequence[Leaks], str, Sequence[tuple[float, str, list[HandRecord]]]]:
+) -> tuple[Sequence[Leaks], str, Sequence[Loss]]:
     """The leaks of all players, or the reason why there are none, and the worst deals."""
     from logs.leaks import LeaksRefused, all_leaks_of, deals_in
 

@@ -11,9 +11,9 @@ from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, check_new_file, write_file
 from dealer.cli.options import Json
 from dealer.person.styles import styles_of
-from logs.document import Document, HandGrid, Part, Particulars, Table
+from logs.document import Document, HandGrid, Part, Particulars, Replay, Table
 from logs.document.plain import json_data, markdown
-from logs.document.terminal import STYLES, grid_lines, particulars_lines
+from logs.document.terminal import STYLES, grid_lines, particulars_lines, replay_lines
 from logs.poker_table.faces import with_symbols
 
 PageFile = Annotated[
@@ -87,7 +87,7 @@ def _print_document(terminal: Terminal, document: Document) -> None:
     if document.facts:
         terminal.sentence(", ".join(f"{fact.name} {fact.text}" for fact in document.facts))
     for section in document.sections:
-        shown = [part for part in section.parts if isinstance(part, str | Table | HandGrid | Particulars)]
+        shown = [part for part in section.parts if isinstance(part, str | Table | HandGrid | Particulars | Replay)]
         if not shown:
             continue
         if section.title != document.title:
@@ -114,6 +114,9 @@ def _print_part(terminal: Terminal, part: Part, printed: tuple[str, ...]) -> Non
         case HandGrid():
             terminal.heading(part.heading)
             terminal.lines(grid_lines(part, width, terminal.out.color_system), part.note)
+        case Replay():
+            terminal.heading(part.title)
+            terminal.lines(replay_lines(part, width))
         case Particulars():
             terminal.heading(part.title, STYLES[part.tone])
             terminal.lines(particulars_lines(part, width))

@@ -10,8 +10,8 @@ from dealer.reports.leaks import leaks_section
 from dealer.run.results import AnyResult, ContestResult
 from engine.cards import format_cards
 from engine.holdem import position_names
+from logs.contest_scores import Loss
 from logs.document import NAME, Column, Document, Fact, Replay, Section, Table
-from logs.record import HandRecord
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
 from logs.tracker.tables import definitions_table, statistics_tables, winnings_charts
@@ -31,7 +31,7 @@ def report_document(
     leaks: Sequence[Leaks] = (),
     sources: Sequence[Path] = (),
     no_leaks: str = "",
-    worst_deals: Sequence[tuple[float, str, list[HandRecord]]] = (),
+    worst_deals: Sequence[Loss] = (),
 ) -> Document:
     """The whole report.
 
@@ -90,7 +90,7 @@ def _facts(counts: HandCounts, contests: Sequence[ContestResult]) -> list[Fact]:
     return [*facts, *([Fact("seed", ", ".join(seeds), NAME)] if seeds else [])]
 
 
-def _worst_deals(deals: Sequence[tuple[float, str, list[HandRecord]]]) -> Table:
+def _worst_deals(deals: Sequence[Loss]) -> Table:
     rows = [
         (
             f"{player} lost {-chips:,.10g} chips in deal {records[0].hand_number}",

@@ -37,10 +37,10 @@ from engine import Deal, Move
 from engine.holdem import is_holdem
 from engine.text import count_of, escaped, listed, shown
 from logs import HandRecord
-from logs.contest_scores import ContestScores, ScorePoint
+from logs.contest_scores import ContestScores, Notable
 from logs.document import CODE, NAME, Axis, Chart, Column, Document, Fact, Link, Section, Series, Table, Value
 from logs.errors import LogsError, NoSuchHandError
-from logs.estimation import Rate
+from logs.estimation import Estimate, Rate
 from logs.poker_table.faces import with_symbols
 from logs.view import Acted, Dealt, HandView, views_of
 from protocol.game_definition import short_name
@@ -241,9 +241,9 @@ def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
     return Document(_title(contest), tuple(sentences), facts, tuple(sections), notes)
 
 
-def _series(name: str, points: Sequence[ScorePoint]) -> Series:
-    hands, blinds, half_widths = zip(ScorePoint(0, 0.0, None), *points, strict=True)
-    return Series(name, hands, blinds, half_widths)
+def _series(name: str, points: Sequence[tuple[int, Estimate]]) -> Series:
+    hands, blinds = zip((0, Estimate(0.0)), *points, strict=True)
+    return Series(name, hands, tuple(one.mean for one in blinds), tuple(one.half_width for one in blinds))
 
 
 def _faults_table(run: str, faults: Sequence[tuple[WatchedMatch, str, Fault]]) -> Table:
@@ -280,22 +280,17 @@ def contest_document(found: ShownRun, contest: WatchedContest) -> Document:
     sections = [Section("Matches", (matches.without_empty(),))]
     if sees_cards:
         run = found.run.key
-        pots = [
-            _hand_row(run, contest, hand.match, hand.number, hand.chips) for hand in scores.biggest_pots[:_MOST_NOTABLE]
-        ]
+        pots = [row for pot in scores.biggest_pots[:_MOST_NOTABLE] for row in _hand_rows(run, contest, pot)]
         deals = [
-            ((f"deal {deal.number}", deal.player, deal.chips), *_hand_row(run, contest, match, deal.number, chips))
+            ((f"deal {deal.number}", deal.player, deal.chips), *row)
             for deal in scores.worst_deals[:_MOST_NOTABLE]
-            for match, chips in deal.hands
+            for row in _hand_rows(run, contest, deal)
         ]
         won = Column("won", "chips")
         sections += _hands_section("Biggest pots", scores, Column("pot", ",", "chips"), pots)
         sections += _hands_section("Worst deals over all seatings", scores, won, deals)
         for name in scores.players:
-            hands = [
-                _hand_row(run, contest, one.match, one.number, one.chips)
-                for one in scores.worst_hands(name)[:_MOST_NOTABLE]
-            ]
+            hands = [row for one in scores.worst_hands(name)[:_MOST_NOTABLE] for row in _hand_rows(run, contest, one)]
             sections += _hands_section(f"Worst hands of {shown(name)}", scores, won, hands, is_open=False)
     return Document(_title(contest), sections=tuple(sections))
 
@@ -311,6 +306,10 @@ def _hands_section(
     if is_grouped:
         columns.insert(0, Column("deal", "chips"))
     return [Section(title, (Table.of(title, columns, rows[:_MOST_ROWS], is_grouped=is_grouped),), is_open)]
+
+
+def _hand_rows(run: str, contest: WatchedContest, one: Notable) -> list[tuple[Value, ...]]:
+    return [_hand_row(run, contest, match, one.number, chips) for match, chips in one.hands]
 
 
 def _hand_row(run: str, contest: WatchedContest, match: str, number: int, chips: float) -> tuple[Value, ...]:

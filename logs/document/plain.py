@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -36,7 +35,7 @@ def json_data(document: Document) -> Any:
     from pydantic import TypeAdapter
 
     if document.data is not None:
-        return json.loads(TypeAdapter(type(document.data)).dump_json(document.data))
+        return TypeAdapter(type(document.data)).dump_python(document.data, mode="json")
     return {
         "title": document.title,
         "sentences": list(document.sentences),

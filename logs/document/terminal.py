@@ -26,12 +26,14 @@ from logs.document.values import (
     HandGrid,
     Marked,
     Particulars,
+    Replay,
     Shares,
     Table,
     Tone,
     text_of,
     tone_of,
 )
+from logs.view import views_of
 
 _WITHIN_FIGURES: Final = re.compile(r"(?<=\d) (?=±|%|mbb/g|[µm]?s\b)|(?<=±) | (?=0\.\d)")
 _MARGIN: Final = 2
@@ -174,6 +176,25 @@ def _mark(line: Marked, start: int, room: int) -> str:
     if column + len(line.label) + 2 <= room:
         return f"{' ' * column}^ {line.label}"
     return f"{line.label} ^".rjust(column + 1)
+
+
+def replay_lines(part: Replay, width: int | None) -> list[Text]:
+    """A hand step by step: the players with their cards and results, then what happened, none wider than `width`."""
+    views = views_of(part.record)
+    seats = views[-1].seats
+    longest = max(len(seat.name) for seat in seats)
+    lines = [
+        (2, f"{seat.place:<4} {seat.name:<{longest}}  {' '.join(seat.cards) or '?':<5}  {seat.value:+,.10g}")
+        for seat in seats
+    ]
+    for view in views:
+        lines.append((2, f"{view.words} (pot {view.pot:,})") if view.begins_round else (4, view.words))
+        lines += [(6, f"{name}: {text}") for name, text in view.comments]
+    return [
+        Text(" " * indent + line)
+        for indent, text in lines
+        for line in ([text] if width is None else wrapped(text, max(_LEAST_ROOM, width - indent)))
+    ]
 
 
 def grid_lines(grid: HandGrid, width: int | None, colours: str | None) -> list[Text]:

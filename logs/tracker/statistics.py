@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
 from engine import Category, Move
 from engine.cards import STARTING_HANDS
@@ -46,15 +46,25 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def _winnings_data(winnings: Estimate) -> dict[str, float | None]:
-    """A mean over hands as JSON has it; its units are deals: hands of the same cards are one."""
-    return {"value": winnings.mean, "half_width_95": winnings.half_width, "standard_error": winnings.error}
-
+_WINNINGS: Final = {
+    "value": "the mean over hands",
+    "half_width_95": "half the 95 % interval over deals; null with too few of them",
+    "standard_error": "of value, over deals; null for fewer than two",
+}
+"""The fields of winnings in JSON; the units of an interval are deals: hands of the same cards are one."""
 
 Winnings: TypeAlias = Annotated[
     Estimate,
-    PlainSerializer(_winnings_data),
+    PlainSerializer(lambda won: dict(zip(_WINNINGS, (won.mean, won.half_width, won.error), strict=True))),
     BeforeValidator(lambda data: Estimate(*data.values()) if isinstance(data, dict) else data),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "title": "Winnings",
+            "properties": {name: {"type": ["number", "null"], "description": text} for name, text in _WINNINGS.items()},
+            "required": list(_WINNINGS),
+        }
+    ),
 ]
 
 
