@@ -25,12 +25,12 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 from bots.sdk.options import options_of
 from bots.workers import Workers
-from dealer.errors import ConfigError, DealerError, SettingProblem
+from dealer.errors import ConfigError, DealerError
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, empty_folder, launching, lock_run, new_folder
-from dealer.run.plan import Plan, planned_contests, repeatable, settle
+from dealer.run.plan import Plan, planned_contests, refuse, repeatable, settle
 from dealer.run.results import AnyResult, ContestResult, TournamentResult, read_result
 from dealer.run.resume import check_match, extend_log
 from dealer.run.settings import Command, RunSettings, Score, read_config, validated
@@ -127,18 +127,17 @@ class Run(Generic[_Result_co]):
                 self.plan, self.planned, self._write_contest, None if watch is None else watched, cluster
             )
             self._contests = tournament.contests
-            watching = None if on_progress is None else asyncio.create_task(_watch(tournament, shown, progress_s))
-            try:
-                if not self._is_interrupted:
-                    self._playing = asyncio.create_task(tournament.play())
-                    # It returns when it is cancelled, unless that was before its first step.
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await self._playing
-            finally:
-                if watching is not None:
-                    watching.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await watching
+            if not self._is_interrupted:
+                playing = self._playing = asyncio.create_task(tournament.play())
+                while not playing.done():
+                    shown(progress_of(tournament))
+                    try:
+                        await asyncio.wait([playing], timeout=None if on_progress is None else progress_s)
+                    except asyncio.CancelledError:
+                        playing.cancel()
+                # It returns when it is cancelled, unless that was before its first step.
+                with contextlib.suppress(asyncio.CancelledError):
+                    playing.result()
             shown(progress_of(tournament))
             try:
                 result = self._result(tournament)
@@ -248,12 +247,6 @@ def _with_estimates(result: _Result) -> _Result:
     return result.model_copy(update={"estimates": reduction.estimates().games[0]})
 
 
-async def _watch(tournament: Tournament, on_progress: OnProgress, every_s: float) -> None:
-    while True:
-        on_progress(progress_of(tournament))
-        await asyncio.sleep(every_s)
-
-
 def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:
     """A new play.
 
@@ -319,15 +312,18 @@ def reopen(folder: Path, deals: int | None = None) -> Run[AnyResult]:
 
 def _extended(config: RunSettings, plan: Plan, folder: Path, deals: int, result: AnyResult | None) -> Plan:
     validated({"deals": deals})
-    if deals <= plan.deals:
-        raise ConfigError(SettingProblem("deals", f"{deals} is not more than the {plan.deals} asked for before"))
     planned = planned_contests(plan, folder)
-    contests = result.contests if result else []
-    if any(contest.outcome is Outcome.STOPPED for contest in contests):
-        raise ConfigError(SettingProblem("deals", "the stop rule has ended this run, and more deals change nothing"))
-    if any(contest.slices > 1 for contest in planned):
-        why = "its hands are cut into slices, one for each worker; start a new run instead"
-        raise ConfigError(SettingProblem("deals", f"a run of more workers than seatings cannot have more deals: {why}"))
+    is_stopped = result is not None and any(contest.outcome is Outcome.STOPPED for contest in result.contests)
+    refuse(
+        (deals <= plan.deals, "deals", f"{deals} is not more than the {plan.deals} asked for before"),
+        (is_stopped, "deals", "the stop rule has ended this run, and more deals change nothing"),
+        (
+            any(contest.slices > 1 for contest in planned),
+            "deals",
+            "a run of more workers than seatings cannot have more deals: its hands are cut into slices, one for each "
+            "worker; start a new run instead",
+        ),
+    )
     config = replace(config, deals=deals, stop=None if isinstance(plan.stop, FixedDeals) else config.stop)
     longer = settle(config)
     with contextlib.closing(lock_run(folder)), launching(f"write to {folder}"):

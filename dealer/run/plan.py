@@ -446,7 +446,7 @@ def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Pl
     if not bots and not is_tournament:
         bots = tuple(BotSettings(bot=_PLAYERS[seat % 2]) for seat in range(seats))
     given = f"{len(bots)} given: {', '.join(bot.bot for bot in bots)}"
-    _refuse(
+    refuse(
         (
             is_tournament and count < seats,
             "bots",
@@ -463,7 +463,7 @@ def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Pl
     players = tuple(_find_player(bot, settings, [named.game for named in games]) for bot in bots)
     is_remote = any(player.kind is PlayerKind.TCP for player in players)
     many = "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command"
-    _refuse((is_tournament and is_remote, "bots", many))
+    refuse((is_tournament and is_remote, "bots", many))
     return players
 
 
@@ -485,7 +485,7 @@ def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game])
         (bot.arguments and not is_command, "is not started by a command, so it takes no arguments"),
         (bot.directory is not None and is_tcp, "is started elsewhere, so it has no directory"),
     )
-    _refuse(
+    refuse(
         *((is_wrong, "bots", f"{player.name} {problem}") for is_wrong, problem in problems),
         (refusal, "bots", f"{player.name}: {refusal}"),
     )
@@ -531,7 +531,7 @@ def _check(plan: Plan, seatings: int) -> None:
     at_once = largest * (workers if is_fixed else max(workers, seatings))
     taken = [port for port in ports if port]
     foreign = [player for player in plan.players if plan.in_process and player.kind is not PlayerKind.PYTHON]
-    _refuse(
+    refuse(
         *(
             (True, "in_process", f"only Python bots play in process, {one.name} is a {one.kind.value} player")
             for one in foreign
@@ -565,7 +565,7 @@ def _check(plan: Plan, seatings: int) -> None:
             Monitor(stop, bounds_of(plan.score, stop, named.game))
         except StopRuleError as error:
             raise _problem("stop", f"{named.shown}: {error}") from None
-    _refuse(
+    refuse(
         (
             not is_fixed and seatings * largest > _MOST_PROCESSES,
             "stop",
@@ -596,7 +596,7 @@ def _check_correction(named: NamedGame) -> None:
 def _check_histories(settings: RunSettings, games: Sequence[NamedGame], names: Sequence[str]) -> None:
     reason = "none are to be written" if settings.export is not None else f"{games[0].shown} has none"
     has_none = not any(named.exports for named in games)
-    _refuse(
+    refuse(
         (
             settings.observed and settings.hero is not None,
             "observed",
@@ -617,7 +617,7 @@ def _check_histories(settings: RunSettings, games: Sequence[NamedGame], names: S
 def _check_players(plan: Plan) -> None:
     for player in plan.players:
         frozen = f"{player.name} learns while it plays, so it is another player in every hand"
-        _refuse(
+        refuse(
             *(
                 (refusal, "bots", f"{player.name} does not play {named.shown}: {refusal}")
                 for named, refusal in zip(plan.games, player.refusals, strict=False)
@@ -645,8 +645,12 @@ def _check_players(plan: Plan) -> None:
         )
 
 
-def _refuse(*problems: tuple[object, str, str]) -> None:
-    """Raise the first problem that is there: whether it is, its setting, and what is wrong."""
+def refuse(*problems: tuple[object, str, str]) -> None:
+    """Refuse settings for the first problem that is there: whether it is, its setting, and what is wrong.
+
+    Raises:
+        ConfigError: there is one.
+    """
     for is_there, setting, problem in problems:
         if is_there:
             raise _problem(setting, problem)
