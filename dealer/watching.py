@@ -13,11 +13,11 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dealer.errors import DealerError, ResultError
 from dealer.match.events import ActionPlayed, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
@@ -326,64 +326,49 @@ class LiveMoment(NamedTuple):
         return live_views(betting, self.names, deal.hole_cards, board)
 
 
-class _LiveMatch:
-    """The newest events of a match. They are replaced one by one, while readers in other threads look."""
-
-    __slots__ = ("closed", "game", "hand", "played")
-
-    def __init__(self) -> None:
-        self.game: Game | None = None
-        self.hand: HandStarted | None = None
-        self.played: ActionPlayed | HandFinished | None = None
-        self.closed: HandClosed | None = None
-
-
 class LiveMatches:
     """The newest moment of each match of a run; the `Watch` of the run."""
 
     def __init__(self) -> None:
-        self._matches: dict[tuple[str, tuple[str, ...], str], _LiveMatch] = {}
-        """By the game, the players by seat and the match: the matches of every contest have the same names."""
+        self._matches: dict[tuple[str, tuple[str, ...], str], dict[type, Any]] = {}
+        """By the game, the players by seat and the match, which has the same name in every contest: the newest event
+        of each kind. Events are replaced one by one, while readers in other threads look."""
 
     def __call__(self, happened: MatchEvent) -> None:
         """Take an event. It comes for every action, so the moment is only made when it is asked for."""
         game, match, players, event = happened
-        live = self._matches.get((game, players, match))
-        if live is None:
-            live = self._matches[game, players, match] = _LiveMatch()
-        kind = type(event)
-        if kind is ActionPlayed or kind is HandFinished:
-            live.played = event  # type: ignore[assignment]
-        elif isinstance(event, HandStarted):
-            live.hand = event
-        elif isinstance(event, HandClosed):
-            live.closed = event
-        elif isinstance(event, MatchStarted):
-            live.game = event.setup.game
-        elif isinstance(event, MatchEnded):
-            del self._matches[game, players, match]
+        if isinstance(event, MatchEnded):
+            self._matches.pop((game, players, match), None)
+            return
+        newest = self._matches.get((game, players, match))
+        if newest is None:
+            newest = self._matches[game, players, match] = {}
+        newest[type(event)] = event
 
     def moment(self, game: str, players: Iterable[str], match: str) -> LiveMoment | None:
         """The newest moment of a match; None if it has not begun or is over, or is watched since this hand."""
         who = frozenset(players)
-        for (one_game, names, one_match), live in list(self._matches.items()):
+        for (one_game, names, one_match), newest in list(self._matches.items()):
             if (one_game, one_match, frozenset(names)) == (game, match, who):
-                return _moment(names, live)
+                return _moment(names, newest)
         return None
 
 
-def _moment(players: tuple[str, ...], live: _LiveMatch) -> LiveMoment | None:
+def _moment(players: tuple[str, ...], newest: Mapping[type, Any]) -> LiveMoment | None:
     # A hand begins before it is played, so that this order never finds an action of a later hand.
-    played, closed = live.played, live.closed
-    hand, rules = live.hand, live.game
-    number, before = -1, None
-    if played is not None:
-        about = played if isinstance(played, ActionPlayed) else played.record
-        number, before, rules = about.hand_number, about.betting, about.betting.game
-    if hand is None or rules is None:
+    order = HandClosed, HandFinished, ActionPlayed, HandStarted, MatchStarted
+    closed, end, action, hand, started = (newest.get(kind) for kind in order)
+    if hand is None:
         return None
-    if before is None or number != hand.hand_number:
-        played, before = None, betting_start(rules)
+    if end is not None and end.record.hand_number == hand.hand_number:
+        played, before = end, end.record.betting
+    elif action is not None:
+        is_here = action.hand_number == hand.hand_number
+        played, before = (action, action.betting) if is_here else (None, betting_start(action.betting.game))
+    elif started is not None:
+        played, before = None, betting_start(started.setup.game)
+    else:
+        return None
     names = tuple([players[seat] for seat in hand.seats])
     used_us = () if closed is None else closed.used_us
     return LiveMoment(hand.hand_number, names, hand.seats, hand.deal, before=before, played=played, used_us=used_us)

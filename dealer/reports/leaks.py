@@ -115,20 +115,23 @@ def leaks_document(
         linked: of the files and the number of a deal's hands, the links to them; without it there are commands.
     """
     unit = "decisions" if policy else "deals"
-    sections = []
-    if found.leaks:
-        listed = found.leaks[:MOST_NAMED]
-        note = "" if len(listed) == len(found.leaks) else f"{len(found.leaks) - len(listed)} more are in --json."
-        bars = tuple((one.name, _estimate(one)) for one in listed)
-        chart = (Bars("Leaks", Axis("winnings", "chips per hundred hands"), bars),) if is_whole else ()
-        sections.append(Section("Leaks", (leaks_table("Leaks", listed, note, unit=unit), *chart)))
-    if is_whole:
-        title = "All decisions"
-        sections.append(Section(title, (leaks_table(title, of_dimension(found, "decision"), unit=unit),)))
-    sections += [Section(table.title, (table,)) for table in tables_of(found, unit)]
-    if found.worst:
-        title = "Deals that cost most"
-        sections.append(Section(title, (worst_table(found, sources, title, linked),)))
+    listed = found.leaks[:MOST_NAMED]
+    note = "" if len(listed) == len(found.leaks) else f"{len(found.leaks) - len(listed)} more are in --json."
+    worst = [worst_table(found, sources, "Deals that cost most", linked)] if found.worst else []
+    tables = [
+        *([leaks_table("Leaks", listed, note, unit=unit)] if listed else []),
+        *(
+            leaks_table(title, cells, unit=unit)
+            for dimension, title in (*([("decision", "All decisions")] if is_whole else []), *_BY)
+            if (cells := of_dimension(found, dimension))
+        ),
+        *worst,
+    ]
+    bars = Bars(
+        "Leaks", Axis("winnings", "chips per hundred hands"), tuple((one.name, _estimate(one)) for one in listed)
+    )
+    charts = {"Leaks": (bars,)} if is_whole else {}
+    sections = [Section(table.title, (table, *charts.get(table.title, ()))) for table in tables]
     return Document(
         f"Leaks of {found.player}",
         sentences_beside(found, policy) if policy else sentences_of(found),
@@ -149,11 +152,6 @@ def leaks_section(found: Leaks, sources: Sequence[Path]) -> Section:
     cells = found.leaks[:MOST_NAMED] or of_dimension(found, "everything")
     worst = [worst_table(found, sources, f"Deals that cost {found.player} most")] if found.worst else []
     return Section(title, (sentences_of(found)[0], leaks_table(title, cells), *worst), is_open=False)
-
-
-def tables_of(found: Leaks, unit: str = "deals") -> list[Table]:
-    """A table for each of what is asked: street, position, cards, board, price."""
-    return [leaks_table(title, cells, unit=unit) for by, title in _BY if (cells := of_dimension(found, by))]
 
 
 def divergence_in_words(divergence: Divergence) -> str:
