@@ -12,7 +12,7 @@ bytes; what follows is the next line. A NUL ends a line. What is left when the c
     True
     >>> session.admit()
     >>> session.next_event()
-    ShowQueue()
+    Command(verb=<Verb.QUEUE: 'qstat'>, tag=None, run=None)
 
 `QUIT`, `CANCEL`, `RESULT` and `LOG` are additions; everything else is that of the reference, byte for byte. Additions
 are in lines that begin with ``# ``, which existing clients print.
@@ -23,6 +23,7 @@ One client of the reference sends a single line, ``USER PASSWORD run|rerun|games
 
 from __future__ import annotations
 
+import enum
 import re
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -78,18 +79,44 @@ class RequestRuns:
 
 
 @dataclass(frozen=True, slots=True)
-class ListGames:
-    """Which games and players are there."""
-
-
-@dataclass(frozen=True, slots=True)
 class Malformed:
     """A request for runs that is not valid; `problem` is why."""
 
     problem: str
 
 
-Errand: TypeAlias = RequestRuns | ListGames | Malformed
+class Verb(enum.Enum):
+    """What a command is about; in parentheses what it names."""
+
+    HELP = "help"
+    GAMES = "games"
+    QUEUE = "qstat"
+    CANCEL = "cancel"
+    """Cancel the client's requests (tag)."""
+    RESULT = "result"
+    """The results of the client's requests (tag)."""
+    LOG = "log"
+    """The logs of the client's requests (tag, run)."""
+    QUIT = "quit"
+    UNKNOWN = ""
+    """A line that is no command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that is no request for runs.
+
+    Attributes:
+        tag: of the client's requests; None for all.
+        run: which run of each, from 1; None for all.
+    """
+
+    verb: Verb
+    tag: str | None = None
+    run: int | None = None
+
+
+Errand: TypeAlias = RequestRuns | Command | Malformed
 """What a client that sends one line only wants done before the answer that its matches are finished."""
 
 
@@ -107,61 +134,7 @@ class Login:
     errand: Errand | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShowHelp:
-    """Which commands are there."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShowQueue:
-    """What is waiting and running."""
-
-
-@dataclass(frozen=True, slots=True)
-class NotUnderstood:
-    """A line that is no command."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quit:
-    """The client leaves."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cancel:
-    """Cancel the client's requests with a tag."""
-
-    tag: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShowResult:
-    """The results of the client's requests with a tag; of all of them without one."""
-
-    tag: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FetchLog:
-    """The logs of the client's requests with a tag. `run`: which run of each, from 1; None for all."""
-
-    tag: str
-    run: int | None
-
-
-BenchmarkEvent: TypeAlias = (
-    Login
-    | ShowHelp
-    | ListGames
-    | ShowQueue
-    | RequestRuns
-    | Malformed
-    | NotUnderstood
-    | Quit
-    | Cancel
-    | ShowResult
-    | FetchLog
-)
+BenchmarkEvent: TypeAlias = Login | RequestRuns | Malformed | Command
 
 
 class BenchmarkSession:
@@ -224,7 +197,7 @@ def _read_login(text: str) -> Login:
         return Login("", "")
     match rest:
         case ["games", *_]:
-            return Login(name, password, ListGames())
+            return Login(name, password, Command(Verb.GAMES))
         case ["run", game, _, runs, tag, seed, *players]:
             return Login(name, password, _read_request([game, runs, tag, seed, *map(_as_seat, players)]))
         case ["rerun", game, _, index, tag, seed, *players]:
@@ -249,28 +222,20 @@ def _read_rerun(index: str, words: list[str]) -> RequestRuns | Malformed:
 
 def _read_command(text: str) -> BenchmarkEvent:
     lower = text[:16].lower()
-    if lower.startswith("help"):
-        return ShowHelp()
-    if lower.startswith("games"):
-        return ListGames()
-    if lower.startswith("qstat"):
-        return ShowQueue()
+    for verb in (Verb.HELP, Verb.GAMES, Verb.QUEUE):
+        if lower.startswith(verb.value):
+            return Command(verb)
     if lower.startswith("runmatches"):
         return _read_request(_words(text[len("runmatches") :]))
-    match _words(text) if text[:1].strip() else []:
-        case [word] if word.lower() == "quit":
-            return Quit()
-        case [word] if word.lower() == "result":
-            return ShowResult(None)
-        case [word, tag] if word.lower() == "result":
-            return ShowResult(tag)
-        case [word, tag] if word.lower() == "cancel":
-            return Cancel(tag)
-        case [word, tag] if word.lower() == "log":
-            return FetchLog(tag, None)
-        case [word, tag, run] if word.lower() == "log" and run.isascii() and run.isdigit() and len(run) < 10:
-            return FetchLog(tag, int(run))
-    return NotUnderstood()
+    words = _words(text) if text[:1].strip() else []
+    match [*map(str.lower, words[:1]), *words[1:]]:
+        case ["quit" | "result" as word]:
+            return Command(Verb(word))
+        case ["result" | "cancel" | "log" as word, tag]:
+            return Command(Verb(word), tag)
+        case ["log", tag, run] if run.isascii() and run.isdigit() and len(run) < 10:
+            return Command(Verb.LOG, tag, int(run))
+    return Command(Verb.UNKNOWN)
 
 
 def _read_request(words: list[str]) -> RequestRuns | Malformed:

@@ -22,7 +22,7 @@ from dealer.cli.console import Terminal, abort, until_stopped
 from dealer.cli.options import Quiet, Verbose
 from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.joining.client import OUTPUT_FOLDER, BotFailed, ConnectionLost, JoinedServer, Joining, News
+from dealer.joining.client import OUTPUT_FOLDER, ConnectionLost, JoinedServer, Joining, News, PlayedSeat
 from dealer.joining.connection import ALL_GAMES, JoinSettings
 from dealer.match.faults import FaultPolicy
 from dealer.run.folder import empty_folder, new_folder
@@ -264,8 +264,8 @@ def _show_news(
         case RunStands():
             rate = f" · {news.rate}" if news.rate else ""
             show(f"{news.match} · {news.hands:,}/{news.planned:,} hands{rate}")
-        case BotFailed():
-            terminal.note(f"{news.match}: the bot has left: {news.reason}. Its output is in {news.output}")
+        case PlayedSeat():
+            terminal.note(f"{news.offer.match}: the bot has left: {news.problem}. Its output is in {news.output_path}")
             for line in news.last_lines:
                 terminal.trace(f"    {line}")
         case ChallengeState():

@@ -10,7 +10,6 @@ port of this machine; it notices nothing of a break.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import re
 import secrets
@@ -29,7 +28,7 @@ from dealer.match.faults import StrayProblem
 from dealer.table.connections import Connection
 from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.listener import WOULD_BLOCK, Listener
-from dealer.table.loop import Changes, MatchLoop
+from dealer.table.loop import Changes, MatchLoop, notify_from_thread
 from engine import Seat
 from logs.whole_file import write_whole
 from protocol import RemoteProtocolError
@@ -74,20 +73,6 @@ class ConnectionLost:
 
     problem: str
     retry_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class BotFailed:
-    """The bot has left a match that goes on."""
-
-    match: str
-    reason: str
-    last_lines: tuple[str, ...]
-    output: Path
-
-
-News: TypeAlias = JoinedServer | ConnectionLost | ChallengeState | BotFailed | SeatOffer | RunStands | RunOver
-"""What happens to a client; of challenges, which of them are not played."""
 
 
 class PlayedSeat:
@@ -149,7 +134,7 @@ class PlayedSeat:
                 seed=secrets.randbits(32) if seed is None else seed,
                 output_path=self.output_path,
                 append=True,
-                on_exit=partial(_notify_from_thread, loop, self._changes),
+                on_exit=partial(notify_from_thread, loop, self._changes),
             )
             await self._changes.wait_for(lambda: self.is_over or self._has_left)
             if not self.is_over:
@@ -285,10 +270,8 @@ def _reject(address: str, problem: StrayProblem, received: bytes) -> None:
     _log.info("a connection from %s was rejected: it %s", address, problem.value)
 
 
-def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
-    """Report that a process has ended; not once the loop is closed."""
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(changes.notify)
+News: TypeAlias = JoinedServer | ConnectionLost | ChallengeState | PlayedSeat | SeatOffer | RunStands | RunOver
+"""What happens to a client; of challenges, those that are not played; of seats, those that the bot has left."""
 
 
 @dataclass(slots=True)
@@ -537,4 +520,4 @@ class Joining:
     def _on_failed(self, seat: PlayedSeat) -> None:
         self._ending.failures += 1
         self._tell(SeatOver(seat.offer.seat, f"the bot has left: {seat.problem}"))
-        self._on_news(BotFailed(seat.offer.match, seat.problem, seat.last_lines, seat.output_path))
+        self._on_news(seat)

@@ -20,7 +20,7 @@ from dealer.server.access import Person
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState
-from dealer.server.queue.connected_bots import HostEvent, Replaced
+from dealer.server.queue.connected_bots import HostEvent
 from dealer.server.queue.jobs import JobEnded, RunEnded, SeatOpen, ServiceEvent
 from dealer.server.service import Service
 from dealer.server.settings import player_name
@@ -272,11 +272,14 @@ class Host:
             case RunEnded():
                 self._close_seats("the run has ended", run=event.run.id)
                 self.send(self._hosting.run_over(event.job, event.run, self._user, self.bot))
-            case Replaced():
-                self._close_seats("another client has brought the bot")
-                self.send(Refused("another client has brought the bot"))
-                if self.line is not None:
-                    self.line.close()
+
+    def replaced(self) -> None:
+        """Another client has brought the bot."""
+        sentence = "another client has brought the bot"
+        self._close_seats(sentence)
+        self.send(Refused(sentence))
+        if self.line is not None:
+            self.line.close()
 
     def send(self, message: ServerMessage) -> None:
         """Send a message, unless there is no connection."""

@@ -11,17 +11,11 @@ from hypothesis import strategies as st
 from protocol.benchmark import (
     BenchmarkEvent,
     BenchmarkSession,
-    Cancel,
-    FetchLog,
-    ListGames,
+    Command,
     Login,
     Malformed,
-    NotUnderstood,
-    Quit,
     RequestRuns,
-    ShowHelp,
-    ShowQueue,
-    ShowResult,
+    Verb,
     games_text,
     queue_line,
     remark,
@@ -58,28 +52,28 @@ def command(line: bytes) -> BenchmarkEvent:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (b"HELP", ShowHelp()),
-        (b"hElPme please", ShowHelp()),
-        (b"HELP\r", ShowHelp()),
-        (b"HELP\0ignored", ShowHelp()),
-        (b"GAMES x y", ListGames()),
-        (b"QSTATUS", ShowQueue()),
-        (b" HELP", NotUnderstood()),
-        (b"\0HELP", NotUnderstood()),
-        (b"", NotUnderstood()),
-        (b"\r", NotUnderstood()),
-        (b"foo", NotUnderstood()),
-        (b"ann secret", NotUnderstood()),
-        (b"quit", Quit()),
-        (b"quit now", NotUnderstood()),
-        (b"CANCEL mine", Cancel("mine")),
-        (b"CANCEL", NotUnderstood()),
-        (b"RESULT", ShowResult(None)),
-        (b"result mine", ShowResult("mine")),
-        (b"LOG mine", FetchLog("mine", None)),
-        (b"LOG mine 2", FetchLog("mine", 2)),
-        (b"LOG mine -2", NotUnderstood()),
-        (b"LOG mine \xb2", NotUnderstood()),
+        (b"HELP", Command(Verb.HELP)),
+        (b"hElPme please", Command(Verb.HELP)),
+        (b"HELP\r", Command(Verb.HELP)),
+        (b"HELP\0ignored", Command(Verb.HELP)),
+        (b"GAMES x y", Command(Verb.GAMES)),
+        (b"QSTATUS", Command(Verb.QUEUE)),
+        (b" HELP", Command(Verb.UNKNOWN)),
+        (b"\0HELP", Command(Verb.UNKNOWN)),
+        (b"", Command(Verb.UNKNOWN)),
+        (b"\r", Command(Verb.UNKNOWN)),
+        (b"foo", Command(Verb.UNKNOWN)),
+        (b"ann secret", Command(Verb.UNKNOWN)),
+        (b"quit", Command(Verb.QUIT)),
+        (b"quit now", Command(Verb.UNKNOWN)),
+        (b"CANCEL mine", Command(Verb.CANCEL, "mine")),
+        (b"CANCEL", Command(Verb.UNKNOWN)),
+        (b"RESULT", Command(Verb.RESULT)),
+        (b"result mine", Command(Verb.RESULT, "mine")),
+        (b"LOG mine", Command(Verb.LOG, "mine")),
+        (b"LOG mine 2", Command(Verb.LOG, "mine", 2)),
+        (b"LOG mine -2", Command(Verb.UNKNOWN)),
+        (b"LOG mine \xb2", Command(Verb.UNKNOWN)),
     ],
 )
 def test_commands(line: bytes, expected: BenchmarkEvent) -> None:
@@ -139,7 +133,7 @@ def test_requests_that_are_none(arguments: bytes) -> None:
         (b"ann", Login("", "")),
         (b"", Login("", "")),
         (b"\xff p", Login("\udcff", "p")),
-        (b"ann secret games", Login("ann", "secret", ListGames())),
+        (b"ann secret games", Login("ann", "secret", Command(Verb.GAMES))),
         (
             b"ann secret run 2pl ./match.pl 3 tg 7 local alpha",
             Login("ann", "secret", RequestRuns("2pl", 3, "tg", 7, ("LOCAL", "alpha"))),
@@ -172,13 +166,21 @@ def test_nothing_is_read_before_the_login_has_been_looked_at() -> None:
     assert session.next_event() == Login("ann", "secret")
     assert session.next_event() is None
     session.admit()
-    assert [session.next_event(), session.next_event(), session.next_event()] == [ShowHelp(), ListGames(), None]
+    assert [session.next_event(), session.next_event(), session.next_event()] == [
+        Command(Verb.HELP),
+        Command(Verb.GAMES),
+        None,
+    ]
 
 
 def test_a_line_ends_at_its_bound_and_the_last_one_with_the_connection() -> None:
     long = b"Q" * 4095
-    assert events(b"ann secret\n", long + b"HELP\n") == [Login("ann", "secret"), NotUnderstood(), ShowHelp()]
-    assert events(b"ann secret\nHELP", eof=True) == [Login("ann", "secret"), ShowHelp()]
+    assert events(b"ann secret\n", long + b"HELP\n") == [
+        Login("ann", "secret"),
+        Command(Verb.UNKNOWN),
+        Command(Verb.HELP),
+    ]
+    assert events(b"ann secret\nHELP", eof=True) == [Login("ann", "secret"), Command(Verb.HELP)]
     assert events(b"ann secret", eof=True) == [Login("ann", "secret")]
 
 

@@ -37,14 +37,7 @@ _SEEN_WITHIN_S = 120.0
 """What was there when the server ended was seen so long before the last that was seen, or later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """The bot is there from another connection, and nothing more is asked of this one."""
-
-    bot: str
-
-
-HostEvent: TypeAlias = SeatOpen | Replaced | RunStands | RunEnded
+HostEvent: TypeAlias = SeatOpen | RunStands | RunEnded
 
 
 class BotHost(Protocol):
@@ -52,6 +45,9 @@ class BotHost(Protocol):
 
     def notify(self, event: HostEvent) -> None:
         """Take note; must not raise, and must not wait."""
+
+    def replaced(self) -> None:
+        """The bot is there from another client, and nothing more is asked of this one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +113,7 @@ class ConnectedBots:
         before = self._bots.pop(offer.bot, None)
         self._bots[offer.bot] = connected
         if before is not None and before.host is not host:
-            before.host.notify(Replaced(offer.bot))
+            before.host.replaced()
         return connected
 
     def _checked(self, offer: Join) -> tuple[str, ...]:

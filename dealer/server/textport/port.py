@@ -41,18 +41,12 @@ from protocol.benchmark import (
     UNKNOWN,
     BenchmarkEvent,
     BenchmarkSession,
-    Cancel,
+    Command,
     Errand,
-    FetchLog,
-    ListGames,
     Login,
     Malformed,
-    NotUnderstood,
-    Quit,
     RequestRuns,
-    ShowHelp,
-    ShowQueue,
-    ShowResult,
+    Verb,
     games_text,
     queue_line,
     remark,
@@ -138,7 +132,7 @@ class _Connection:
             await self._run_errand(self._errand)
             return
         while (event := await self._next_event(self._service.settings.idle_timeout_s)) is not None:
-            if isinstance(event, Quit):
+            if event == Command(Verb.QUIT):
                 return
             await self._answer(event)
             await self._drain()
@@ -215,24 +209,24 @@ class _Connection:
 
     async def _answer(self, event: BenchmarkEvent) -> None:
         match event:
-            case ShowHelp():
+            case Command(Verb.HELP):
                 self.write(HELP)
-            case ListGames():
+            case Command(Verb.GAMES):
                 games = self._service.settings.games
                 self.write(games_text([(game.name, [bot.name for bot in game.bots]) for game in games]))
-            case ShowQueue():
+            case Command(Verb.QUEUE):
                 self._show_queue()
             case RequestRuns():
                 await self._submit(event)
             case Malformed(problem):
                 self.write(BAD_REQUEST + remark(problem))
-            case Cancel(tag):
+            case Command(Verb.CANCEL, str() as tag):
                 await self._cancel(tag)
-            case ShowResult(tag):
+            case Command(Verb.RESULT, tag):
                 self._show_result(tag)
-            case FetchLog(tag, run):
+            case Command(Verb.LOG, str() as tag, run):
                 await self._send_logs(tag, run)
-            case NotUnderstood() | Login() | Quit():
+            case _:
                 self.write(UNKNOWN)
 
     async def _submit(self, request: RequestRuns) -> Job | None:

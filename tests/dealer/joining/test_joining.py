@@ -19,7 +19,7 @@ from websockets.asyncio.server import serve as websockets_serve
 
 from dealer.errors import JoinError
 from dealer.joining import client
-from dealer.joining.client import BotFailed, ConnectionLost, JoinedServer, JoinEnding, Joining, News
+from dealer.joining.client import ConnectionLost, JoinedServer, JoinEnding, Joining, News, PlayedSeat
 from dealer.joining.connection import JoinSettings
 from dealer.library import play
 from dealer.server.accounts import Scope, add_token, add_user
@@ -330,8 +330,8 @@ def test_a_bot_that_crashes_loses_its_match_and_says_why(house_folder: Path) -> 
         client.start()
         ending = await client.ending()
         assert (ending.runs, ending.failures, ending.is_good) == ({"failed": 1}, 1, False)
-        failed = await client.until(BotFailed)
-        assert failed.reason == "it ended with exit code 3"
+        failed = await client.until(PlayedSeat)
+        assert failed.problem == "it ended with exit code 3"
         over = await client.until(RunOver)
         assert "mine" in over.reason
 
@@ -342,8 +342,8 @@ def test_a_bot_that_does_not_start_loses_its_match_at_once(house_folder: Path) -
     async def talk(house: House) -> None:
         client = bringing(house, "./crash.sh", challenges=challenge())
         client.start()
-        failed = await client.until(BotFailed)
-        assert failed.reason == "it ended with exit code 3 before it connected"
+        failed = await client.until(PlayedSeat)
+        assert failed.problem == "it ended with exit code 3 before it connected"
         await client.leave()
 
     serve(talk, settings_of(house_folder))
