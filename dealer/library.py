@@ -1,6 +1,6 @@
 """A play or a tournament with its folder, from its settings to its result.
 
-`new_play`, `new_tournament` and `reopen` make a `Run`, `Run.play` plays it; the command line and the server use these.
+`new_run` and `reopen` make a `Run`, `Run.play` plays it; the command line and the server use these.
 `play`, `tournament` and `resume` are what `from dealer import play` gives: each makes a `Run`, plays it and returns its
 result.
 
@@ -247,8 +247,8 @@ def _with_estimates(result: _Result) -> _Result:
     return result.model_copy(update={"estimates": reduction.estimates().games[0]})
 
 
-def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:
-    """A new play.
+def new_run(config: RunSettings, out: Path | None) -> Run[Any]:
+    """A new run of the command in the settings.
 
     Args:
         out: its folder, new or empty; None makes a new one in ``runs``.
@@ -257,21 +257,6 @@ def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:
         ConfigError: the settings contradict each other.
         StartError: the folder is in use or cannot be written.
     """
-    return _new(config, Command.PLAY, out)
-
-
-def new_tournament(config: RunSettings, out: Path | None) -> Run[TournamentResult]:
-    """A new tournament; like `new_play`."""
-    return _new(config, Command.TOURNAMENT, out)
-
-
-def new_table(config: RunSettings, out: Path | None) -> Run[ContestResult]:
-    """A new play in which the first player, ``tcp``, is a person; like `new_play`."""
-    return _new(config, Command.TABLE, out)
-
-
-def _new(config: RunSettings, command: Command, out: Path | None) -> Run[Any]:
-    config = replace(config, command=command)
     plan = settle(config)
     names = plan.names if len(plan.names) <= 4 else (*plan.names[:3], f"{len(plan.names) - 3}-more")
     is_ours = out is None or not out.is_dir()
@@ -383,7 +368,7 @@ def play(
         StartError: the folder cannot be used, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `play_async` there.
     """
-    return _play_here(play_async, _play_of(game, bots, settings), out, on_progress, watch)
+    return _play_here(play_async, _run_of(ContestResult, settings, game=game, bots=bots), out, on_progress, watch)
 
 
 @_takes_settings
@@ -397,7 +382,7 @@ async def play_async(
     **settings: Any,
 ) -> ContestResult:
     """`play` inside a running event loop; cancelling it ends the contest, and what was played stays in `out`."""
-    return await _play_in_thread(_play_of(game, bots, settings), out, on_progress, watch)
+    return await _play_in_thread(_run_of(ContestResult, settings, game=game, bots=bots), out, on_progress, watch)
 
 
 @_takes_settings
@@ -427,7 +412,13 @@ def tournament(
         StartError: the folder cannot be used.
         RuntimeError: an event loop is running in this thread; use `tournament_async` there.
     """
-    return _play_here(tournament_async, _tournament_of(games, bots, format, settings), out, on_progress, watch)
+    return _play_here(
+        tournament_async,
+        _run_of(TournamentResult, settings, games=games, bots=bots, format=format),
+        out,
+        on_progress,
+        watch,
+    )
 
 
 @_takes_settings
@@ -442,7 +433,9 @@ async def tournament_async(
     **settings: Any,
 ) -> TournamentResult:
     """`tournament` inside a running event loop; cancelling it ends the tournament."""
-    return await _play_in_thread(_tournament_of(games, bots, format, settings), out, on_progress, watch)
+    return await _play_in_thread(
+        _run_of(TournamentResult, settings, games=games, bots=bots, format=format), out, on_progress, watch
+    )
 
 
 def resume(
@@ -480,15 +473,10 @@ async def resume_async(
     return await _play_in_thread(partial(reopen, deals=deals), folder, on_progress, watch)
 
 
-def _play_of(game: str, bots: Sequence[str], settings: dict[str, Any]) -> Callable[[Path], Run[ContestResult]]:
-    return partial(new_play, validated({"command": Command.PLAY, **settings, "games": [game], "bots": list(bots)}))
-
-
-def _tournament_of(
-    games: Sequence[str], bots: Sequence[str], format: str, settings: dict[str, Any]
-) -> Callable[[Path], Run[TournamentResult]]:
-    own = {"command": Command.TOURNAMENT, "games": list(games), "bots": list(bots), "format": format}
-    return partial(new_tournament, validated({**settings, **own}))
+def _run_of(kind: type[_Result], settings: dict[str, Any], **own: object) -> Callable[[Path], Run[_Result]]:
+    """Make the run of a function in a folder: a play or a tournament, by the kind of its result."""
+    command = Command.PLAY if kind is ContestResult else Command.TOURNAMENT
+    return partial(new_run, validated(settings | own | {"command": command}))
 
 
 def _play_here(

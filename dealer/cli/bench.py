@@ -22,7 +22,7 @@ app = typer.Typer(cls=ArenaGroup, help="Measure the speed of the dealer or of a 
 
 @app.command()
 def dealer(
-    context: typer.Context,
+    terminal: Terminal,
     reference_dealer: Annotated[str | None, "Path of the reference dealer."] = None,
     reference_player: Annotated[
         str | None, "A client started as PLAYER GAME HOST PORT.", Wording(otherwise="our random bot")
@@ -38,7 +38,6 @@ def dealer(
     from dealer.bench import measure_dealer, speed_document
     from protocol import find_game
 
-    output.check()
     for path in (reference_dealer, reference_player):
         if path is not None and shutil.which(path) is None:
             abort(f"{quoted(path)} is not a program that can be started")
@@ -60,7 +59,7 @@ def dealer(
         abort(f"{error.filename}: {error.strerror}" if error.filename else str(error), EXIT_FAILED)
     except RuntimeError as error:
         abort(str(error), EXIT_FAILED)
-    output.show(context.ensure_object(Terminal), speed_document("Speed of the dealer", rows))
+    output.show(terminal, speed_document("Speed of the dealer", rows))
 
 
 def _counts(text: str) -> list[int]:
@@ -72,7 +71,7 @@ def _counts(text: str) -> list[int]:
 
 @app.command()
 def bot(
-    context: typer.Context,
+    terminal: Terminal,
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A Python bot: its name, or file.py:Class.")],
     game: Annotated[str, "The game."] = "limit",
     deals: Annotated[int, "Deals to play, each once in every seat.", Interval(1), Wording(flags="-n")] = 500,
@@ -83,6 +82,5 @@ def bot(
     from dealer.bench import measure_bot, speed_document
     from protocol import find_game
 
-    output.check()
     rows = measure_bot(bot, find_game(game)[1], deals)
-    output.show(context.ensure_object(Terminal), speed_document(f"decisions of {bot}", rows))
+    output.show(terminal, speed_document(f"decisions of {bot}", rows))

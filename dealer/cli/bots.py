@@ -19,7 +19,7 @@ from protocol.game_definition import short_name
 
 
 def bots(
-    context: typer.Context,
+    terminal: Terminal,
     name: Annotated[
         str | None,
         typer.Argument(help="A bot whose options are listed.", metavar="BOT", show_default="every bot, in one line"),
@@ -28,7 +28,7 @@ def bots(
 ) -> None:
     """List the bots, built in or from installed packages, with their games; or the options of one bot."""
     document = bots_document(describe_all()) if name is None else bot_document(describe(name))
-    show_document(context.ensure_object(Terminal), document, as_json=as_json)
+    show_document(terminal, document, as_json=as_json)
 
 
 def bots_document(found: Sequence[BotDescription]) -> Document:

@@ -1,9 +1,8 @@
 """All output of the command line: results to standard output, everything else to standard error.
 
-A command takes the `Terminal` from its context and hands it on; nothing prints in any other way:
+A command takes the `Terminal` as a parameter and hands it on; nothing prints in any other way:
 
-    def games(context: typer.Context) -> None:
-        terminal = context.ensure_object(Terminal)
+    def games(terminal: Terminal) -> None: ...
 
 A command that cannot continue calls `abort`, or lets an error of one of our packages or of the system through:
 `dealer.cli.commands` prints it and ends the process.

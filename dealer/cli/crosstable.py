@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.runs import run_argument
@@ -17,7 +15,7 @@ from logs.document.plain import csv_text, latex_table, markdown_table
 
 
 def crosstable(
-    context: typer.Context,
+    terminal: Terminal,
     run: Annotated[
         Path,
         run_argument(metavar="RUN", help="The folder of a tournament, or its result.json."),
@@ -38,4 +36,4 @@ def crosstable(
     if form != "csv":
         ranked = [standings for standings in result.standings if standings.total_bankroll]
         tables = [table for standings in ranked for table in (crosstable_of(standings), rankings(standings))]
-    context.ensure_object(Terminal).print("\n".join(map(write, tables)).rstrip("\n"))
+    terminal.print("\n".join(map(write, tables)).rstrip("\n"))

@@ -24,7 +24,7 @@ _SHOWN: Final = {
 
 
 def deal(
-    context: typer.Context,
+    terminal: Terminal,
     game: Annotated[
         str, typer.Argument(metavar="GAME", help="A game's name or a .game file.", autocompletion=complete_word)
     ],
@@ -40,4 +40,4 @@ def deal(
     players = find_game(game)[1].num_players
     defaults = _DEFAULTS | ({"deals": None} if "stop" in settings else {})
     own = {"games": [game], "bots": seats or ["tcp"] * players}
-    run_new(context.ensure_object(Terminal), Command.PLAY, defaults | options.seating | settings | own, options)
+    run_new(terminal, Command.PLAY, defaults | options.seating | settings | own, options)

@@ -25,7 +25,7 @@ _MOST_SHOWN = 2000
 
 
 def doctor(
-    context: typer.Context,
+    terminal: Terminal,
     bot: Annotated[
         str | None,
         typer.Argument(
@@ -53,7 +53,6 @@ def doctor(
     from dealer.doctor.examination import BotHost, examine
     from dealer.doctor.report import Examination, doctor_document, junit_of, situations_document
 
-    terminal = context.ensure_object(Terminal)
     if lists:
         show_document(terminal, situations_document(SITUATIONS), as_json=as_json)
         return

@@ -26,7 +26,7 @@ _CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
 
 
 def equity(
-    context: typer.Context,
+    terminal: Terminal,
     words: Annotated[
         list[str],
         typer.Argument(
@@ -57,8 +57,6 @@ def equity(
     All showdowns are counted where that takes seconds; else showdowns are drawn, and every share comes with its
     interval.
     """
-    output.check()
-    terminal = context.ensure_object(Terminal)
     fields, table = _parsed(words, _cards(board, "--board"), players)
     holdings = [of_player for _, of_player in fields]
     with showing_progress(terminal, "counting" if trials is None else "drawing") as progress:

@@ -52,7 +52,7 @@ _CheckDeals = Annotated[
 
 @app.command()
 def trainers(
-    context: typer.Context,
+    terminal: Terminal,
     folder: RunFolder,
     settings: EvolvedSettings,
     count: Annotated[int, "How many trainers.", Interval(1), Wording(group=TRAINING)] = OPPONENTS,
@@ -74,8 +74,6 @@ def trainers(
 
     Unfinished runs in the folder are resumed.
     """
-    output.check()
-    terminal = context.ensure_object(Terminal)
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
     checks = CheckSettings(every=check_every, deals=check_deals)
     with _evolving(terminal, folder, workers, scheduler) as (over, show):
@@ -85,7 +83,7 @@ def trainers(
 
 @app.command()
 def player(
-    context: typer.Context,
+    terminal: Terminal,
     folder: RunFolder,
     settings: Annotated[Given, EvolvedSettings, {"deals": f"{_PLAYER_DEALS}"}],
     generations: _Generations = PLAYER.generations,
@@ -100,8 +98,6 @@ def player(
 
     An unfinished run is resumed. The final chromosome is a bot: `evolved?chromosome=FILE`.
     """
-    output.check()
-    terminal = context.ensure_object(Terminal)
     settings.setdefault("deals", _PLAYER_DEALS)
     rule, asked = StopRule(generations=generations), EvolvedSettings(**settings)
     checks = CheckSettings(every=check_every, deals=check_deals)

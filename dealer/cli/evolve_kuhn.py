@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import MODEL_NAMES, Genes, model
 from bots.kuhn.runs import evolution_document, evolve_seeds, format_genes, read_genes
@@ -25,7 +23,7 @@ _MORE_GENERATIONS: Final = 1000
 
 
 def kuhn(
-    context: typer.Context,
+    terminal: Terminal,
     folder: RunFolder,
     settings: Annotated[Given, KuhnSettings],
     opponent: Annotated[
@@ -54,10 +52,8 @@ def kuhn(
     The defaults are those of the thesis. Figures measured over hands are shown next to exact ones. The same command
     resumes an unfinished run.
     """
-    terminal = context.ensure_object(Terminal)
     configured = _settings(settings, opponent, mixed_model)
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
-    output.check()
     over = computing(folder, "the finished part", workers if repeat > 1 else 1)
     with over as helpers, showing_progress(terminal, "evolving") as show:
         results = evolve_seeds(folder, configured, most, repeat, workers=helpers, show=show)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Final
 
-import typer
-
 from bots.learner.tuning import TuningSettings, check, search, tuning_document
 from bots.sdk.options import Interval, Wording
 from dealer.cli.computing import (
@@ -27,7 +25,7 @@ _OPPONENTS: Final = " ".join(_DEFAULTS.opponents)
 
 
 def learner(
-    context: typer.Context,
+    terminal: Terminal,
     folder: RunFolder,
     settings: TuningSettings,
     game: LearnerGame = _DEFAULTS.game,
@@ -43,10 +41,8 @@ def learner(
     The fitness of a set of constants is the win rate of a learner with it, frozen, on unseen deals after its training.
     The best set is then measured again. The same command resumes an interrupted search.
     """
-    terminal = context.ensure_object(Terminal)
     from bots.learner.memory import Constants
 
-    output.check()
     wanted = replace(settings, game=game, opponents=tuple(opponents.split()))
     with computing(folder, "every measurement", workers, scheduler) as over:
         with showing_progress(terminal, "searching") as show:

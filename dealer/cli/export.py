@@ -7,8 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json, warning_text
@@ -73,7 +71,7 @@ class ExportArguments:
 
 
 def export(
-    context: typer.Context,
+    terminal: Terminal,
     sources: Sources,
     *,
     options: ExportArguments,
@@ -85,7 +83,6 @@ def export(
 
     Hand numbers follow from the match and its hands, so a tracker never counts a hand twice that is exported again.
     """
-    terminal = context.ensure_object(Terminal)
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
     spare_collector()

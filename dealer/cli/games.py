@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
-
 from dealer.cli.console import Terminal
 from dealer.cli.options import Json
 from dealer.cli.report_output import show_document
@@ -16,7 +14,7 @@ from protocol import find_game, shipped_games
 from protocol.game_definition import short_name
 
 
-def games(context: typer.Context, as_json: Json = False) -> None:
+def games(terminal: Terminal, as_json: Json = False) -> None:
     """List the games that come with the arena; any .game file can be played, too."""
     found = {name: find_game(name)[1] for name in shipped_games()}
     rows = [(short_name(name), game.num_players, _betting(game), name) for name, game in found.items()]
@@ -28,7 +26,7 @@ def games(context: typer.Context, as_json: Json = False) -> None:
     )
     data = [_data(name, game) for name, game in found.items()]
     document = Document("Games", sections=(Section("", (Table.of("", columns, rows),)),), data=data)
-    show_document(context.ensure_object(Terminal), document, as_json=as_json)
+    show_document(terminal, document, as_json=as_json)
 
 
 def _data(name: str, game: Game) -> dict[str, Any]:

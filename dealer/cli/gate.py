@@ -22,7 +22,7 @@ _EXIT_CODES = {"passed": 0, "failed": EXIT_FAILED, "undecided": EXIT_UNDECIDED}
 
 
 def gate(
-    context: typer.Context,
+    terminal: Terminal,
     run: Annotated[
         Path,
         run_argument(metavar="RUN", help="The folder of a run, or its result.json."),
@@ -47,5 +47,5 @@ def gate(
         abort(f"there is no player {quoted(name)}; there are: {', '.join(one.name for one in result.players)}")
     if junit is not None:
         write_file(junit, junit_report(result, [gate_case(judgement)]))
-    show_document(context.ensure_object(Terminal), judgement, as_json=as_json, quiet=True)
+    show_document(terminal, judgement, as_json=as_json, quiet=True)
     raise typer.Exit(_EXIT_CODES[judgement.data["verdict"]])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import typer
-
 from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
@@ -20,7 +18,7 @@ from logs.record import HandRecord
 
 
 def hands(
-    context: typer.Context,
+    terminal: Terminal,
     sources: Sources,
     worst: Annotated[int, "How many hands to show.", Interval(1)] = 10,
     player: Annotated[str | None, "Whose losses.", Wording(otherwise="the first player")] = None,
@@ -32,7 +30,6 @@ def hands(
     reading: StrictHandOptions,
 ) -> None:
     """Show the hands a bot lost most on: each with the same deal in the other seatings; or one hand by its number."""
-    terminal = context.ensure_object(Terminal)
     with Problems(terminal) as problems:
         find = reading.finder(strict=reading.strict)
         source = find(sources, on_problem=problems, times=number is not None)

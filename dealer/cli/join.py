@@ -106,7 +106,7 @@ class _Challenges:
 
 
 def join(
-    context: typer.Context,
+    terminal: Terminal,
     server: Annotated[
         str, typer.Argument(metavar="SERVER", help="The address of the server's pages, or its HOST:PORT.")
     ],
@@ -129,7 +129,6 @@ def join(
     The client only makes an outgoing connection, a WebSocket; it starts the bot for each match and reconnects after a
     break. Ctrl-C leaves; with --challenge or --contests it leaves by itself.
     """
-    terminal = context.ensure_object(Terminal)
     if verbose:
         terminal.show_log()
     address = _address(server)

@@ -5,29 +5,24 @@ from __future__ import annotations
 from itertools import chain
 from typing import Annotated
 
-import typer
-
 from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal
-from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Problems, Sources, StrictHandOptions
-from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
+from dealer.cli.report_output import DocumentOptions
 from dealer.reports.leaks import leaks_document
 from engine.holdem import is_holdem
 from logs.document import Document
 
 
 def leaks(
-    context: typer.Context,
+    terminal: Terminal,
     sources: Sources,
     player: Annotated[str | None, "Whose leaks.", Wording(otherwise="the first player")] = None,
     compare: Annotated[str | None, "Compare with the policy of this bot, such as cfr.", Wording("BOT")] = None,
     worst: Annotated[int, "How many deals to name.", Interval(0)] = 10,
-    out: PageFile = None,
-    force: PageForce = False,
-    as_json: Json = False,
     *,
+    output: DocumentOptions,
     reading: StrictHandOptions,
 ) -> None:
     """Find where a player loses: decisions in which another player with the same cards did better.
@@ -38,8 +33,6 @@ def leaks(
     """
     from logs.leaks import deals_in, leaks_of
 
-    terminal = context.ensure_object(Terminal)
-    check_page(out, force)
     page: Document | None = None
     with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
         source = reading.finder(strict=reading.strict)(sources, on_problem=problems)
@@ -61,4 +54,4 @@ def leaks(
             document, page = (
                 leaks_document(found, sources, policy=compare or "", is_whole=is_whole) for is_whole in (False, True)
             )
-    show_document(terminal, document, out, page=page, as_json=as_json)
+    output.show(terminal, document, page)

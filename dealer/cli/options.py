@@ -3,7 +3,7 @@
 A command declares its options in its signature, or takes all of a dataclass as one object:
 
     def train(
-        terminal: ...,
+        terminal: Terminal,
         settings: TrainingSettings,
         hours: Annotated[float | None, "Stop after this many hours.", Interval(0)] = None,
     ) -> None: ...
@@ -23,7 +23,7 @@ from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin, get_t
 import typer
 
 from bots.sdk.options import Option, Wording, options_of
-from dealer.cli.console import abort
+from dealer.cli.console import Terminal, abort
 from dealer.errors import ConfigError
 from dealer.run.settings import RunSettings, Seating
 from logs.formats import ExportWarning
@@ -108,10 +108,14 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     own = {option.name: option for option in options_of(command)}
     groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
-    parameters = []
+    parameters, terminals = [], []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in own:
             parameters.append(_parameter(own[name], own[name].default))
+            continue
+        if hints[name] is Terminal:
+            terminals.append(name)
+            parameters.append(parameter.replace(annotation=typer.Context, kind=inspect.Parameter.KEYWORD_ONLY))
             continue
         kind, *about = get_args(hints[name]) if get_origin(hints[name]) is Annotated else [hints[name]]
         declared = next((one for one in (kind, *about) if isinstance(one, type) and is_dataclass(one)), None)
@@ -127,6 +131,8 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
         ]
 
     def run(**values: Any) -> None:
+        for name in terminals:
+            values[name] = values[name].ensure_object(Terminal)
         for name, (make, options) in groups.items():
             typed = {option: value for option in options if (value := values.pop(option)) is not None}
             try:

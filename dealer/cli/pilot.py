@@ -13,7 +13,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.running import RunLine
 from dealer.cli.streams import EXIT_FAILED
-from dealer.library import new_play
+from dealer.library import new_run
 from dealer.reports.sentences import rounded_up
 from dealer.run.ending import Outcome
 from dealer.run.plan import settle
@@ -72,7 +72,7 @@ def show_plan(terminal: Terminal, asked: RunSettings, *, is_silent: bool, as_jso
 
 async def _pilot(asked: RunSettings, folder: Path, line: RunLine) -> tuple[ContestResult, Progress]:
     """The result and the last progress of a pilot, which ends after some time at the latest."""
-    run = new_play(asked, folder)
+    run = new_run(asked, folder)
     latest: list[Progress] = []
 
     def show(progress: Progress) -> None:

@@ -14,7 +14,7 @@ from dealer.run.settings import Command, RunSettings
 
 
 def play(
-    context: typer.Context,
+    terminal: Terminal,
     words: Annotated[
         list[str] | None,
         typer.Argument(
@@ -43,7 +43,6 @@ def play(
     Without arguments, two built-in bots play limit hold'em.
     """
     asked = options.seating | settings | split_words(words or [])
-    terminal = context.ensure_object(Terminal)
     if plan:
         from dealer.cli.pilot import show_plan
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
@@ -13,7 +11,7 @@ from dealer.cli.reading import HandOptions, Sources
 
 
 def replay(
-    context: typer.Context,
+    terminal: Terminal,
     sources: Sources,
     number: Annotated[
         int | None, "The hand to begin with.", Interval(0), Wording(flags="--hand", otherwise="the list of hands")
@@ -27,5 +25,4 @@ def replay(
 
     The pages are for this machine only. Ctrl-C ends them.
     """
-    terminal = context.ensure_object(Terminal)
     show_pages(terminal, sources, reading.finder(), port=port, opens_browser=not no_browser, number=number)

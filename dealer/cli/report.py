@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, check_new_file, write_file
 from dealer.cli.progress import showing_progress
@@ -29,7 +27,7 @@ _PAGE: Final = "report.html"
 
 
 def report(
-    context: typer.Context,
+    terminal: Terminal,
     sources: Sources,
     out_file: Annotated[
         Path | None,
@@ -53,7 +51,6 @@ def report(
     if out_file is None:
         out_file = sources[0] / _PAGE if len(sources) == 1 and sources[0].is_dir() else Path(_PAGE)
     check_new_file(out_file, force)
-    terminal = context.ensure_object(Terminal)
     counts = counted(terminal, sources, reading.finder(strict=reading.strict), transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]
     leaks, no_leaks, worst_deals = _compared(terminal, sources, reading.finder())

@@ -38,7 +38,7 @@ class DocumentOptions:
     force: PageForce = False
     as_json: Json = False
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         check_page(self.out, self.force)
 
     def show(self, terminal: Terminal, document: Document, page: Document | None = None) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
@@ -20,7 +18,7 @@ from dealer.reports.runs import unfinished_document
 
 
 def resume(
-    context: typer.Context,
+    terminal: Terminal,
     run: Annotated[
         Path | None,
         run_argument(metavar="RUN", help="The folder of the run.", show_default="list the unfinished ones in runs/"),
@@ -42,7 +40,6 @@ def resume(
     Every match continues after its last complete hand, with newly started bots. A finished run is left as it is, unless
     --deals asks for more. Logs that differ from what the seed and the rules give are refused, with file and line.
     """
-    terminal = context.ensure_object(Terminal)
     if run is None:
         if deals is not None or junit is not None or scheduler is not None:
             abort("name the folder of a run; 'arena resume' alone lists those that have not finished")

@@ -24,7 +24,7 @@ from dealer.cli.progress import LiveLine, showing_progress
 from dealer.cli.report_output import show_document
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
-from dealer.library import Run, new_play, new_tournament
+from dealer.library import Run, new_run
 from dealer.reports.documents import result_document
 from dealer.reports.gate import junit_report
 from dealer.reports.sentences import expectation, rounded_up
@@ -58,8 +58,7 @@ def run_new(
     asked = merged(command, settings, options.config)
     # Connect before creating the folder.
     with workers_from(1, scheduler) as cluster:
-        run = new_play(asked, options.out) if command is Command.PLAY else new_tournament(asked, options.out)
-        play_and_show(terminal, run, options, cluster, observer)
+        play_and_show(terminal, new_run(asked, options.out), options, cluster, observer)
 
 
 def merged(command: Command, settings: dict[str, Any], path: Path | None) -> RunSettings:

@@ -48,7 +48,7 @@ run_argument = partial(typer.Argument, parser=run_path, autocompletion=complete_
 
 
 def runs(
-    context: typer.Context,
+    terminal: Terminal,
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="A folder that holds runs.")] = FOLDER,
     every: Annotated[bool, f"List every run, not only the newest {_SHOWN}.", Wording(flags="--all -a")] = False,
     as_json: Json = False,
@@ -60,4 +60,4 @@ def runs(
     if folder != FOLDER and not folder.is_dir():
         abort(f"{folder}: there is no such folder")
     document = runs_document(folder, None if every else _SHOWN)
-    show_document(context.ensure_object(Terminal), document, as_json=as_json)
+    show_document(terminal, document, as_json=as_json)

@@ -62,7 +62,7 @@ _DATA = Path("arena-server")
     "configuration with one of these names is given as ./NAME."
 )
 def start(
-    context: typer.Context,
+    terminal: Terminal,
     config: Annotated[
         Path | None,
         typer.Argument(
@@ -98,7 +98,6 @@ def start(
     It speaks the protocol of the ACPC's benchmark server, and has pages for browsers and an HTTP interface. Ctrl-C
     stops it; unfinished matches continue at the next start.
     """
-    terminal = context.ensure_object(Terminal)
     if init and config is not None:
         abort("--init writes a configuration of its own; give it alone")
     if init:
@@ -118,7 +117,7 @@ def start(
 
 @app.command()
 def user(
-    context: typer.Context,
+    terminal: Terminal,
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of users.")] = None,
     data: _Data = _DATA,
     csv_file: Annotated[
@@ -129,7 +128,7 @@ def user(
     ] = "read,play",
 ) -> None:
     """Create users and print their tokens, also before the first start; an existing user gets another token."""
-    terminal, wanted = context.ensure_object(Terminal), _scopes(scopes)
+    wanted = _scopes(scopes)
     every = [*(names or ()), *(() if csv_file is None else _names_in(csv_file))]
     if not every:
         abort("give the name of a user, or a file of names with --csv")
@@ -152,7 +151,7 @@ def user(
 
 
 @app.command()
-def password(context: typer.Context, name: _Name, data: _Data = _DATA) -> None:
+def password(terminal: Terminal, name: _Name, data: _Data = _DATA) -> None:
     """Give a user a password for the pages, typed or from standard input."""
     _checked_name(name)
     with contextlib.closing(_store(data)) as store:
@@ -162,40 +161,39 @@ def password(context: typer.Context, name: _Name, data: _Data = _DATA) -> None:
         if not LEAST_LETTERS <= len(given) <= MOST_LETTERS:
             abort(f"a password has {LEAST_LETTERS} to {MOST_LETTERS} letters")
         store.write_now(lambda db: set_password(db, add_user(db, name), given))
-    context.ensure_object(Terminal).sentence(f"{name} has a new password, and is logged out everywhere.")
+    terminal.sentence(f"{name} has a new password, and is logged out everywhere.")
 
 
 @app.command()
-def revoke(context: typer.Context, name: _Name, data: _Data = _DATA) -> None:
+def revoke(terminal: Terminal, name: _Name, data: _Data = _DATA) -> None:
     """End all tokens of a user."""
     with contextlib.closing(_store(data)) as store:
         if not _is_known(store, name):
             abort(f"there is no user {name} in {data}")
         count = store.write_now(lambda db: revoke_tokens(db, name))
-    context.ensure_object(Terminal).sentence(f"{count_of(count, 'token')} of {name} revoked.")
+    terminal.sentence(f"{count_of(count, 'token')} of {name} revoked.")
 
 
 @app.command()
 def backup(
-    context: typer.Context,
+    terminal: Terminal,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
     data: _Data = _DATA,
 ) -> None:
     """Copy the database to a new file, also while the server runs."""
     back_up(data / DATABASE_NAME, file)
     sentence = f"The database is copied to {file}; the files of the runs are in {data / 'runs'}"
-    context.ensure_object(Terminal).sentence(sentence)
+    terminal.sentence(sentence)
 
 
 @app.command()
 def reset(
-    context: typer.Context,
+    terminal: Terminal,
     data: _Data = _DATA,
     results: Annotated[bool, "Remove requests, runs, ratings and logs; users, tokens and bots stay."] = False,
     yes: Annotated[bool, "Do not ask for confirmation."] = False,
 ) -> None:
     """Remove the results of a server that is not running."""
-    terminal = context.ensure_object(Terminal)
     if not results:
         abort("nothing is removed without --results, for requests, runs, ratings and logs")
     _store(data).close()

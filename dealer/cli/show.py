@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet
 from dealer.cli.report_output import show_document
@@ -20,7 +18,7 @@ from dealer.run.results import read_result
 
 
 def show(
-    context: typer.Context,
+    terminal: Terminal,
     run: Annotated[
         Path,
         run_argument(metavar="[RUN]", help="The folder of a run; 'last-2' is the second before the last."),
@@ -32,7 +30,6 @@ def show(
 
     Logs that differ from what the seed and the rules give are refused, with file and line.
     """
-    terminal = context.ensure_object(Terminal)
     if (run / CONFIG_NAME).exists() and not (run / RESULT_NAME).exists():
         if is_busy(run):
             abort(f"{run} is being played: 'arena watch {run}' shows its scores")

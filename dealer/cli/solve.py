@@ -33,7 +33,7 @@ def _group() -> None:
 
 @app.command()
 def equities(
-    context: typer.Context,
+    terminal: Terminal,
     threads: Annotated[
         int | None, "Count in so many threads.", Interval(1, 1024), Wording(otherwise="one per processor")
     ] = None,
@@ -43,7 +43,6 @@ def equities(
 
     Exit code 1: they differ.
     """
-    terminal = context.ensure_object(Terminal)
     from engine.kernels.matchups import boards_from, compile_matchups, count_wins
     from engine.matchups import counts, counts_of_wins
 

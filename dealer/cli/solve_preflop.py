@@ -7,8 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.progress import showing_progress
@@ -27,7 +25,7 @@ _FALL: Final = 1.6
 
 
 def preflop(
-    context: typer.Context,
+    terminal: Terminal,
     cap: Annotated[int, "How many bets there may be, the big blind included."] = 4,
     blinds: Annotated[str, "The blinds, in chips.", Wording("SMALL/BIG")] = "1/2",
     bet: Annotated[int, "The size of a raise, in chips."] = 2,
@@ -45,14 +43,12 @@ def preflop(
     After the betting before the flop all boards are dealt and the better hand wins. --as-published solves it as
     Vytrísal (2013) did, who overwrote payoffs that had to be summed.
     """
-    terminal = context.ensure_object(Terminal)
     from bots.lp_mc.preflop import PreflopRules, preflop_document, preflop_form, preflop_solution
 
     rules = PreflopRules(_two_numbers(blinds), bet, cap)
     if as_published and algorithm is not Algorithm.LP:
         abort(f"--as-published is a mistake in a linear program: give it without --algorithm {algorithm.value}")
     check_writable(mps)
-    output.check()
     form = preflop_form(rules)
     if mps is not None:
         _write_mps(form, mps, as_published=as_published)

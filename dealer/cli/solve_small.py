@@ -49,7 +49,7 @@ class _Options:
 
 
 def kuhn(
-    context: typer.Context,
+    terminal: Terminal,
     game: Annotated[
         Variant, "Which game: the classic one; with bets of 1, 2 or 10 (breadth); with one raise (depth); with both."
     ] = Variant.CLASSIC,
@@ -80,31 +80,31 @@ def kuhn(
     def parts(found: Solution, *, is_whole: bool = False) -> list[Part]:
         return strategy_parts(which, found)
 
-    _solve(context, sequence_form_of(which), parts, options, output, title=title, name=name)
+    _solve(terminal, sequence_form_of(which), parts, options, output, title=title, name=name)
 
 
-def leduc(context: typer.Context, *, options: _Options, output: DocumentOptions) -> None:
+def leduc(terminal: Terminal, *, options: _Options, output: DocumentOptions) -> None:
     """Solve Leduc poker of two players: value, equilibrium, convergence."""
-    _solve_named(context, "leduc", "Leduc poker", options, output)
+    _solve_named(terminal, "leduc", "Leduc poker", options, output)
 
 
-def kuhn3(context: typer.Context, *, options: _Options, output: DocumentOptions) -> None:
+def kuhn3(terminal: Terminal, *, options: _Options, output: DocumentOptions) -> None:
     """Approximate an equilibrium of three-player Kuhn poker: by regret matching, with its exploitability."""
-    _solve_named(context, "kuhn3", "Kuhn poker of three players", options, output)
+    _solve_named(terminal, "kuhn3", "Kuhn poker of three players", options, output)
 
 
 def game(
-    context: typer.Context,
+    terminal: Terminal,
     name: Annotated[str, typer.Argument(metavar="GAME", help="A game's name, or the file of its definition.")],
     *,
     options: _Options,
     output: DocumentOptions,
 ) -> None:
     """Solve any game that is small enough to deal every card."""
-    _solve_named(context, name, "", options, output)
+    _solve_named(terminal, name, "", options, output)
 
 
-def _solve_named(context: typer.Context, name: str, title: str, options: _Options, output: DocumentOptions) -> None:
+def _solve_named(terminal: Terminal, name: str, title: str, options: _Options, output: DocumentOptions) -> None:
     from bots.solving.engine_games import has_flushes, rank_game, small_game
     from bots.solving.equilibria import strategy_parts
     from bots.solving.sequence_form import sequence_form
@@ -114,11 +114,11 @@ def _solve_named(context: typer.Context, name: str, title: str, options: _Option
     full, found = find_game(name)
     small = small_game(found) if has_flushes(found) else rank_game(found)
     form = sequence_form(small)
-    _solve(context, form, strategy_parts, options, output, title=title or short_name(full), name=full)
+    _solve(terminal, form, strategy_parts, options, output, title=title or short_name(full), name=full)
 
 
 def _solve(
-    context: typer.Context,
+    terminal: Terminal,
     form: SequenceForm,
     parts: Callable[..., Sequence[Part]],
     options: _Options,
@@ -130,7 +130,6 @@ def _solve(
     """Solve and show a game, under its title in words and its name in JSON; `parts` shows the strategies."""
     from bots.solving.equilibria import solution, solution_document
 
-    terminal = context.ensure_object(Terminal)
     players = form.game.players
     algorithm = options.algorithm or (Algorithm.LP if players == 2 else Algorithm.CFR_PLUS)
     if algorithm is Algorithm.LP:
@@ -138,7 +137,6 @@ def _solve(
             abort(f"a linear program solves games of two players, not one of {players}: give --algorithm cfr+ or cfr")
         if options.iterations is not None:
             abort("--iterations is about regret matching: give it with --algorithm cfr+ or cfr")
-    output.check()
     steps: tuple[Reached, ...] = ()
     iterations = options.iterations or _ITERATIONS
     if algorithm is Algorithm.LP:

@@ -11,8 +11,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import Json
@@ -36,7 +34,7 @@ EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic 
 
 
 def stats(
-    context: typer.Context,
+    terminal: Terminal,
     sources: Sources,
     full: Annotated[bool, "Print all tables: by position and street, starting hands, final hands."] = False,
     times: Annotated[bool, "Also read the times of actions; takes longer."] = False,
@@ -66,7 +64,6 @@ def stats(
     """
     if as_json and as_csv:
         abort("--json and --csv contradict each other; give one")
-    terminal = context.ensure_object(Terminal)
     find = reading.finder(strict=reading.strict)
     if variance:
         if full or times or as_csv or workers is not None:

@@ -15,7 +15,7 @@ from dealer.cli.options import Out
 from dealer.cli.pages import require_web
 from dealer.cli.runs import complete_run, run_path
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
-from dealer.library import Run, new_table, reopen
+from dealer.library import Run, new_run, reopen
 from dealer.match.faults import FaultPolicy
 from dealer.person.settings import table_config
 from dealer.person.terminal import Face, Leaving, sit_down
@@ -26,7 +26,7 @@ from dealer.run.settings import BotSettings, CardSeed, Host, OnFault, RunSetting
 
 
 def table(
-    context: typer.Context,
+    terminal: Terminal,
     words: Annotated[
         list[str] | None,
         typer.Argument(
@@ -67,7 +67,6 @@ def table(
     You take the first seat, as another client of the dealer: your hands are logged and exported like all others. Clocks
     run for the bots only. Bots with an 'explain' option report their reasons, which are shown after each hand.
     """
-    terminal = context.ensure_object(Terminal)
     face = Face(pause, show_all, four_colours)
     if browser:
         require_web("--browser")
@@ -77,7 +76,7 @@ def table(
         run = _reopen_table(resume)
     else:
         asked = {"deals": deals, "seed": seed, "host": host or None, "on_fault": on_fault}
-        run = new_table(_config(words or [], name, asked), out)
+        run = new_run(_config(words or [], name, asked), out)
     if browser:
         _play_page(terminal, run, port)
     play_seat(terminal, run, face)

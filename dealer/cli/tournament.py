@@ -17,7 +17,7 @@ from dealer.run.settings import Command, Format, RunSettings
 
 
 def tournament(
-    context: typer.Context,
+    terminal: Terminal,
     words: Annotated[
         list[str],
         typer.Argument(
@@ -46,4 +46,4 @@ def tournament(
         abort(f"{words[0]!r} is one bot; a file that describes a tournament ends in .toml, or is given with --config")
     else:
         settings |= split_words(words)
-    run_new(context.ensure_object(Terminal), Command.TOURNAMENT, settings, options, scheduler)
+    run_new(terminal, Command.TOURNAMENT, settings, options, scheduler)

@@ -37,7 +37,7 @@ app.command()(cfr)
 
 @app.command()
 def learner(
-    context: typer.Context,
+    terminal: Terminal,
     constants: Constants,
     training: LearnerSettings,
     game: LearnerGame = _DEFAULTS.game,
@@ -57,10 +57,8 @@ def learner(
     After each block it plays unseen deals, frozen, against the field it learns on and against another one. The same
     command resumes an interrupted training; a larger -n continues a finished one.
     """
-    terminal = context.ensure_object(Terminal)
     from bots.learner.training import train, training_document
 
-    output.check()
     if memory.is_dir():
         abort(f"{memory} is a folder: --memory takes a file")
     settings = replace(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from bots.cfr.settings import CfrSettings
 from bots.sdk.options import Interval, Wording
 from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, resumable, workers_from
@@ -25,7 +23,7 @@ _MB: Final = 1e6
 
 
 def cfr(
-    context: typer.Context,
+    terminal: Terminal,
     folder: RunFolder,
     settings: CfrSettings,
     hours: Annotated[
@@ -59,8 +57,6 @@ def cfr(
     The folder holds a checkpoint, from which the same command resumes, and at the end the strategy, which plays as
     cfr?strategy=FILE.
     """
-    output.check()
-    terminal = context.ensure_object(Terminal)
     from bots.cfr.training import TrainingLimit, plan_training, train, training_document
     from bots.errors import SolvingError
 

@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from bots.sdk.bot import Bot
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
@@ -28,7 +26,7 @@ _TITLE: Final = "Compiled code"
 
 
 def warmup(
-    context: typer.Context,
+    terminal: Terminal,
     clear: Annotated[bool, "Remove the compiled code and compile nothing."] = False,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +34,6 @@ def warmup(
 
     Without it each process compiles what it needs, which takes some seconds.
     """
-    terminal = context.ensure_object(Terminal)
     from engine.kernels import disk
 
     try:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
 from dealer.cli.reading import HandOptions
@@ -14,7 +12,7 @@ from dealer.cli.runs import run_argument
 
 
 def watch(
-    context: typer.Context,
+    terminal: Terminal,
     sources: Annotated[
         list[Path] | None,
         run_argument(metavar="[RUN|DIR...]", help="Folders of runs, or folders that hold runs.", show_default="runs"),
@@ -28,5 +26,4 @@ def watch(
 
     The pages are for this machine only. Ctrl-C ends them.
     """
-    terminal = context.ensure_object(Terminal)
     show_pages(terminal, sources or [Path("runs")], reading.finder(), port=port, opens_browser=not no_browser)

@@ -10,7 +10,7 @@ from typing import Final
 from bots.sdk.registry import describe, is_builtin, make_bot
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.match.faults import FaultPolicy
-from dealer.run.settings import BotSettings, RunSettings, validated
+from dealer.run.settings import BotSettings, Command, RunSettings, validated
 from dealer.table.players import NAME_RULE, PlayerKind, parse_player
 from engine import Game, Seat, Seed
 from engine.errors import quoted
@@ -72,6 +72,7 @@ def table_config(
     is_remote = any(parse_player(bot.bot, bot.directory).kind is PlayerKind.TCP for bot in bots)
     return validated(
         {
+            "command": Command.TABLE,
             "games": [game],
             "bots": [_you(name), *map(_explaining, bots)],
             "deals": HANDS if deals is None else deals,

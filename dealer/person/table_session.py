@@ -68,7 +68,7 @@ class TableSession:
         """Prepare to sit down, or to sit down again; reads the logs of earlier table sessions, so best in a thread.
 
         Args:
-            run: of `dealer.library.new_table`, or reopened.
+            run: of `dealer.library.new_run`, or reopened.
             decision_s: of a new table: how long a decision may take.
         """
         self.run = run

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Final, Protocol
 
 from dealer.errors import DealerError, WebError
-from dealer.library import Run, new_table, reopen
+from dealer.library import Run, new_run, reopen
 from dealer.person.settings import table_config
 from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult, read_result
@@ -205,7 +205,7 @@ class TableManager:
             if coming.address is not None:
                 self._addresses[table.id] = coming.address
             try:
-                run = await asyncio.to_thread(new_table, config, table.folder)
+                run = await asyncio.to_thread(new_run, config, table.folder)
                 table_session = await asyncio.to_thread(TableSession, run, decision_s=decision_s)
             except BaseException:
                 await self._close(table, None, "it could not begin")

@@ -70,12 +70,22 @@ def _processor_s() -> float:
 
 def tournament(folder: Path, cluster: Any = None, bots: Sequence[str] = BOTS, hands: int = HANDS) -> tuple[Any, float]:
     """The result of the tournament, and the processor time that this process took for it."""
-    from dealer.library import new_tournament
+    from dealer.library import new_run
     from dealer.run.settings import validated
     from dealer.table.loop import new_event_loop
 
-    run = new_tournament(
-        validated({"bots": list(bots), "games": ["limit"], "deals": hands, "seed": SEED, "in_process": True}), folder
+    run = new_run(
+        validated(
+            {
+                "command": "tournament",
+                "bots": list(bots),
+                "games": ["limit"],
+                "deals": hands,
+                "seed": SEED,
+                "in_process": True,
+            }
+        ),
+        folder,
     )
     began_s = _processor_s()
     with asyncio.Runner(loop_factory=new_event_loop) as runner:

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import dealer
-from dealer.library import new_play
+from dealer.library import new_run
 from dealer.run.settings import validated
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by
@@ -219,7 +219,7 @@ def test_a_run_interrupted_before_its_first_step_returns_what_there_is(tmp_path:
     async def main() -> None:
         bots = [{"bot": "calling"}, {"bot": "random"}]
         config = validated({"games": ["kuhn"], "bots": bots, "deals": 40, "in_process": True})
-        run = new_play(config, tmp_path / "run")
+        run = new_run(config, tmp_path / "run")
         playing = asyncio.create_task(run.play())
         # It runs after `play` has made its task, and before that task.
         asyncio.get_running_loop().call_soon(run.interrupt)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dealer.errors import DealerError
-from dealer.library import Run, new_play, reopen
+from dealer.library import Run, new_run, reopen
 from dealer.match.events import SeatOpened
 from dealer.run.contest import MatchEvent, Watch
 from dealer.run.ending import Outcome
@@ -124,7 +124,7 @@ def _opened(context: PlayContext, job: ActiveJob, row: records.Run, own_address:
         own_address=own_address,
         environment=context.environment,
     )
-    return new_play(config, folder)
+    return new_run(config, folder)
 
 
 def _free_beside(folder: Path) -> Path:

@@ -11,7 +11,7 @@ import pytest
 
 from bots.errors import StaleEntry, UnclearEntry
 from bots.human import HandProgress, Scene
-from dealer.library import Run, new_table, reopen
+from dealer.library import Run, new_run, reopen
 from dealer.match.faults import FaultPolicy
 from dealer.person.settings import table_config
 from dealer.person.table_session import SEAT_FILE, SavedSeat, TableSession, read_saved_seat, write_saved_seat
@@ -26,7 +26,7 @@ Work = Callable[[TableSession], Awaitable[None]]
 
 def table(folder: Path, game: str = "kuhn", bot: str = "calling", **asked: Any) -> Run[Any]:
     asked = {"name": "Ann", "deals": 3, "seed": 5} | asked
-    return new_table(table_config(game, [BotSettings(bot=bot)], **asked), folder)
+    return new_run(table_config(game, [BotSettings(bot=bot)], **asked), folder)
 
 
 def sit(run: Run[Any], work: Work, **options: Any) -> TableSession:

@@ -15,7 +15,7 @@ from rich.console import Console
 from bots import play
 from bots.baseline import CallingBot
 from bots.errors import ConnectError
-from dealer.library import new_table
+from dealer.library import new_run
 from dealer.person import terminal
 from dealer.person.terminal import Entries, Face, Leaving, sit_down
 from dealer.run.ending import Outcome
@@ -63,7 +63,7 @@ def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     slow = write_program(tmp_path, "slow.py", CONNECT + WAIT + first + HELLO)
     settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"slow={slow}"], "deals": 1, "seed": 5}
     output = Spy(re.escape(words), lambda _: (tmp_path / "waited").touch())
-    run = new_table(validated(settings), tmp_path / "run")
+    run = new_run(validated({"command": "table"} | settings), tmp_path / "run")
     sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
     assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
     assert output.getvalue().count(words) == 1
@@ -74,7 +74,7 @@ def test_a_bot_that_fails_for_good_ends_the_sitting(tmp_path: Path, monkeypatch:
     leaves = write_program(tmp_path, "leaves.py", CONNECT + "hello()\nf.readline()\nf.readline()\n")
     settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"leaves={leaves}"], "deals": 9, "seed": 5}
     output = io.StringIO()
-    run = new_table(validated(settings), tmp_path / "run")
+    run = new_run(validated({"command": "table"} | settings), tmp_path / "run")
     sat = sit_down(Console(file=output), run, Face(), Entries(io.StringIO("c\nc\nc\n")))
     assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FAILED)
     assert "leaves closed the connection in hand 0" in sat.result.sentence
@@ -90,7 +90,7 @@ def test_a_player_that_connects_by_itself_is_told_where(tmp_path: Path) -> None:
 
     settings = {"games": ["kuhn"], "bots": ["Ann=tcp", "Bob=tcp"], "deals": 1, "seed": 5, "host": "0.0.0.0"}
     output = Spy(r"Waiting for Bob to connect at 0\.0\.0\.0:(\d+)\.", connect)
-    run = new_table(validated(settings), tmp_path / "run")
+    run = new_run(validated({"command": "table"} | settings), tmp_path / "run")
     sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
     threads[0].join()
     assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
@@ -113,7 +113,7 @@ class Patient(io.StringIO):
 def test_a_hand_that_only_the_dealer_knows_is_over_is_not_shown(tmp_path: Path) -> None:
     # In every other hand the bot folds its small blind, before the person has seen the end of the hand before.
     settings = {"games": ["limit"], "bots": ["Ann=tcp", "folding"], "deals": 9, "seed": 1}
-    run = new_table(validated(settings), tmp_path / "run")
+    run = new_run(validated({"command": "table"} | settings), tmp_path / "run")
     entries = Patient("\nr\ns 2\ns\nq\n", "s 2\n", tmp_path / "run" / "match.log", "STATE:2:")
     output = io.StringIO()
     sat = sit_down(Console(file=output), run, Face(), Entries(entries))
@@ -128,7 +128,7 @@ def test_a_dealer_that_cannot_be_reached_is_a_failure(tmp_path: Path, monkeypatc
         raise ConnectError("no dealer at 127.0.0.1 port 1")
 
     monkeypatch.setattr("bots.human.connect", refuse)
-    run = new_table(validated({"games": ["kuhn"], "bots": ["Ann=tcp", "calling"]}), tmp_path / "run")
+    run = new_run(validated({"command": "table", "games": ["kuhn"], "bots": ["Ann=tcp", "calling"]}), tmp_path / "run")
     output = io.StringIO()
     sat = sit_down(Console(file=output), run, Face(), Entries(io.StringIO()))
     assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.INTERRUPTED)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from bots.workers import Workers
-from dealer.library import new_tournament, reopen
+from dealer.library import new_run, reopen
 from dealer.run import remote
 from dealer.run.results import TournamentResult
 from dealer.run.settings import validated
@@ -64,7 +64,7 @@ def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def played(folder: Path, machines: Machines | None = None, *, resume: bool = False, **settings: Any) -> Any:
     """The result of a tournament, as plain data without times."""
-    run = reopen(folder) if resume else new_tournament(validated(settings), folder)
+    run = reopen(folder) if resume else new_run(validated({"command": "tournament"} | settings), folder)
 
     async def play() -> TournamentResult:
         async with asyncio.timeout(PATIENCE_S):
@@ -200,7 +200,7 @@ def away(monkeypatch: pytest.MonkeyPatch, change: Callable[..., Any]) -> None:
 
 class TestRefusals:
     def failed(self, folder: Path, **settings: Any) -> str:
-        run = new_tournament(validated({**CUP, "games": ["kuhn"], "deals": 3, **settings}), folder)
+        run = new_run(validated({"command": "tournament", **CUP, "games": ["kuhn"], "deals": 3, **settings}), folder)
 
         async def play() -> TournamentResult:
             with Workers(Machines, lost=(WorkerDied,), survives=True, name="two machines", count=2) as cluster:

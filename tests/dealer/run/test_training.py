@@ -17,7 +17,7 @@ from bots.learner.memory import Constants, Memory, Results, read_memory, row_of,
 from bots.sdk.learning import LearningJournal, cut_journal, read_journal
 from dealer import play, resume, tournament
 from dealer.errors import ConfigError
-from dealer.library import new_play, reopen
+from dealer.library import new_run, reopen
 from dealer.match.events import HandFinished
 from dealer.reports.gate import judge
 from dealer.run.contest import MatchEvent
@@ -149,14 +149,14 @@ def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -
     config = validated(
         {"games": ["limit"], "bots": [{"bot": "learner"}, {"bot": "calling"}], "workers": 8} | {"deals": 9}
     )
-    assert [contest.slices for contest in new_play(config, tmp_path / "run").planned] == [1]
+    assert [contest.slices for contest in new_run(config, tmp_path / "run").planned] == [1]
     frozen = replace(config, bots=validated({"bots": [{"bot": "mfs"}, {"bot": "calling"}]}).bots)
-    assert [contest.slices for contest in new_play(frozen, tmp_path / "other").planned] == [4]
+    assert [contest.slices for contest in new_run(frozen, tmp_path / "other").planned] == [4]
 
 
 def interrupted(out: Path, at: int, **settings: Any) -> None:
     """A training that is interrupted after some hands."""
-    run = new_play(
+    run = new_run(
         validated({"games": ["limit"], "bots": [{"bot": LEARNER}, {"bot": "calling"}], **SETTINGS} | settings), out
     )
     seen = 0

@@ -23,7 +23,7 @@ import pytest
 from starlette.routing import Mount, Route, WebSocketRoute
 
 import dealer.library
-from dealer.library import new_table
+from dealer.library import new_run
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.sentences import process_sentences
 from dealer.person.settings import table_config
@@ -311,7 +311,7 @@ class House:
         texts = {secret_text(seed): "seed"}
         if state == "open":
             others = [BotSettings(bot="calling")]
-            new_table(table_config(game, others, name="ann", seed=seed), self.parts.folder / row.folder)
+            new_run(table_config(game, others, name="ann", seed=seed), self.parts.folder / row.folder)
         else:
             texts, matches = self.play(row.folder, seed, ("ann", "calling"), Seating.SINGLE)
             seats = (RunSeat.new(0, "ann", chips=0.0), RunSeat.new(1, "calling", chips=0.0))
