@@ -66,30 +66,6 @@ class MatchScore:
         return self.chips[self.seat]
 
 
-@dataclass(frozen=True, slots=True)
-class Raises:
-    """The raises (or bets) that are legal, as totals for the street and for the hand.
-
-    Both bounds are equal where the game fixes the size; `is_bet` without a bet or a blind in this round.
-    """
-
-    street_min: int
-    street_max: int
-    hand_min: int
-    is_bet: bool
-    is_fixed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What a person whose turn it is may do; to call (or check, which adds 0 chips) is always one of the choices."""
-
-    can_fold: bool
-    to_call: int
-    is_call_all_in: bool
-    raises: Raises | None
-
-
 @dataclass(frozen=True)
 class Scene:
     """One moment of a hand as a person at the table sees it.
@@ -152,22 +128,20 @@ class Scene:
         """The events of the hand, in order; a later scene of the hand only adds to it."""
         return hand_events(self.betting, self.all_hole_cards, self.board, self.values)
 
-    @cached_property
-    def choices(self) -> Choices | None:
-        """None unless it is the person's turn."""
-        if not self.is_your_turn:
-            return None
+    @property
+    def is_call_all_in(self) -> bool:
+        return 0 < self.view.to_call == self.view.stack_left
+
+    @property
+    def is_bet(self) -> bool:
+        """Whether a raise would be a bet: the first of a round without blinds."""
+        return max(self.view.street_committed) == 0
+
+    @property
+    def raise_totals(self) -> tuple[int, int] | None:
+        """The smallest and the largest legal bet or raise, as totals for the street; equal where the game fixes it."""
         view = self.view
-        raises = None
-        if view.can_raise:
-            raises = Raises(
-                view.min_raise_street_total,
-                view.max_raise_street_total,
-                view.min_raise_hand_total,
-                max(view.street_committed) == 0,
-                self.game.is_limit,
-            )
-        return Choices(view.can_fold, view.to_call, 0 < view.to_call == view.stack_left, raises)
+        return (view.min_raise_street_total, view.max_raise_street_total) if view.can_raise else None
 
     @cached_property
     def moment(self) -> HandView:
@@ -220,31 +194,29 @@ _MOST_LETTERS: Final = 40
 
 def read_entry(text: str, scene: Scene) -> Action:
     """The legal action that a person, whose turn it is, has typed; else an `UnclearEntry` with what is possible."""
-    choices = scene.choices
-    if choices is None:
+    if not scene.is_your_turn:
         raise ValueError("it is not the person's turn")
     entry = " ".join(text.lower().split())
     if entry in _FOLD:
-        if not choices.can_fold:
-            _refuse("There is nothing to fold to", choices)
+        if not scene.view.can_fold:
+            _refuse("There is nothing to fold to", scene)
         return FOLD
     if entry in _CALL:
         return CALL
     if entry in _CHECK:
-        if choices.to_call:
-            _refuse(f"You cannot check, there are {choices.to_call:,} to call", choices)
+        if scene.view.to_call:
+            _refuse(f"You cannot check, there are {scene.view.to_call:,} to call", scene)
         return CALL
     found = _RAISE.fullmatch(entry)
     size = found["size"] if found is not None else entry
     if found is None and not _is_size(size):
         said = "Nothing was entered" if not entry else f"{quoted(entry, _MOST_LETTERS)} is not clear"
-        _refuse(said, choices)
-    raises = choices.raises
-    if raises is None:
-        if size in _ALL_IN and choices.is_call_all_in:
+        _refuse(said, scene)
+    if scene.raise_totals is None:
+        if size in _ALL_IN and scene.is_call_all_in:
             return CALL
-        _refuse("You cannot raise here", choices)
-    return _raise_of(size, raises, choices, scene)
+        _refuse("You cannot raise here", scene)
+    return _raise_of(size, scene, *scene.raise_totals)
 
 
 def _is_size(text: str) -> bool:
@@ -252,32 +224,32 @@ def _is_size(text: str) -> bool:
     return text in (*_MINIMUM, *_ALL_IN) or any(pattern.fullmatch(text) for pattern in patterns)
 
 
-def _raise_of(size: str, raises: Raises, choices: Choices, scene: Scene) -> Action:
+def _raise_of(size: str, scene: Scene, least: int, most: int) -> Action:
+    view, is_fixed = scene.view, scene.game.is_limit
     if not size:
-        if not raises.is_fixed and raises.street_min < raises.street_max:
-            _refuse("How much?", choices)
-        return RAISE if raises.is_fixed else raise_to(raises.hand_min)
+        if not is_fixed and least < most:
+            _refuse("How much?", scene)
+        return RAISE if is_fixed else view.raise_min()
     if not _is_size(size):
-        _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", choices)
+        _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", scene)
     if size in _MINIMUM:
-        street_total = raises.street_min
+        street_total = least
     elif size in _ALL_IN:
-        if raises.is_fixed and raises.street_max < scene.view.stack_left + scene.view.street_committed[scene.position]:
-            _refuse("There is no all-in: the game fixes the size", choices)
-        street_total = raises.street_max
+        if is_fixed and most < view.stack_left + view.street_committed[scene.position]:
+            _refuse("There is no all-in: the game fixes the size", scene)
+        street_total = most
     elif _CHIPS.fullmatch(size):
         street_total = int(size.replace(",", ""))
     else:
         try:
             part = _part_of_pot(size)
         except ZeroDivisionError:
-            _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", choices)
+            _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", scene)
         betting = scene.betting
-        hand_total = betting.max_spent + int(part * (betting.pot + betting.to_call))
-        street_total = scene.view.to_street_total(hand_total)
-    if not raises.street_min <= street_total <= raises.street_max:
-        _refuse(f"{street_total:,} is not possible here", choices)
-    return RAISE if raises.is_fixed else raise_to(scene.view.to_hand_total(street_total))
+        street_total = view.to_street_total(betting.max_spent + int(part * (betting.pot + betting.to_call)))
+    if not least <= street_total <= most:
+        _refuse(f"{street_total:,} is not possible here", scene)
+    return RAISE if is_fixed else raise_to(view.to_hand_total(street_total))
 
 
 def _part_of_pot(size: str) -> Fraction:
@@ -288,26 +260,24 @@ def _part_of_pot(size: str) -> Fraction:
     return Fraction(found["number"] or 1) / Fraction(found["under"] or 1) / Fraction(found["part"] or 1)
 
 
-def _refuse(problem: str, choices: Choices) -> NoReturn:
-    ways = [f"{keys} to {does}" for keys, does in possible(choices)]
+def _refuse(problem: str, scene: Scene) -> NoReturn:
+    ways = [f"{keys} to {does}" for keys, does in possible(scene)]
     said = " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)
     raise UnclearEntry(f"{problem}{'' if problem.endswith('?') else ':'} {said}.")
 
 
-def possible(choices: Choices) -> list[tuple[str, str]]:
-    """What may be typed, and what it does: ``("c", "call 20")``."""
-    found = [("f", "fold")] if choices.can_fold else []
-    all_in = ", all-in" if choices.is_call_all_in else ""
-    found.append(("c", f"call {choices.to_call:,}{all_in}" if choices.to_call else "check"))
-    raises = choices.raises
-    if raises is not None:
-        does = "bet" if raises.is_bet else "raise to"
-        if raises.street_min == raises.street_max:
-            found.append(("r", f"{does} {raises.street_min:,}{'' if raises.is_fixed else ', all-in'}"))
+def possible(scene: Scene) -> list[tuple[str, str]]:
+    """What a person whose turn it is may type, and what it does: ``("c", "call 20")``."""
+    found = [("f", "fold")] if scene.view.can_fold else []
+    to_call, all_in = scene.view.to_call, ", all-in" if scene.is_call_all_in else ""
+    found.append(("c", f"call {to_call:,}{all_in}" if to_call else "check"))
+    if scene.raise_totals is not None:
+        least, most = scene.raise_totals
+        does = "bet" if scene.is_bet else "raise to"
+        if least == most:
+            found.append(("r", f"{does} {least:,}{'' if scene.game.is_limit else ', all-in'}"))
         else:
-            found.append(
-                ("r N", f"{does} N, from {raises.street_min:,} (m) to {raises.street_max:,} (a), or by p/2, p, 2p")
-            )
+            found.append(("r N", f"{does} N, from {least:,} (m) to {most:,} (a), or by p/2, p, 2p"))
     return found
 
 

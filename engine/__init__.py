@@ -14,9 +14,9 @@ by content, hashable, picklable. A `Hand` joins betting and cards. Heads-up no-l
     >>> [(step.round, step.position, step.move.name, step.added) for step in betting_steps(hand.betting)]
     [(0, 1, 'RAISE', 250), (0, 0, 'CALL', 200), (1, 0, 'BET', 300), (1, 1, 'FOLD', 0)]
 
-Modules for special needs, which may import numpy and numba: `engine.equity` and `engine.equity` (chances to win),
-`engine.matchups` (all starting hands against each other), `engine.batch` (ranks of many hands), `engine.kernels`
-(primitives on arrays, compiled ones, and the limit hand loop).
+Modules for special needs, which may import numpy and numba: `engine.equity` (chances to win), `engine.matchups` (all
+starting hands against each other), `engine.batch` (ranks of many hands), `engine.kernels` (primitives on arrays, most
+of them compiled).
 """
 
 from engine.betting import BettingState, Step, betting_start, betting_steps, nearest_legal

@@ -226,15 +226,6 @@ def first_node(game: Game) -> BettingNode:
     return first
 
 
-def node_of(betting: BettingState) -> BettingNode:
-    """The node of a state that was reached elsewhere."""
-    node = first_node(betting.game)
-    for actions in betting.rounds:
-        for _, action in actions:
-            node = node.after(action)
-    return node
-
-
 _CARD_BYTES: Final = tuple(text.encode() for text in CARD_TEXTS)
 HEADS: Final = tuple(b"MATCHSTATE:%d:" % position for position in range(MAX_PLAYERS))
 """How lines begin, by position."""

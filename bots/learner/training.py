@@ -227,7 +227,7 @@ class Trainee:
 
         if spec.partition("?")[0] != _LEARNER:
             return simple_seat(spec, seed)
-        options = dict(parse_spec(spec).options)
+        options = dict(parse_spec(spec)[1])
         if options.get("learn", True):
             raise SpecError(spec, "an opponent in a training is frozen: add learn=false")
         constants = Constants(**{one.name: options.get(one.name, one.default) for one in fields(Constants)})  # type: ignore[arg-type]

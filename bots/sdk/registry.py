@@ -48,13 +48,6 @@ SEED_VARIABLE: Final = "ARENA_SEED"
 OptionValue: TypeAlias = str | int | float | bool | None
 
 
-class BotSpec(NamedTuple):
-    """A bot asked for, and its options by name, each of the type that the bot takes."""
-
-    name: str
-    options: Mapping[str, OptionValue]
-
-
 class BotDescription(NamedTuple):
     """One bot; its origin is the distribution that declares it and its version, empty for a built-in bot."""
 
@@ -64,37 +57,31 @@ class BotDescription(NamedTuple):
     origin: str
 
 
-class _Entry(NamedTuple):
-    place: str
-    summary: str
-
-
-_ENTRIES: Final[Mapping[str, _Entry]] = {
-    "calling": _Entry("bots.baseline:CallingBot", "calls every bet, never bets"),
-    "cfr": _Entry("bots.cfr.bot:CfrBot", "plays an approximate equilibrium"),
-    "constant": _Entry("bots.baseline:ConstantBot", "always takes the same action"),
-    "equilibrium": _Entry("bots.equilibrium.bot:EquilibriumBot", "plays an exact equilibrium"),
-    "evolved": _Entry("bots.evolved.bot:EvolvedBot", "preflop charts, then evolved genes"),
-    "folding": _Entry("bots.baseline:FoldingBot", "folds to every bet"),
-    "kuhn-bluffer": _Entry("bots.kuhn.bots:BlufferBot", "bets and raises with weak cards, too"),
-    "kuhn-caller": _Entry("bots.kuhn.bots:CallerBot", "bets and calls with every card"),
-    "kuhn-folder": _Entry("bots.kuhn.bots:FolderBot", "never puts in a chip"),
-    "kuhn-rational": _Entry("bots.kuhn.bots:RationalBot", "plays half of its middle cards"),
-    "kuhn-safe": _Entry("bots.kuhn.bots:SafeBot", "bets and calls only its best card"),
-    "kuhn-shy": _Entry("bots.kuhn.bots:ShyBot", "never bets, calls with its best card"),
-    "learner": _Entry("bots.learner.bot:LearnerBot", "plays what earned most, and learns"),
-    "lbr": _Entry("bots.evaluation.local_best_response:LbrBot", "one-step answer to a given policy"),
-    "lp": _Entry("bots.lp_mc.bot:LpBot", "plays the preflop equilibrium"),
-    "lp-mc": _Entry("bots.lp_mc.bot:LpMcBot", "preflop equilibrium, then simulation"),
-    "mc": _Entry("bots.lp_mc.bot:McBot", "simulates each hand to its end"),
-    "mfs": _Entry("bots.formula.bot:MfsBot", "weighs its chance against the price"),
-    "raising": _Entry("bots.baseline:RaisingBot", "raises whenever it can"),
-    "random": _Entry("bots.baseline:RandomBot", "draws its actions at fixed rates"),
-    "rembrant": _Entry("bots.rembrant.bot:RembrantBot", "plays the rule tables of Rembrant"),
-    "rh": _Entry("bots.formula.bot:RhBot", "weighs pot and price, not its cards"),
+_ENTRIES: Final[Mapping[str, tuple[str, str]]] = {
+    "calling": ("bots.baseline:CallingBot", "calls every bet, never bets"),
+    "cfr": ("bots.cfr.bot:CfrBot", "plays an approximate equilibrium"),
+    "constant": ("bots.baseline:ConstantBot", "always takes the same action"),
+    "equilibrium": ("bots.equilibrium.bot:EquilibriumBot", "plays an exact equilibrium"),
+    "evolved": ("bots.evolved.bot:EvolvedBot", "preflop charts, then evolved genes"),
+    "folding": ("bots.baseline:FoldingBot", "folds to every bet"),
+    "kuhn-bluffer": ("bots.kuhn.bots:BlufferBot", "bets and raises with weak cards, too"),
+    "kuhn-caller": ("bots.kuhn.bots:CallerBot", "bets and calls with every card"),
+    "kuhn-folder": ("bots.kuhn.bots:FolderBot", "never puts in a chip"),
+    "kuhn-rational": ("bots.kuhn.bots:RationalBot", "plays half of its middle cards"),
+    "kuhn-safe": ("bots.kuhn.bots:SafeBot", "bets and calls only its best card"),
+    "kuhn-shy": ("bots.kuhn.bots:ShyBot", "never bets, calls with its best card"),
+    "learner": ("bots.learner.bot:LearnerBot", "plays what earned most, and learns"),
+    "lbr": ("bots.evaluation.local_best_response:LbrBot", "one-step answer to a given policy"),
+    "lp": ("bots.lp_mc.bot:LpBot", "plays the preflop equilibrium"),
+    "lp-mc": ("bots.lp_mc.bot:LpMcBot", "preflop equilibrium, then simulation"),
+    "mc": ("bots.lp_mc.bot:McBot", "simulates each hand to its end"),
+    "mfs": ("bots.formula.bot:MfsBot", "weighs its chance against the price"),
+    "raising": ("bots.baseline:RaisingBot", "raises whenever it can"),
+    "random": ("bots.baseline:RandomBot", "draws its actions at fixed rates"),
+    "rembrant": ("bots.rembrant.bot:RembrantBot", "plays the rule tables of Rembrant"),
+    "rh": ("bots.formula.bot:RhBot", "weighs pot and price, not its cards"),
 }
-
-
+"""By name, the class and what it does in a few words."""
 _REFERENCE: Final = re.compile(r"(?P<place>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<name>[A-Za-z_]\w*)", re.DOTALL)
 
 
@@ -121,12 +108,12 @@ def is_bot_name(name: str) -> bool:
     return name in _ENTRIES or _REFERENCE.fullmatch(name) is not None or (is_plain and name in _declared())
 
 
-def parse_spec(spec: str, directory: str | None = None) -> BotSpec:
-    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``."""
-    return _parse_spec(spec, directory)[0]
+def parse_spec(spec: str) -> tuple[str, Mapping[str, OptionValue]]:
+    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``: the name, and the options, each of the type of the bot's."""
+    return spec.partition("?")[0], _parse_spec(spec, None)[1]
 
 
-def _parse_spec(spec: str, directory: str | None) -> tuple[BotSpec, type[Bot]]:
+def _parse_spec(spec: str, directory: str | None) -> tuple[type[Bot], dict[str, OptionValue]]:
     name, _, rest = spec.partition("?")
     found = _find_class(name, spec, directory)
     valid = {option.name: option for option in _options(found)}
@@ -147,7 +134,7 @@ def _parse_spec(spec: str, directory: str | None) -> tuple[BotSpec, type[Bot]]:
         except ValueError:
             problem = f"{option} must be a {valid[option].type_name}, not {quoted(text)}; {_list_options(name, valid)}"
             raise SpecError(spec, problem) from None
-    return BotSpec(name, options), found
+    return found, options
 
 
 def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None) -> Bot:
@@ -161,7 +148,7 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
         SpecError: there is no such bot, module, file or class, it cannot be imported or is not a bot, it does not take
             such options, or its constructor refuses them. Where the bot's own code raised, that is the error's cause.
     """
-    (_, options), found = _parse_spec(spec, directory)
+    found, options = _parse_spec(spec, directory)
     files = _file_options(found)
     given = {
         name: os.path.join(directory or "", value) if name in files and isinstance(value, str) and value else value
@@ -186,7 +173,7 @@ def describe(name: str) -> BotDescription:
     """A bot that has a name, or a class; imports it."""
     found = _find_class(name, name)
     if name in _ENTRIES:
-        return BotDescription(name, _ENTRIES[name].summary, _options(found), "")
+        return BotDescription(name, _ENTRIES[name][1], _options(found), "")
     summary = (found.__doc__ or "").strip().partition("\n")[0]
     return BotDescription(name, summary, _options(found), _origin(name))
 
@@ -224,7 +211,7 @@ def _origin(name: str) -> str:
 
 def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]:
     if name in _ENTRIES:
-        place, _, class_name = _ENTRIES[name].place.partition(":")
+        place, _, class_name = _ENTRIES[name][0].partition(":")
     elif (reference := _REFERENCE.fullmatch(name)) is not None:
         place, class_name = reference["place"], reference["name"]
     else:
@@ -324,7 +311,7 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
         raise SpecError(spec, f"{place} cannot be imported: {in_one_line(error)}") from error
     meant, found = os.path.join(folder, *place.split(".")), getattr(module, "__file__", None) or ""
     if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
-        if any(entry.place.startswith(f"{place}:") for entry in _ENTRIES.values()):
+        if any(entry.startswith(f"{place}:") for entry, _ in _ENTRIES.values()):
             home = os.path.abspath(found).removesuffix(os.path.join(os.sep, *place.split(".")) + ".py")
             problem = f"acpc-arena runs from {home}, and this folder is another checkout"
             raise SpecError(spec, f"{problem}; to use this one: pip install -e {folder}")

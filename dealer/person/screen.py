@@ -14,7 +14,7 @@ from typing import Final
 
 from rich.text import Text
 
-from bots.human import MOVED, Choices, MatchScore, Scene, in_words, possible
+from bots.human import MOVED, MatchScore, Scene, in_words, possible
 from dealer.person.sentences import result_sentence, score_remark, score_text, signed_chips
 from dealer.person.styles import Styles
 from engine import Game, Move
@@ -143,12 +143,12 @@ def _cards_lines(scene: Scene, styles: Styles) -> list[Text]:
     return [*lines, *wrapped(remarks, styles, _INDENT)]
 
 
-def prompt_lines(choices: Choices | None, styles: Styles, *, is_last: bool = False) -> list[Text]:
-    """What the person may type; without choices, after a hand, which may be the last of the match."""
-    if choices is None:
-        ways = [("Enter", "end the match" if is_last else "next hand"), ("s", "show this one again, with reasons")]
+def prompt_lines(scene: Scene, styles: Styles, *, is_last: bool = False) -> list[Text]:
+    """What the person may type; after a hand, which may be the last of the match, how to go on."""
+    if scene.is_your_turn:
+        ways = possible(scene)
     else:
-        ways = possible(choices)
+        ways = [("Enter", "end the match" if is_last else "next hand"), ("s", "show this one again, with reasons")]
     return _parted([f"{keys} {does}" for keys, does in (*ways, ("q", "leave"), ("?", "help"))], styles)
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from bots.errors import UnclearEntry
-from bots.human import Choices, MatchScore, Raises, Scene, read_entry
+from bots.human import MatchScore, Scene, read_entry
 from engine import Game, Rule
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
@@ -83,25 +83,24 @@ class Offer:
 
 def offers(scene: Scene) -> tuple[Offer, ...]:
     """What the person may do without naming a size; nothing unless it is asked."""
-    choices = scene.choices
-    if choices is None:
+    if not scene.is_your_turn:
         return ()
-    found = [Offer("f", "f", "Fold")] if choices.can_fold else []
-    all_in = ", all-in" if choices.is_call_all_in else ""
-    found.append(Offer("c", "c", f"Call {choices.to_call:,}{all_in}" if choices.to_call else "Check"))
-    raises = choices.raises
-    if raises is not None and raises.street_min == raises.street_max:
-        all_in = "" if raises.is_fixed else ", all-in"
-        found.append(Offer("r", "r", f"{_verb(raises)} {raises.street_min:,}{all_in}"))
+    found = [Offer("f", "f", "Fold")] if scene.view.can_fold else []
+    to_call, all_in = scene.view.to_call, ", all-in" if scene.is_call_all_in else ""
+    found.append(Offer("c", "c", f"Call {to_call:,}{all_in}" if to_call else "Check"))
+    totals = scene.raise_totals
+    if totals is not None and totals[0] == totals[1]:
+        all_in = "" if scene.game.is_limit else ", all-in"
+        found.append(Offer("r", "r", f"{_verb(scene)} {totals[0]:,}{all_in}"))
     return tuple(found)
 
 
 def size_offers(scene: Scene) -> tuple[Offer, ...]:
     """Sizes of a bet or raise that the person may choose; none where the game fixes it."""
-    raises = None if scene.choices is None else scene.choices.raises
-    if raises is None or raises.street_min == raises.street_max:
+    least, most = scene.raise_totals or (0, 0)
+    if least == most:
         return ()
-    totals = {raises.street_min: Offer("m", "", f"smallest ({raises.street_min:,})", raises.street_min)}
+    totals = {least: Offer("m", "", f"smallest ({least:,})", least)}
     for entry, name in POT_PARTS:
         try:
             action = read_entry(entry, scene)
@@ -109,44 +108,42 @@ def size_offers(scene: Scene) -> tuple[Offer, ...]:
             continue
         total = scene.view.to_street_total(action.hand_total)
         totals.setdefault(total, Offer(entry, "", f"{name} ({total:,})", total))
-    totals[raises.street_max] = Offer("a", "", f"all-in ({raises.street_max:,})", raises.street_max)
+    totals[most] = Offer("a", "", f"all-in ({most:,})", most)
     return tuple(totals[total] for total in sorted(totals))
 
 
 def reasons(scene: Scene) -> tuple[str, ...]:
     """What the rules allow the person here and why no more, in sentences; nothing unless it is asked."""
-    choices = scene.choices
-    if choices is None:
-        return ()
-    return (_about_calling(choices, scene), _about_raising(choices, scene))
+    return (_about_calling(scene), _about_raising(scene)) if scene.is_your_turn else ()
 
 
-def _about_calling(choices: Choices, scene: Scene) -> str:
-    if not choices.to_call:
+def _about_calling(scene: Scene) -> str:
+    to_call = scene.view.to_call
+    if not to_call:
         return "Nobody has bet more than you, so you may check for nothing, and there is nothing to fold to."
-    share = Fraction(choices.to_call, scene.pot + choices.to_call)
+    share = Fraction(to_call, scene.pot + to_call)
     return (
-        f"A call adds {choices.to_call:,} to a pot of {scene.pot:,}: played to a showdown without more bets, "
+        f"A call adds {to_call:,} to a pot of {scene.pot:,}: played to a showdown without more bets, "
         f"it pays if you win more than {float(share):.1%} of the time."
     ).replace("%", " %")
 
 
-def _about_raising(choices: Choices, scene: Scene) -> str:
-    raises = choices.raises
-    if raises is None:
+def _about_raising(scene: Scene) -> str:
+    if scene.raise_totals is None:
         rule = scene.betting.raise_refusal()
         return f"You cannot raise: {_WHY_NO_RAISE.get(rule, 'the rules forbid it') if rule else 'the rules forbid it'}."
-    verb = _verb(raises).lower()
-    if raises.is_fixed:
-        return f"The game fixes the size: you may {verb} {raises.street_min:,}, your total for this round."
-    if raises.street_min == raises.street_max:
-        return f"You may {verb} {raises.street_max:,}: all your chips, and less is no raise."
-    least = "the big blind" if raises.is_bet else "as much more as the last bet or raise"
+    least, most = scene.raise_totals
+    verb = _verb(scene).lower()
+    if scene.game.is_limit:
+        return f"The game fixes the size: you may {verb} {least:,}, your total for this round."
+    if least == most:
+        return f"You may {verb} {most:,}: all your chips, and less is no raise."
+    reason = "the big blind" if scene.is_bet else "as much more as the last bet or raise"
     return (
-        f"You may {verb} anything from {raises.street_min:,}, which is {least}, to {raises.street_max:,}, "
+        f"You may {verb} anything from {least:,}, which is {reason}, to {most:,}, "
         "which is all-in. Sizes are your total for this round."
     )
 
 
-def _verb(raises: Raises) -> str:
-    return "Bet" if raises.is_bet else "Raise to"
+def _verb(scene: Scene) -> str:
+    return "Bet" if scene.is_bet else "Raise to"

@@ -275,9 +275,9 @@ class TableSession:
 
     def _time_is_up(self, name: str) -> None:
         scene = self.scene
-        if scene is None or scene.choices is None or self._is_ended:
+        if scene is None or not scene.is_your_turn or self._is_ended:
             return
-        entry, does = ("f", "fold") if scene.choices.can_fold else ("k", "check")
+        entry, does = ("f", "fold") if scene.view.can_fold else ("k", "check")
         self._late = asyncio.create_task(self._enter_late(name, entry, does))
 
     async def _enter_late(self, name: str, entry: str, does: str) -> None:

@@ -241,7 +241,7 @@ class _Sitting:
             time.sleep(self._face.pause_s)
             return
         is_last = scene.hand_number + 1 >= self._hands
-        self._show(prompt_lines(None, self._styles, is_last=is_last))
+        self._show(prompt_lines(scene, self._styles, is_last=is_last))
         # There is nothing left to leave after the last hand.
         with contextlib.suppress(_Left) if is_last else contextlib.nullcontext():
             while (entry := self._entry()) != "":
@@ -283,10 +283,8 @@ class _Sitting:
 
     def _decision(self, scene: Scene) -> Action:
         """What the person does; asks until it is clear and legal."""
-        choices = scene.choices
-        assert choices is not None
         self._show(table_lines(scene, self._styles))
-        self._show(prompt_lines(choices, self._styles))
+        self._show(prompt_lines(scene, self._styles))
         while True:
             entry = self._entry()
             self._tell_news()
@@ -324,8 +322,8 @@ class _Sitting:
             raise _Left
         if word in ("?", "h", "help"):
             self._show(help_lines(self._game, self._styles))
-        elif word in ("t", "table") and scene.choices is not None:
-            self._show([*table_lines(scene, self._styles), *prompt_lines(scene.choices, self._styles)])
+        elif word in ("t", "table") and scene.is_your_turn:
+            self._show([*table_lines(scene, self._styles), *prompt_lines(scene, self._styles)])
         elif word in ("w", "score"):
             self._show(score_lines(self._names, scene.score, self._styles))
         elif word in ("s", "show"):

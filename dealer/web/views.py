@@ -414,7 +414,6 @@ def _waiting(table_session: TableSession) -> str:
 
 def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
     record = table_session.record(scene.hand_number) if scene.finished else None
-    choices = scene.choices
     score = scene.score
     sizes = size_offers(scene) if table_session.moments.is_asked else ()
     return {
@@ -436,7 +435,8 @@ def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
         "result": result_sentence(scene) if scene.finished else "",
         "offers": offers(scene) if table_session.moments.is_asked else (),
         "sizes": sizes,
-        "raises": choices.raises if choices is not None and sizes else None,
+        "raises": scene.raise_totals if sizes else None,
+        "is_bet": scene.is_bet,
         "blind": scene.game.big_blind,
         "step": max(1, scene.game.big_blind // 2),
         "reasons": reasons(scene) if table_session.moments.is_asked else (),

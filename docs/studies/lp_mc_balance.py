@@ -11,12 +11,13 @@ from math import sqrt
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from limit_hand import LimitRules, limit_hand, limit_rules
 from numpy.typing import NDArray
 
 from bots.lp_mc.strategy import BETTINGS, PreflopStrategy
 from engine import Game
 from engine.cards import starting_hand_table
-from engine.kernels.betting import LimitRules, holdem_ranks, limit_hand, limit_rules
+from engine.kernels.betting import holdem_ranks
 from engine.kernels.draw import draw_cards, mixed
 from engine.kernels.jit import njit
 from engine.splitmix import MASK_64, STEP

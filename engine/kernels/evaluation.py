@@ -29,8 +29,6 @@ _OFFSETS_5, _VALUES_5, _BITS_5 = OFFSETS[4], VALUES[4], ROW_BITS[4]
 _OFFSETS_7, _VALUES_7, _BITS_7 = OFFSETS[6], VALUES[6], ROW_BITS[6]
 _ROW_5 = np.uint64(len(_OFFSETS_5) - 1)
 _ROW_7 = np.uint64(len(_OFFSETS_7) - 1)
-FIVE_SLOTS = len(_VALUES_5)
-"""How many slots five cards may have."""
 
 
 @njit
@@ -44,15 +42,9 @@ def flush_rank(cards: np.uint64) -> np.uint16:
 
 
 @njit
-def five_slot(ranks_key: np.uint64) -> np.uint64:
-    """Return a number below `FIVE_SLOTS` that differs for any other five ranks."""
-    return np.uint64((ranks_key >> _BITS_5) + np.uint64(_OFFSETS_5[ranks_key & _ROW_5]))
-
-
-@njit
 def five_rank(ranks_key: np.uint64) -> np.uint16:
     """Return the rank of five cards by the sum of their rank keys, flushes aside."""
-    return np.uint16(_VALUES_5[five_slot(ranks_key)])
+    return np.uint16(_VALUES_5[(ranks_key >> _BITS_5) + np.uint64(_OFFSETS_5[ranks_key & _ROW_5])])
 
 
 @njit

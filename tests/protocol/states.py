@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from engine import BettingState, Card, Deal, Game, Position, deal_hand
 from protocol import MatchState, find_game, shipped_games
+from protocol.betting_nodes import BettingNode, first_node
 from tests.engine.strategies import SEEDS, playable_games, random_play
 
 ANY_GAME = st.one_of(st.sampled_from([find_game(name)[1] for name in shipped_games()]), playable_games())
@@ -50,3 +51,12 @@ def states(draw: st.DrawFn) -> tuple[Game, MatchState]:
     position = draw(st.integers(0, game.num_players - 1))
     hand_number = draw(st.integers(0, 2**32 - 1))
     return game, view(betting, deal_hand(game, seed, 0), position, hand_number)
+
+
+def node_of(betting: BettingState) -> BettingNode:
+    """The node of a state that was reached elsewhere."""
+    node = first_node(betting.game)
+    for actions in betting.rounds:
+        for _, action in actions:
+            node = node.after(action)
+    return node

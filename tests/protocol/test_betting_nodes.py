@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Game, IllegalAction, betting_start, raise_to
 from protocol import betting_nodes, find_game
 from protocol.actions import format_action, scan_action
-from protocol.betting_nodes import BettingNode, first_node, node_of
+from protocol.betting_nodes import BettingNode, first_node
 from protocol.match_state import betting_text
 from tests.engine.strategies import SEEDS, games, random_play
-from tests.protocol.states import ANY_GAME
+from tests.protocol.states import ANY_GAME, node_of
 
 LIMIT, NO_LIMIT = find_game("limit")[1], find_game("nolimit")[1]
 

@@ -9,9 +9,9 @@ from engine import Game, Seat, deal_hand
 from engine.hand import hand_values
 from logs import HandRecord, format_state_line
 from logs.acpc_log.writer import state_line_ending
-from protocol.betting_nodes import HandLines, node_of
+from protocol.betting_nodes import HandLines
 from tests.engine.strategies import SEEDS, games, random_play
-from tests.protocol.states import ANY_GAME, view
+from tests.protocol.states import ANY_GAME, node_of, view
 
 
 @settings(max_examples=150)

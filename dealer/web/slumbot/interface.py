@@ -105,10 +105,9 @@ def _entry_of(incr: object, scene: Scene) -> str:
     Raises:
         WebError: it is none, or illegal.
     """
-    choices = scene.choices
-    assert choices is not None
-    letters, raises = ["f", "c"] if choices.to_call else ["k"], choices.raises
-    sizes = range(0) if raises is None else range(raises.street_min, raises.street_max + 1)
+    letters = ["f", "c"] if scene.view.to_call else ["k"]
+    least, most = scene.raise_totals or (0, -1)
+    sizes = range(least, most + 1)
     if isinstance(incr, str) and (incr in letters or (_SIZE.fullmatch(incr) and int(incr[1:]) in sizes)):
         return incr
     possible = [*letters, *([f"b{sizes[0]} to b{sizes[-1]}"] if sizes else [])]
@@ -384,7 +383,7 @@ async def _give_up(table_session: TableSession) -> Scene:
     scene = await _asked(table_session)
     number = scene.hand_number
     while not scene.finished and scene.hand_number == number:
-        await _enter(table_session, "f" if scene.choices is not None and scene.choices.to_call else "k")
+        await _enter(table_session, "f" if scene.view.to_call else "k")
         scene = await _asked(table_session)
     return scene
 

@@ -42,26 +42,18 @@ def test_a_scene_says_what_the_state_says() -> None:
     assert scene.strength == "high card Ace"
 
 
-def test_choices_are_totals_for_the_street_and_for_the_hand() -> None:
+def test_raises_are_totals_for_the_street() -> None:
     scene = scene_of("nolimit", "1:3:r300c/r500:|AhKs/2c7d9h")
-    choices = scene.choices
-    assert choices is not None
-    assert choices.raises is not None
-    assert (choices.can_fold, choices.to_call, choices.is_call_all_in) == (True, 200, False)
-    assert (choices.raises.street_min, choices.raises.street_max) == (400, 19700)
-    assert choices.raises.hand_min == 700
-    assert not choices.raises.is_bet
-    assert not choices.raises.is_fixed
+    assert (scene.view.can_fold, scene.view.to_call, scene.is_call_all_in) == (True, 200, False)
+    assert scene.raise_totals == (400, 19700)
+    assert not scene.is_bet
 
 
 def test_a_limit_game_fixes_the_size_and_deep_stacks_are_not_told() -> None:
-    choices = scene_of("limit", "0:3:rc/:AhKs|/2c7d9h").choices
-    assert choices is not None
-    assert choices.raises is not None
-    assert choices.raises.is_fixed
-    assert choices.raises.is_bet
-    assert (choices.raises.street_min, choices.raises.street_max, choices.raises.hand_min) == (10, 10, 30)
-    assert not choices.can_fold
+    scene = scene_of("limit", "0:3:rc/:AhKs|/2c7d9h")
+    assert scene.is_bet
+    assert scene.raise_totals == (10, 10)
+    assert not scene.view.can_fold
     for game in ("limit", "limit6", "kuhn", "leduc"):
         first = scene_of(game, f"0:0::{'Ks' if game in ('kuhn', 'leduc') else 'AhKs'}{'|' * (5 if '6' in game else 1)}")
         assert {player.stack_left for player in first.moment.seats} == {None}
@@ -69,10 +61,9 @@ def test_a_limit_game_fixes_the_size_and_deep_stacks_are_not_told() -> None:
 
 
 def test_a_call_that_takes_the_last_chips() -> None:
-    choices = scene_of("nolimit", "0:0:r20000:AhKs|").choices
-    assert choices is not None
-    assert choices.is_call_all_in
-    assert choices.raises is None
+    scene = scene_of("nolimit", "0:0:r20000:AhKs|")
+    assert scene.is_call_all_in
+    assert scene.raise_totals is None
 
 
 @pytest.mark.sampled
@@ -97,7 +88,7 @@ def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
                 assert scene.names == tuple(NAMES[(p - number) % count] for p in range(count))
                 assert scene.names[position] == NAMES[seat]
                 assert scene.all_hole_cards == view.all_hole_cards
-                assert scene.is_your_turn == view.is_my_turn == (scene.choices is not None)
+                assert scene.is_your_turn == view.is_my_turn
                 if not (scene.is_your_turn or scene.finished):
                     continue
                 assert scene.history[: len(told[seat])] == told[seat]
@@ -107,14 +98,8 @@ def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
                 assert copied == scene
                 assert hash(copied) == hash(scene)
                 assert copied.moment.seats == scene.moment.seats
-                if scene.choices is not None:
-                    raises, legal = scene.choices.raises, hand.legal_actions()
-                    assert scene.choices.can_fold == legal.can_fold
-                    assert (raises is not None) == legal.can_raise
-                    if raises is not None:
-                        assert raises.hand_min == legal.raise_min
-                        assert raises.street_min == view.min_raise_street_total
-                        assert raises.street_max == view.max_raise_street_total
+                if scene.is_your_turn:
+                    assert (scene.raise_totals is not None) == hand.legal_actions().can_raise
             if hand.finished:
                 break
             action = random_action(hand.betting, chance)

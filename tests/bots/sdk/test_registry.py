@@ -19,11 +19,11 @@ def test_a_name_alone() -> None:
 
 
 def test_options_have_the_types_of_the_constructor() -> None:
-    spec = parse_spec("random?fold=0.1,call=0.5, raise = .4,seed=7")
-    assert spec.options == {"fold": 0.1, "call": 0.5, "raise": 0.4, "seed": 7}
-    assert isinstance(spec.options["seed"], int)
-    assert parse_spec("constant?action=raise,size=pot").options == {"action": "raise", "size": "pot"}
-    assert parse_spec("random?").options == {}
+    _, options = parse_spec("random?fold=0.1,call=0.5, raise = .4,seed=7")
+    assert options == {"fold": 0.1, "call": 0.5, "raise": 0.4, "seed": 7}
+    assert isinstance(options["seed"], int)
+    assert parse_spec("constant?action=raise,size=pot")[1] == {"action": "raise", "size": "pot"}
+    assert parse_spec("random?")[1] == {}
 
 
 def test_options_reach_the_bot() -> None:
@@ -85,7 +85,7 @@ def test_complaints(spec: str, sentence: str) -> None:
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("No", False), ("1", True), ("0", False)])
 def test_true_and_false(text: str, value: bool) -> None:
-    assert parse_spec(f"learner?learn={text}").options == {"learn": value}
+    assert parse_spec(f"learner?learn={text}")[1] == {"learn": value}
 
 
 def test_describe_all() -> None:

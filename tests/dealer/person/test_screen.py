@@ -68,7 +68,7 @@ def drawn(name: str, styles: Styles) -> list[Text]:
         lines += event_line(one, scene, styles)
     if scene.is_your_turn:
         lines += table_lines(scene, styles)
-    lines += result_lines(scene, styles) if scene.finished else prompt_lines(scene.choices, styles)
+    lines += result_lines(scene, styles) if scene.finished else prompt_lines(scene, styles)
     return lines
 
 
@@ -108,8 +108,9 @@ def test_the_screens_are_those_agreed_on(name: str) -> None:
     parts = []
     for title in SCENES:
         parts += section(title, drawn(title, styles), styles)
-    parts += section("between two hands", prompt_lines(None, styles), styles)
-    parts += section("after the last hand", prompt_lines(None, styles, is_last=True), styles)
+    ended = scene_of("kuhn3", "2:4:rff:||As")
+    parts += section("between two hands", prompt_lines(ended, styles), styles)
+    parts += section("after the last hand", prompt_lines(ended, styles, is_last=True), styles)
     parts += section("help, limit", help_lines(find_game("limit")[1], styles), styles)
     parts += section("help, no-limit", help_lines(find_game("nolimit")[1], styles), styles)
     parts += section("a hand again", replay_lines(record(), styles), styles)

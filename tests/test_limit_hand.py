@@ -13,14 +13,17 @@ from engine import CALL, FOLD, RAISE, BettingType, Game, betting_start, hand_val
 from engine.dealing import deals
 from engine.game import DEFAULT_STACK
 from engine.hand import showdown_values
-from engine.kernels.betting import holdem_ranks, limit_hand, limit_rules
+from engine.kernels.betting import holdem_ranks
 from engine.kernels.draw import draw_cards, mixed
 from engine.kernels.jit import njit
 from engine.splitmix import MASK_64
 from engine.splitmix import mixed as mixed_here
 from protocol import find_game
 from tests.engine.strategies import SEEDS
+from tests.scripts import script
 
+_SCRIPT = script("studies/limit_hand.py")
+limit_hand, limit_rules = _SCRIPT.limit_hand, _SCRIPT.limit_rules
 ACTIONS = (FOLD, CALL, RAISE)
 
 
