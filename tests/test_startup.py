@@ -51,6 +51,7 @@ BOT = {
     "bots.errors",
     "bots.formula",
     "bots.formula.formulas",
+    "bots.sdk.options",
     "bots.sdk.registry",
     "bots.sdk.view",
     "engine.splitmix",

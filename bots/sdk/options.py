@@ -12,7 +12,6 @@ declarations with `options_of`. pydantic takes the bounds from them, too; it is 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass
 from functools import cache
@@ -92,6 +91,8 @@ class Option(NamedTuple):
         """The default as in a file; empty without one."""
         if self.default is Parameter.empty:
             return ""
+        import json  # a bot starts without it
+
         value = getattr(self.default, "value", self.default)
         return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
 
