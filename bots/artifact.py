@@ -6,10 +6,6 @@ are bytes of any kind, or arrays one after another, whose types and shapes the f
 
 Files are read without numpy, for the bots that play without it, unless they hold arrays. A file is written whole or not
 at all; one that is cut, damaged, foreign or of another version is refused in one sentence.
-
-A `ResultJournal` keeps the results of a long computation as they are found: a stopped computation does not repeat them.
-The first line of the file holds the settings, every other line one result. A last line without an end, which a stop in
-the middle of writing leaves, is dropped.
 """
 
 from __future__ import annotations
@@ -19,21 +15,17 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from bots.errors import BotFileError, CheckpointError
+from bots.errors import BotFileError
 from engine.errors import quoted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 
 _LONGEST_LINE: Final = 1 << 26
-_MOST_LETTERS: Final = 40
 _TRAILER_BYTES: Final = 65
 """The checksum's digits and the end of their line."""
 
@@ -161,118 +153,3 @@ def _header(path: str, kind: FileKind, line: bytes) -> dict[str, Any]:
         problem = f"it is of version {quoted(version)}; this program reads version {kind.version}: {advice}"
         raise kind.error(path, problem)
     return header
-
-
-@contextmanager
-def locked_run(folder: Path, name: str) -> Iterator[None]:
-    """Make the folder of a run; a `CheckpointError` if another process has the run of this name."""
-    from logs.whole_file import FileLock
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / f"{name}.lock")
-    except BlockingIOError as error:
-        raise CheckpointError(str(folder / name), "another process works on this run") from error
-    except FileExistsError as error:
-        raise CheckpointError(str(folder), "it is a file; a run needs a folder") from error
-    except OSError as error:
-        raise CheckpointError(str(folder), f"the folder cannot be written: {error.strerror or error}") from error
-    with closing(lock):
-        yield
-
-
-def require_same_settings(
-    path: str | os.PathLike[str],
-    wanted: Mapping[str, Any],
-    found: Mapping[str, Any],
-    *,
-    error: type[BotFileError] = CheckpointError,
-    remedy: str = "take another folder",
-) -> None:
-    """Raise an error that names the differing values, unless a file was made with the wanted settings."""
-    theirs, ours = _settings(found), _settings(wanted)
-    if names := [name for name, value in ours.items() if theirs.get(name) != value]:
-        made, asked = (", ".join(f"{name} {_in_words(of.get(name))}" for name in names) for of in (theirs, ours))
-        problem = f"it was made with {made}, not {asked}: {remedy}, or the same settings to resume"
-        raise error(os.fspath(path), problem)
-
-
-def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as JSON has them; those of a group by their own names."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        found |= _settings(value) if isinstance(value, dict) else {name: value}
-    return found
-
-
-def _in_words(value: object) -> str:
-    if isinstance(value, list):
-        return " ".join(map(_in_words, value))
-    if isinstance(value, str) and "\n" in value:
-        return quoted(value, _MOST_LETTERS)
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-class ResultJournal:
-    """The results in a file, which no other process writes meanwhile; `rows` has them in the order added."""
-
-    def __init__(self, path: Path, settings: Mapping[str, object]) -> None:
-        """Read the file, or make it; a `CheckpointError` if it is of other settings, damaged or in use."""
-        from logs.whole_file import FileLock, LineFile
-
-        self.path = path
-        about: Mapping[str, Any] = json.loads(json.dumps(settings))
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(path.with_name(f"{path.name}.lock"))
-        except BlockingIOError:
-            raise CheckpointError(str(path), "another process is writing it") from None
-        except OSError as error:
-            raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error
-        try:
-            self.rows = self._read(about)
-            self._file = LineFile(path, append=True)
-            if not path.stat().st_size:
-                self._file.write(json.dumps(about) + "\n")
-        except OSError as error:
-            self._lock.close()
-            raise CheckpointError(str(path), f"it cannot be read or written: {error.strerror or error}") from error
-        except BaseException:
-            self._lock.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._file.close()
-        self._lock.close()
-
-    def add(self, row: object) -> None:
-        self._file.write(json.dumps(row) + "\n")
-        self.rows.append(row)
-
-    def _read(self, about: Mapping[str, Any]) -> list[Any]:
-        if not self.path.exists():
-            return []
-        text = self.path.read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]
-        if len(whole) < len(text):
-            os.truncate(self.path, len(whole))
-        try:
-            first, *rows = [json.loads(line) for line in whole.splitlines()] or [about]
-        except (ValueError, RecursionError) as error:
-            raise self.damaged() from error
-        if not isinstance(first, dict):
-            raise self.damaged()
-        require_same_settings(self.path, about, first)
-        return rows
-
-    def damaged(self) -> CheckpointError:
-        """What to raise for rows that are no results of this computation."""
-        return CheckpointError(str(self.path), "it holds other things than these results, or is damaged")

@@ -7,7 +7,7 @@ Functions, arguments and results must be picklable, and a task must not depend o
 tasks are done again by another. Results come in the order of the arguments.
 
 A task that takes long can send how far it is (`send_progress`), and ask whether it `is_wanted` any more: nothing else
-ends one that runs on another machine. Whoever computes long shows it by a `ShowProgress`.
+ends one that runs on another machine.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.process import BaseProcess
 from types import TracebackType
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 from uuid import uuid4
 
 from bots.errors import WorkersError
@@ -34,30 +35,12 @@ _Result = TypeVar("_Result")
 _OnProgress: TypeAlias = Callable[[tuple[int, ...]], None]
 
 
-class ShowProgress(Protocol):
-    def __call__(self, part: float | None, so_far: str | Callable[[], str] = "") -> None:
-        """Show the finished part of a computation, 0 to 1 or None if unknown, and the results so far, in words.
-
-        Words that take time to make are given as a function, which is called if they are shown.
-        """
-
-
-def show_nothing(part: float | None, so_far: str | Callable[[], str] = "") -> None: ...
-
-
-def show_within(show: ShowProgress, number: int, count: int) -> ShowProgress:
-    """Shows the progress of one of so many equal parts, numbered from 0."""
-
-    def show_part(part: float | None, so_far: str | Callable[[], str] = "") -> None:
-        show(None if part is None else (number + part) / count, so_far)
-
-    return show_part
-
-
 _MOST_LOSSES: Final = 3
 """Workers that may die one after another without a task being finished in between."""
 
 _CONNECT_S: Final = 10
+_END_S: Final = 1.0
+"""How long processes of this machine may take to end tasks that are no longer wanted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +88,16 @@ class Workers:
     ) -> None:
         # Processes of this machine are waited for after an error, too: an interpreter that ends meanwhile writes to a
         # pipe that the thread of the executor may just have closed, and prints a traceback.
-        self._executor.shutdown(wait=kind is None or not self._survives, cancel_futures=True)
+        if kind is None or self._survives:
+            self._executor.shutdown(wait=kind is None, cancel_futures=True)
+            return
+        processes = multiprocessing.active_children()
+        killer = threading.Timer(_END_S, _kill, processes)
+        killer.start()
+        for process in processes:
+            process.terminate()
+        self._executor.shutdown(cancel_futures=True)
+        killer.cancel()
 
     def map(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> list[_Result]:
         """The function's results for the arguments, in order; a `WorkersError` if workers die one after another."""
@@ -204,6 +196,11 @@ def local_workers(count: int) -> Workers:
         name="the workers of this machine",
         count=count,
     )
+
+
+def _kill(*processes: BaseProcess) -> None:
+    for process in processes:
+        process.kill()
 
 
 def _ignore_interrupts() -> None:

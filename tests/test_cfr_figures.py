@@ -11,7 +11,7 @@ from bots.cfr.bot import SHIPPED
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import compared
-from bots.cfr.training import TrainingLimit, plan_training, train
+from bots.cfr.training import plan_training, train
 from bots.sdk.registry import builtin_names, make_bot
 from protocol import find_game
 from tests.scripts import script
@@ -104,7 +104,7 @@ def test_a_river_can_be_measured_again() -> None:
 @pytest.mark.slow  # computes the buckets of all hands and trains
 def test_a_training_reaches_what_is_recorded(tmp_path: Path) -> None:
     plan = plan_training(CfrSettings(buckets="40", deals=1024))
-    trained = train(plan, tmp_path, TrainingLimit(iterations=1000), threads=2)
+    trained = train(plan, tmp_path, iterations=1000, threads=2)
     strategy = read_strategy(str(trained.path))
     won = compared(strategy, read_strategy(SHIPPED["limit"]), 24, seed=1)
     assert won.mean == pytest.approx(RECORDED, abs=0.1)

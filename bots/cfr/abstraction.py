@@ -11,6 +11,7 @@ hands up in tables, which take two minutes of one core and 400 MB.
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -220,15 +221,18 @@ def cluster_hands(
 
         def compute_all(first: int, last: int) -> None:
             for number in range(first, last):
+                if is_stopped.is_set():
+                    return
                 compute(number)
 
-        pool = ThreadPoolExecutor(threads)
+        is_stopped, pool = threading.Event(), ThreadPoolExecutor(threads)
         try:
             for _ in as_completed([pool.submit(compute_all, *pair) for pair in pairwise(edges)]):
                 done += part / _PARTS
                 if progress is not None:
                     progress(min(done, 1.0))
         finally:
+            is_stopped.set()
             pool.shutdown(cancel_futures=True)
 
     turns = np.zeros((len(on_turn.keys), HOLDING_COUNT, FEATURES), np.uint8)

@@ -11,15 +11,15 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bots.artifact import FileKind, as_arrays, locked_run, read_artifact, require_same_settings, write_artifact
+from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import CardTables, ClusteredHands, cluster_hands, read_hands, tables_bytes, write_hands
 from bots.cfr.deals import AllBoards
 from bots.cfr.files import write_strategy
@@ -28,7 +28,8 @@ from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import Discounts, Solver, Strategy, exploitability, tree_arrays
 from bots.cfr.tree import HOLDEM_SIZES, ROUND_SIZES, BettingTree, betting_tree, read_sizes
 from bots.errors import CheckpointError, SolvingError
-from bots.workers import ShowProgress, Workers, show_nothing
+from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
+from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from engine.text import duration
 from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
@@ -88,13 +89,6 @@ _APART_S: Final = 15.0
 """Seconds, about, that copies learn apart: between two messages, and two lines of progress."""
 _FIRST_CHECK: Final = 64
 """Iterations after which the exploitability is measured for the first time; then after four times as many each."""
-
-
-class TrainingLimit(NamedTuple):
-    """How long to train: until either is reached; None for no limit. Seconds are of iterating, over all parts."""
-
-    iterations: int | None = None
-    seconds: float | None = None
 
 
 class TrainingPlan(NamedTuple):
@@ -169,7 +163,8 @@ def plan_training(settings: CfrSettings) -> TrainingPlan:
 def train(
     plan: TrainingPlan,
     folder: Path,
-    extent: TrainingLimit,
+    iterations: int | None = None,
+    seconds: float | None = None,
     *,
     threads: int = 1,
     save_every_s: float = 60.0,
@@ -179,6 +174,8 @@ def train(
     """Train, or resume a training.
 
     Args:
+        iterations: after which it stops.
+        seconds: of iterating, over all parts, after which it stops, if that is earlier.
         threads: that walk; nothing depends on how many.
         workers: who computes copies, of which there must be several; threads of this process by default.
 
@@ -195,7 +192,7 @@ def train(
         if cards is not None:
             plan = plan._replace(buckets=cards[0].buckets)
         session = _Session(plan, None if cards is None else cards[1], path, begun, workers)
-        session.iterate(extent, save_every_s, pool, show)
+        run_steps(session.steps(iterations, seconds, pool), session.save, show, save_every_s=save_every_s)
         strategy = folder / STRATEGY
         abstraction = None if cards is None else cards[0]
         write_strategy(strategy, plan.tree, plan.buckets, abstraction, session.mean_strategy(), session.record)
@@ -229,9 +226,8 @@ def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
     return Document("The training of cfr", sentences, facts, sections if rows else ())
 
 
-class _CopyState(NamedTuple):
-    regrets: Strategy
-    averages: Strategy
+_CopyState: TypeAlias = tuple[Strategy, Strategy]
+"""The regrets and the averages of a copy."""
 
 
 class _Session:
@@ -247,7 +243,7 @@ class _Session:
         self.seconds = 0.0
         self.history: tuple[Mapping[str, Any], ...] = ()
         self._plan, self._path, self._workers = plan, path, workers
-        self._apart = 1
+        self._apart, self._reached = 1, 0
         if begun is not None:
             of_copies = [found.reshape(len(self.solvers), -1) for found in (begun.regrets, begun.averages)]
             if len(of_copies[0][0]) != len(self.solvers[0].regrets):
@@ -270,26 +266,31 @@ class _Session:
             "history": [dict(row) for row in self.history],
         }
 
-    def iterate(
-        self,
-        extent: TrainingLimit,
-        save_every_s: float,
-        pool: Executor | None,
-        show: ShowProgress,
-    ) -> None:
-        saved_s = self.seconds
-        while _part(extent, self.iteration, self.seconds) < 1:
+    def steps(
+        self, iterations: int | None, seconds: float | None, pool: Executor | None
+    ) -> Iterator[tuple[float, Words]]:
+        """Iterations until a limit is reached; one that has begun changes the state and is not interrupted."""
+        while self._part(iterations, seconds) < 1:
             before = time.perf_counter()
-            self._advance(extent, pool)
-            self.seconds += time.perf_counter() - before
-            if self.seconds - saved_s >= save_every_s:
-                self._save()
-                saved_s = self.seconds
-            if _is_check(self.iteration):
-                self._check(pool)
-            show(_part(extent, self.iteration, self.seconds), self._in_words)
+            found = self._advanced_elsewhere(iterations) if self._workers is not None and self._copies[1:] else None
+            # The first waits for compiled code, and there is nothing to lose before it.
+            with uninterrupted() if self.iteration else nullcontext():
+                if found is None:
+                    for solver in self.solvers:
+                        solver.iterate(pool)
+                else:
+                    for solver, state in zip(self.solvers, found, strict=True):
+                        solver.resume(self._reached, *state)
+                self.seconds += time.perf_counter() - before
+                if _is_check(self.iteration):
+                    self._check(pool)
+            yield self._part(iterations, seconds), self._in_words
         self._check(pool)
-        self._save()
+        yield 1.0, self._in_words
+
+    def _part(self, iterations: int | None, seconds: float | None) -> float:
+        by_iterations = self.iteration / iterations if iterations is not None else 0.0
+        return max(by_iterations, self.seconds / seconds if seconds is not None else 0.0)
 
     def _in_words(self) -> str:
         exploited = ""
@@ -307,32 +308,22 @@ class _Session:
         averages = np.add.reduce([one.averages for one in self.solvers], dtype=np.float64)
         return as_strategy(self._plan.tree, self._plan.buckets, averages)
 
-    def _advance(self, extent: TrainingLimit, pool: Executor | None) -> None:
-        """Do an iteration, or let all copies do some: as many as take a while, but for the end."""
-        if len(self.solvers) == 1:
-            self.solvers[0].iterate(pool)
-            return
-        count = 1
-        while count < self._apart and self.iteration + count != extent.iterations:
-            count += 1
-        before = time.perf_counter()
-        if self._workers is not None:
-            settings = self._plan.settings
-            asked = [(settings, copy, count, self.iteration, *found) for copy, found in enumerate(self._copies)]
-            for solver, found in zip(
-                self.solvers, self._workers.map(_advance_elsewhere, *zip(*asked, strict=True)), strict=True
-            ):
-                solver.resume(solver.iteration + count, *found)
-        else:
-            for solver in self.solvers:
-                for _ in range(count):
-                    solver.iterate(pool)
-        seconds = (time.perf_counter() - before) / count
-        self._apart = max(1, min(2 * self._apart, int(_APART_S / seconds)))
+    def _advanced_elsewhere(self, iterations: int | None) -> list[_CopyState]:
+        """All copies after some iterations: as many as take a while, but for the end."""
+        assert self._workers is not None
+        count = self._apart
+        if iterations is not None:
+            count = min(count, iterations - self.iteration)
+        before, settings = time.perf_counter(), self._plan.settings
+        asked = [(settings, copy, count, self.iteration, *state) for copy, state in enumerate(self._copies)]
+        found = self._workers.map(_advance_elsewhere, *zip(*asked, strict=True))
+        self._reached = self.iteration + count
+        self._apart = max(1, min(2 * self._apart, int(_APART_S / (time.perf_counter() - before) * count)))
+        return found
 
     @property
     def _copies(self) -> list[_CopyState]:
-        return [_CopyState(solver.regrets, solver.averages) for solver in self.solvers]
+        return [(solver.regrets, solver.averages) for solver in self.solvers]
 
     @property
     def _deals(self) -> int:
@@ -347,7 +338,7 @@ class _Session:
         measured = {"exploitability": found.value, "gains": list(found.gains)}
         self.history = (*self.history, {"iteration": at, "seconds": self.seconds, **measured})
 
-    def _save(self) -> None:
+    def save(self) -> None:
         regrets, averages = map(np.concatenate, zip(*self._copies, strict=True))
         settings = asdict(self._plan.settings)
         save_checkpoint(self._path, Checkpoint(settings, self.iteration, self.seconds, self.history, regrets, averages))
@@ -384,7 +375,7 @@ def _advance_elsewhere(
     solver.resume(iteration, regrets, averages)
     for _ in range(count):
         solver.iterate()
-    return _CopyState(solver.regrets, solver.averages)
+    return solver.regrets, solver.averages
 
 
 @lru_cache(maxsize=1)
@@ -415,15 +406,6 @@ def _cards(
     found = cluster_hands(*asked, threads, lambda part: show(None, f"the buckets of all hands: {part:.0%}"))
     write_hands(path, asked, *found)
     return found
-
-
-def _part(extent: TrainingLimit, iteration: int, seconds: float) -> float:
-    parts = []
-    if extent.iterations is not None:
-        parts.append(iteration / extent.iterations)
-    if extent.seconds is not None:
-        parts.append(seconds / extent.seconds)
-    return max(parts)
 
 
 def _is_check(iteration: int) -> bool:

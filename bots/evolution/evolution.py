@@ -1,18 +1,13 @@
 """The run of an evolution: generation after generation, until a rule stops it.
 
-A checkpoint is one file (`bots.artifact`), whole after any accident. It is saved while the evolution runs, and resumed
-only with the settings it had at first.
+A checkpoint is one file (`bots.artifact`), whole after any accident.
 """
 
 from __future__ import annotations
 
 import enum
 import json
-import signal
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -394,8 +389,9 @@ _KIND: Final = FileKind(
 )
 
 
-def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> None:
+def save_checkpoint(path: str | Path, state: State | None, about: dict[str, Any]) -> None:
     """Write a state whole, with what else is needed to resume, such as settings, as JSON."""
+    assert state is not None
     facts = {
         "about": about,
         "seed": state.seed,
@@ -433,41 +429,3 @@ def load_checkpoint(path: str | Path) -> tuple[State, dict[str, Any]]:
         )
         about: dict[str, Any] = facts["about"]
     return state, about
-
-
-_SAVE_EVERY_S: Final = 10.0
-
-
-@contextmanager
-def saving(evolution: Evolution, path: str | Path, about: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], None]]:
-    """Write the state of a running evolution when it ends, for whatever reason, and every ten seconds before.
-
-    The function yielded is to be called after each generation; `about` gives what is written with the state.
-    """
-    written_s, begun_with = time.monotonic(), evolution.state
-
-    def save() -> None:
-        nonlocal written_s
-        if time.monotonic() - written_s >= _SAVE_EVERY_S and evolution.state is not None:
-            save_checkpoint(path, evolution.state, about())
-            written_s = time.monotonic()
-
-    try:
-        yield save
-    finally:
-        if evolution.state is not None and evolution.state is not begun_with:
-            with _undisturbed():
-                save_checkpoint(path, evolution.state, about())
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Ignore a second Ctrl-C while the first one is served."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bots.artifact import locked_run, require_same_settings, write_file
+from bots.artifact import write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Chromosomes, Map
 from bots.evolution.evolution import (
@@ -31,11 +31,21 @@ from bots.evolution.evolution import (
     StopReason,
     StopRule,
     load_checkpoint,
-    saving,
+    save_checkpoint,
 )
 from bots.evolved.chromosome import GENES, Chromosome, read_chromosome, write_chromosome
 from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, player_evolution, trainer_evolution
-from bots.workers import ShowProgress, Workers, show_nothing, show_within
+from bots.long_run import (
+    ShowProgress,
+    Words,
+    locked_run,
+    require_same_settings,
+    run_steps,
+    settings_data,
+    show_nothing,
+    show_within,
+)
+from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
 from engine.text import count_of
 from logs.document import TEXT, Column, Document, Section, Table
@@ -220,7 +230,7 @@ def _run(
     show: ShowProgress,
 ) -> EvolvedRun:
     folder, name = start.parent, start.name
-    about = {"settings": json.loads(json.dumps(asdict(settings), default=lambda odds: odds.value)), **about}
+    about = {"settings": settings_data(settings), **about}
     checkpoint = folder / f"{name}.checkpoint"
     over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}
     with locked_run(folder, name):
@@ -232,12 +242,14 @@ def _run(
             require_same_settings(checkpoint, about["settings"], found.get("settings", {}))
         evolution = make(state=state, **over)
         checker = Checker(folder, name, settings, checks, over.get("over"))
-        with saving(evolution, checkpoint, lambda: about) as save:
+
+        def generations() -> Iterator[tuple[float | None, Words]]:
             for generation in evolution.generations(rule):
-                show(rule.part(generation), partial(_in_words, name, generation))
-                save()
+                yield rule.part(generation), partial(_in_words, name, generation)
                 assert evolution.state is not None
                 checker.check(evolution.state, is_last=rule.reason(generation) is not None)
+
+        run_steps(generations(), lambda: save_checkpoint(checkpoint, evolution.state, about), show)
     assert evolution.state is not None
     last = evolution.state.history[-1]
     reason = rule.reason(last)

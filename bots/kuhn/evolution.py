@@ -8,11 +8,10 @@ drawn number decides a hand.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import permutations
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,13 +156,6 @@ class KuhnSettings:
         if self.start is Start.UNIFORM:
             return self.genome.spread(self.population, self.alleles, random)
         return self.genome.random(self.population, random)
-
-    def as_data(self) -> Mapping[str, Any]:
-        named = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {
-            name: value.value if isinstance(value, enum.Enum) else list(value) if isinstance(value, tuple) else value
-            for name, value in named.items()
-        }
 
     def _selection(self) -> Selection:
         match self.selection:

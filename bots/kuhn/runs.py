@@ -11,19 +11,17 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache, partial
 from importlib.metadata import version
 from itertools import permutations
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bots.artifact import locked_run, require_same_settings, write_file
+from bots.artifact import write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Floats
 from bots.evolution.evolution import (
@@ -31,14 +29,24 @@ from bots.evolution.evolution import (
     Generation,
     StopRule,
     load_checkpoint,
-    saving,
+    save_checkpoint,
 )
 from bots.kuhn.evolution import KuhnSettings, OppositionKind, against_rivals, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, sequence_form_of
+from bots.long_run import (
+    ShowProgress,
+    Words,
+    locked_run,
+    require_same_settings,
+    run_steps,
+    settings_data,
+    show_nothing,
+    show_within,
+)
 from bots.solving import sequence_form as of_plans
 from bots.solving.equilibria import SEATS, LinearProgram, Solution
 from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
-from bots.workers import ShowProgress, Workers, show_nothing, show_within
+from bots.workers import Workers
 from engine.errors import quoted
 from logs.document import CODE, TEXT, Axis, Chart, Column, Document, Fact, Part, Section, Series, Table, Value
 
@@ -192,49 +200,39 @@ class KuhnResult:
         return cls(**found)
 
 
-class _Trace:
-    """The mean genes of both sides by generation, and the fittest rival of the last; empty without rivals."""
-
-    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        data = data or {}
-        self.genes: list[list[float]] = data.get("genes", [])
-        self.rival_genes: list[list[float]] = data.get("rival_genes", [])
-        self.fittest_rival: list[float] = data.get("fittest_rival", [])
-
-    def as_data(self) -> dict[str, Any]:
-        return {"genes": self.genes, "rival_genes": self.rival_genes, "fittest_rival": self.fittest_rival}
-
-    def add(self, evolution: Evolution, rivals: NDArray[Any] | None) -> None:
-        """Add a generation; `rivals` are those that it met."""
-        state = evolution.state
-        assert state is not None
-        self.genes.append(state.population[:, :, 0].mean(axis=0).tolist())
-        if rivals is not None and state.evaluation.totals is not None:
-            # Those in a hall of fame come after as many rivals as there are individuals.
-            own = rivals[: len(state.population), :, 0]
-            self.rival_genes.append(own.mean(axis=0).tolist())
-            self.fittest_rival = own[int(np.argmax(state.evaluation.totals[: len(own)]))].tolist()
+Trace: TypeAlias = dict[str, list[Any]]
+"""The mean genes of both sides by generation, and the fittest rival of the last; empty without rivals."""
 
 
-def run_generations(
-    settings: KuhnSettings, evolution: Evolution, rule: StopRule, trace: _Trace, show: Callable[[Generation], None]
-) -> None:
-    """Breed until the rule holds, and add to the trace."""
+def _generations(
+    settings: KuhnSettings, evolution: Evolution, generations: int, trace: Trace
+) -> Iterator[tuple[float, Words]]:
+    """Breed so many generations, and add to the trace."""
     rivals = settings.first(1) if settings.opposition is not OppositionKind.MODEL else None
     if evolution.state is not None:
         rivals = evolution.state.opponents
-    for generation in evolution.generations(rule):
-        trace.add(evolution, rivals)
-        assert evolution.state is not None
-        rivals = evolution.state.opponents
-        show(generation)
+    for generation in evolution.generations(StopRule(generations=generations)):
+        state = evolution.state
+        assert state is not None
+        trace["genes"].append(state.population[:, :, 0].mean(axis=0).tolist())
+        if rivals is not None and state.evaluation.totals is not None:
+            # Those in a hall of fame come after as many rivals as there are individuals.
+            own = rivals[: len(state.population), :, 0]
+            trace["rival_genes"].append(own.mean(axis=0).tolist())
+            trace["fittest_rival"] = own[int(np.argmax(state.evaluation.totals[: len(own)]))].tolist()
+        rivals = state.opponents
+        yield generation.number / generations, partial(_standing, settings, evolution, generation)
 
 
-def result_of(settings: KuhnSettings, evolution: Evolution, trace: _Trace) -> KuhnResult:
+def _empty_trace() -> Trace:
+    return {"genes": [], "rival_genes": [], "fittest_rival": []}
+
+
+def _result(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> KuhnResult:
     state = evolution.state
     assert state is not None
     history = state.history
-    has_rivals = bool(trace.rival_genes)
+    has_rivals = bool(trace["rival_genes"])
     record_genes: Genes = ()
     if not has_rivals:
         later = [at for at, number in enumerate(state.champion_generations) if number or len(history) == 1]
@@ -248,12 +246,12 @@ def result_of(settings: KuhnSettings, evolution: Evolution, trace: _Trace) -> Ku
         record=max(generation.best for generation in history[1:] or history),
         record_genes=record_genes,
         record_value=_value_against(settings, record_genes) if record_genes else None,
-        genes=tuple(trace.genes[-1]),
-        rival_genes=tuple(trace.rival_genes[-1]) if has_rivals else (),
+        genes=tuple(trace["genes"][-1]),
+        rival_genes=tuple(trace["rival_genes"][-1]) if has_rivals else (),
         fittest=_genes(evolution.champion),
-        fittest_rival=tuple(trace.fittest_rival),
-        average=_mean(trace.genes[half:]) if has_rivals else (),
-        rival_average=_mean(trace.rival_genes[half:]) if has_rivals else (),
+        fittest_rival=tuple(trace["fittest_rival"]),
+        average=_mean(trace["genes"][half:]) if has_rivals else (),
+        rival_average=_mean(trace["rival_genes"][half:]) if has_rivals else (),
     )
 
 
@@ -264,9 +262,10 @@ def _value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
 
 
 def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
-    evolution, trace = kuhn_evolution(settings), _Trace()
-    run_generations(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
-    return result_of(settings, evolution, trace)
+    evolution, trace = kuhn_evolution(settings), _empty_trace()
+    for _ in _generations(settings, evolution, generations, trace):
+        pass
+    return _result(settings, evolution, trace)
 
 
 def _genes(chromosome: Floats) -> Genes:
@@ -346,33 +345,31 @@ def exploitability_of(game: KuhnGame, seat: int, genes: Genes) -> float:
     return best_answer(game, 1 - seat, genes).value - (value if seat else -value)
 
 
-def evolve(folder: Path, settings: KuhnSettings, generations: int, *, show: ShowProgress = show_nothing) -> KuhnResult:
+def evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowProgress = show_nothing) -> KuhnResult:
     """One run, with checkpoints."""
+    name, about = f"seed-{settings.seed}", settings_data(settings)
+    path, state, trace = folder / f"{name}.checkpoint", None, _empty_trace()
     if (finished := _finished(folder, settings, generations)) is not None:
         return finished
-    with locked_run(folder, f"seed-{settings.seed}"):
-        return _evolve(folder, settings, generations, show)
+    with locked_run(folder, name):
+        if path.exists():
+            state, found = load_checkpoint(path)
+            require_same_settings(path, about, found.get("settings", {}))
+            trace = found["trace"]
+        evolution = kuhn_evolution(settings, state=state)
 
+        def save() -> None:
+            save_checkpoint(path, evolution.state, {"settings": about, "trace": trace})
 
-def _evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowProgress) -> KuhnResult:
-    path = folder / f"seed-{settings.seed}.checkpoint"
-    about = {"settings": settings.as_data()}
-    state, trace = None, _Trace()
-    if path.exists():
-        state, found = load_checkpoint(path)
-        require_same_settings(path, settings.as_data(), found.get("settings", {}))
-        trace = _Trace(found.get("trace"))
-    evolution = kuhn_evolution(settings, state=state)
-
-    with saving(evolution, path, lambda: {**about, "trace": trace.as_data()}) as save:
-
-        def bred(generation: Generation) -> None:
-            show(generation.number / generations, partial(_standing, settings, evolution, generation))
-            save()
-
-        run_generations(settings, evolution, StopRule(generations=generations), trace, bred)
-    result = result_of(settings, evolution, trace)
-    _write(folder, settings, generations, result)
+        run_steps(_generations(settings, evolution, generations, trace), save, show)
+        result = _result(settings, evolution, trace)
+        data = {
+            "acpc-arena": version("acpc-arena"),
+            "settings": about,
+            "generations": generations,
+            "result": result.as_data(),
+        }
+        write_file(folder / f"{name}.json", json.dumps(data) + "\n", CheckpointError)
     return result
 
 
@@ -385,29 +382,15 @@ def evolve_seeds(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> list[KuhnResult]:
-    """Runs with consecutive seeds, from that of the settings on; finished ones are not repeated.
-
-    Workers do whole runs; without any this process does them, with checkpoints.
-    """
+    """Runs with consecutive seeds, from that of the settings on; finished ones are not repeated."""
     runs = [replace(settings, seed=settings.seed + number) for number in range(repeat)]
     if workers is None:
-        return [
-            evolve(folder, run, generations, show=show_within(show, number, repeat)) for number, run in enumerate(runs)
-        ]
-    results = {run.seed: _finished(folder, run, generations) for run in runs}
-    left = [run for run in runs if results[run.seed] is None]
-    before = repeat - len(left)
-    show(before / repeat)
-    with ExitStack() as locks:
-        for run in left:
-            locks.enter_context(locked_run(folder, f"seed-{run.seed}"))
-        for start in range(0, len(left), workers.count):
-            batch = left[start : start + workers.count]
-            for run, result in zip(batch, workers.map(run_seed, batch, [generations] * len(batch)), strict=True):
-                _write(folder, run, generations, result)
-                results[run.seed] = result
-            show((before + start + len(batch)) / repeat)
-    return [result for result in results.values() if result is not None]
+        return [evolve(folder, run, generations, show_within(show, number, repeat)) for number, run in enumerate(runs)]
+    results = []
+    for result in workers.each(evolve, [folder] * repeat, runs, [generations] * repeat):
+        results.append(result)
+        show(len(results) / repeat)
+    return results
 
 
 def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generation) -> str:
@@ -440,7 +423,7 @@ def _finished(folder: Path, settings: KuhnSettings, generations: int) -> KuhnRes
         raise CheckpointError(str(path), f"it cannot be read: {error.strerror or error}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise CheckpointError(str(path), "it is not the result of such a run, or a damaged one") from error
-    require_same_settings(path, settings.as_data(), their_settings)
+    require_same_settings(path, settings_data(settings), their_settings)
     if bred > generations:
         raise CheckpointError(
             str(path),
@@ -449,23 +432,12 @@ def _finished(folder: Path, settings: KuhnSettings, generations: int) -> KuhnRes
     return result if bred == generations else None
 
 
-def _write(folder: Path, settings: KuhnSettings, generations: int, result: KuhnResult) -> None:
-    path = folder / f"seed-{settings.seed}.json"
-    data = {
-        "acpc-arena": version("acpc-arena"),
-        "settings": settings.as_data(),
-        "generations": generations,
-        "result": result.as_data(),
-    }
-    write_file(path, json.dumps(data) + "\n", CheckpointError)
-
-
 _TOLD: Final = ("game", "opposition", "seat", "population")
 
 
 def evolution_document(settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> Document:
     """The results of runs in a folder: winnings and exact values by seed, mean genes, and the fitness over time."""
-    data = settings.as_data()
+    data = settings_data(settings)
     facts = tuple(
         Fact(one.name, str(data[one.name]))
         for one in fields(settings)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
@@ -24,7 +25,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import require_same_settings
 from bots.errors import EvolutionError, LearnerFileError, SpecError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import (
@@ -39,10 +39,10 @@ from bots.learner.memory import (
     shipped_memory,
     write_memory,
 )
+from bots.long_run import ShowProgress, require_same_settings, settings_data, show_nothing
 from bots.sdk.options import Interval, Wording, check_options
 from bots.sdk.registry import make_bot, parse_spec
 from bots.sdk.selfplay import self_play
-from bots.workers import ShowProgress, show_nothing
 from engine import Game, deals
 from engine.equity import DEFAULT_TRIALS
 from engine.game import POSITIONS
@@ -348,8 +348,7 @@ def train(
     if hands < 1:
         raise EvolutionError(f"hands must be 1 or more, not {hands}")
     wanted = ceil(hands / (deals * game.num_players))
-    file = MemoryFile(path, settings.constants)
-    try:
+    with closing(MemoryFile(path, settings.constants)) as file:
         blocks = _blocks_of(file.start, settings, path)
         trainee = Trainee(game, file.start, explore=settings.explore, trials=settings.trials, seed=settings.seed)
         fields = [line_ups(specs, game.num_players - 1) for specs in (settings.opponents, settings.unseen)]
@@ -361,8 +360,6 @@ def train(
             file.write(replace(trainee.memory, training=_record(settings, blocks)))
             show(len(blocks) / wanted, partial(_in_words, blocks[-1]))
         return replace(trainee.memory, training=_record(settings, blocks)), blocks
-    finally:
-        file.close()
 
 
 def _in_words(block: Block) -> str:
@@ -411,7 +408,7 @@ def _deals_of_block(settings: LearnerSettings, game: Game) -> int:
 
 
 def _about(settings: LearnerSettings) -> dict[str, Any]:
-    about: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
+    about = settings_data(settings)
     del about["constants"]
     return about
 

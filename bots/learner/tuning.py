@@ -21,14 +21,14 @@ from typing import Annotated, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import ResultJournal
 from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, Evaluation, Genome, reset_mutation, tournament_selection
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.training import DealBatch, Trainee, frozen_play, line_ups, unseen_deals
+from bots.long_run import ShowProgress, result_journal, show_nothing
 from bots.sdk.options import Interval, Wording, check_options
-from bots.workers import ShowProgress, Workers, show_nothing
+from bots.workers import Workers
 from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
 from logs.estimation import RunningMean
 from protocol import find_game
@@ -113,15 +113,33 @@ def search(
     show: ShowProgress = show_nothing,
 ) -> tuple[MeasuredConstants, ...]:
     """Search, or resume a search; all measurements in the order in which they were asked for."""
-    with _Measurements(folder / "evolution.jsonl", settings, workers, show) as measurements:
+    over: Any = map if workers is None else workers.each
+    asked: list[MeasuredConstants] = []
+    with result_journal(folder / "evolution.jsonl", asdict(settings)) as kept:
 
         def evaluate(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
-            return Evaluation(measurements.of(chromosomes[:, :, 0]))
+            genes: list[list[float]] = chromosomes[:, :, 0].tolist()
+            batch = slice(len(asked), len(asked) + len(genes))
+            known = kept.rows[batch]
+            for row, wanted in zip(known, genes, strict=False):
+                match row:
+                    case [found, float()] if found == wanted:
+                        pass
+                    case _:
+                        raise kept.damaged()
+            rest = genes[len(known) :]
+            count = len(rest)
+            measured = over(measured_mbb, [settings] * count, map(_constants, rest), [settings.seed] * count)
+            for wanted, mbb in zip(rest, measured, strict=True):
+                kept.add([wanted, mbb])
+            asked.extend(MeasuredConstants(_constants(row), mbb) for row, mbb in kept.rows[batch])
+            show(len(asked) / settings.budget, f"best {max(one.mbb for one in asked):+,.0f} mbb/g")
+            return Evaluation(np.array([one.mbb for one in asked[batch]]))
 
         evolution = Evolution(GENOME, evaluate, settings.breeding, population=settings.population, seed=settings.seed)
         for _ in evolution.generations(StopRule(generations=settings.generations)):
             pass
-        return tuple(measurements.asked)
+    return tuple(asked)
 
 
 def check(
@@ -138,7 +156,7 @@ def check(
     A seed is the same deals for all sets.
     """
     over: Any = map if workers is None else workers.each
-    with ResultJournal(folder / "anew.jsonl", asdict(settings)) as kept:
+    with result_journal(folder / "anew.jsonl", asdict(settings)) as kept:
         known: dict[tuple[Constants, int], float] = {}
         for row in kept.rows:
             match row:
@@ -163,47 +181,9 @@ def _check_seed(settings: TuningSettings, sets: Sequence[Constants], seed: int) 
     return [measured_mbb(settings, constants, seed) for constants in sets]
 
 
-def _constants(genes: NDArray[np.float64]) -> Constants:
-    values = {name: float(gene) for name, gene in zip(RANGES, genes, strict=True)}
+def _constants(genes: Sequence[float]) -> Constants:
+    values = dict(zip(RANGES, genes, strict=True))
     return Constants(**{name: round(value) if name.endswith("_qty") else value for name, value in values.items()})  # type: ignore[arg-type]
-
-
-class _Measurements(ResultJournal):
-    """Measurements of a search: genes and fitness in the order asked for."""
-
-    def __init__(
-        self,
-        path: Path,
-        settings: TuningSettings,
-        workers: Workers | None,
-        show: ShowProgress,
-    ) -> None:
-        super().__init__(path, asdict(settings))
-        self.asked: list[MeasuredConstants] = []
-        self._settings, self._show = settings, show
-        self._over: Any = map if workers is None else workers.each
-
-    def of(self, genes: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = []
-        for wanted, row in zip(genes.tolist(), self.rows[len(self.asked) :], strict=False):
-            match row:
-                case [known, float(fitness)] if known == wanted:
-                    found.append(fitness)
-                case _:
-                    raise self.damaged()
-        rest = genes[len(found) :]
-        sets = [_constants(row) for row in rest]
-        count = len(sets)
-        seed = self._settings.seed
-        for row, fitness in zip(
-            rest, self._over(measured_mbb, [self._settings] * count, sets, [seed] * count), strict=True
-        ):
-            self.add([row.tolist(), fitness])
-            found.append(fitness)
-        self.asked += [MeasuredConstants(_constants(row), fitness) for row, fitness in zip(genes, found, strict=True)]
-        best = max(one.mbb for one in self.asked)
-        self._show(len(self.asked) / self._settings.budget, f"best {best:+,.0f} mbb/g")
-        return np.array(found)
 
 
 def tuning_document(

@@ -7,6 +7,7 @@ error is 2. Errors of our packages and of the system that a command lets through
 from __future__ import annotations
 
 import enum
+import shlex
 import sys
 from typing import Any, Final
 
@@ -50,8 +51,9 @@ class ArenaGroup(TyperGroup):
     def main(self, *arguments: Any, **values: Any) -> Any:
         """Run a command and end the process; an error of ours or of the system is printed."""
         words = values.get("args")
-        self.is_full = "--help" in (sys.argv[1:] if words is None else words)
-        terminal = Terminal()
+        typed = list(sys.argv[1:] if words is None else words)
+        self.is_full = "--help" in typed
+        terminal = Terminal(shlex.join(["arena", *typed]))
         try:
             code = super().main(*arguments, **values | {"standalone_mode": False, "obj": terminal})
         except KeyboardInterrupt:

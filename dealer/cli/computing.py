@@ -11,9 +11,11 @@ from typing import Annotated, Final
 import typer
 
 from bots.errors import WorkersError
+from bots.long_run import ShowProgress
 from bots.sdk.options import Interval, Wording
 from bots.workers import Workers, cluster_workers, local_workers
-from dealer.cli.console import abort
+from dealer.cli.console import Terminal, abort
+from dealer.cli.progress import showing_progress
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 
 _PANEL: Final = "Where it is computed"
@@ -47,20 +49,28 @@ def workers_from(count: int, scheduler: str | None = None) -> Iterator[Workers |
 
 
 @contextlib.contextmanager
-def resumable(folder: Path, what: str) -> Iterator[None]:
-    """If the command is stopped early, report what the folder holds and how to resume."""
+def resumable(terminal: Terminal, path: Path, what: str) -> Iterator[None]:
+    """If the command is stopped early, report what the folder or file holds and how to resume."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    how = f"{folder} holds {what}: the same command resumes"
+    how = f"{path} holds {what}; resume: {terminal.command}"
     try:
         yield
     except KeyboardInterrupt:
         abort(f"interrupted; {how}", EXIT_INTERRUPTED)
+    except MemoryError:
+        abort("there is not enough memory: use smaller settings")
     except WorkersError as error:
         abort(f"{error}; {how}", EXIT_FAILED)
 
 
 @contextlib.contextmanager
-def computing(folder: Path, what: str, count: int, scheduler: str | None = None) -> Iterator[Workers | None]:
-    """The workers of a long computation whose folder holds `what` when it is stopped."""
-    with workers_from(count, scheduler) as workers, resumable(folder, what):
-        yield workers
+def computing(
+    terminal: Terminal, doing: str, path: Path, what: str, count: int = 1, scheduler: str | None = None
+) -> Iterator[tuple[Workers | None, ShowProgress]]:
+    """The workers and the progress of a long computation whose folder or file holds `what` when it is stopped."""
+    with (
+        workers_from(count, scheduler) as workers,
+        resumable(terminal, path, what),
+        showing_progress(terminal, doing) as show,
+    ):
+        yield workers, show

@@ -38,9 +38,14 @@ _WIDTH_OF_FILES = 400
 
 
 class Terminal:
-    """The two consoles of a command: `out` for results, `err` for progress, warnings and errors."""
+    """The two consoles of a command: `out` for results, `err` for progress, warnings and errors.
 
-    def __init__(self) -> None:
+    Args:
+        command: as it was typed.
+    """
+
+    def __init__(self, command: str = "arena") -> None:
+        self.command = command
         # A console without a fixed width asks the window whenever it prints.
         width = None if sys.stdout.isatty() else _WIDTH_OF_FILES
         self.out = Console(highlight=False, soft_wrap=True, width=width)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -13,14 +10,12 @@ from bots.evolution.evolution import StopRule
 from bots.evolved.runs import CHECKS, CheckSettings, evolve_player, evolve_trainers, runs_document
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.sdk.options import Interval, Wording
-from bots.workers import ShowProgress, Workers
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import TRAINING, RunFolder, Scheduler, WorkerCount, computing
-from dealer.cli.console import Terminal, abort
+from dealer.cli.console import Terminal
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
 from dealer.cli.options import Given
-from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
 
 app = typer.Typer(
@@ -37,6 +32,7 @@ _STOP: Final = "When to stop"
 _ALONG: Final = "Checks along the way"
 
 _PLAYER_DEALS: Final = 520
+_KEPT: Final = "every finished generation"
 _Generations = Annotated[int | None, "Breed at most this many generations.", Interval(1), Wording(group=_STOP)]
 _CheckEvery = Annotated[
     int,
@@ -76,7 +72,7 @@ def trainers(
     """
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
     checks = CheckSettings(every=check_every, deals=check_deals)
-    with _evolving(terminal, folder, workers, scheduler) as (over, show):
+    with computing(terminal, "evolving", folder, _KEPT, workers, scheduler) as (over, show):
         runs = evolve_trainers(folder, settings, rule, count=count, checks=checks, workers=over, show=show)
     output.show(terminal, runs_document(runs))
 
@@ -101,21 +97,6 @@ def player(
     settings.setdefault("deals", _PLAYER_DEALS)
     rule, asked = StopRule(generations=generations), EvolvedSettings(**settings)
     checks = CheckSettings(every=check_every, deals=check_deals)
-    with _evolving(terminal, folder, workers, scheduler) as (over, show):
+    with computing(terminal, "evolving", folder, _KEPT, workers, scheduler) as (over, show):
         run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)
     output.show(terminal, runs_document([run]))
-
-
-@contextlib.contextmanager
-def _evolving(
-    terminal: Terminal, folder: Path, count: int, scheduler: str | None
-) -> Iterator[tuple[Workers | None, ShowProgress]]:
-    """The workers, and the callback for the progress after each generation."""
-    with (
-        computing(folder, "every finished generation", count, scheduler) as workers,
-        showing_progress(terminal, "evolving") as show,
-    ):
-        try:
-            yield workers, show
-        except MemoryError:
-            abort("there is not enough memory: use a smaller population, fewer deals or a smaller tournament")

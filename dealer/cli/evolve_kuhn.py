@@ -13,7 +13,6 @@ from bots.sdk.options import Interval, Wording
 from dealer.cli.computing import RunFolder, WorkerCount, computing
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import Given
-from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
 
 _TRAINING: Final = "Evolution"
@@ -54,8 +53,8 @@ def kuhn(
     """
     configured = _settings(settings, opponent, mixed_model)
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
-    over = computing(folder, "the finished part", workers if repeat > 1 else 1)
-    with over as helpers, showing_progress(terminal, "evolving") as show:
+    over = computing(terminal, "evolving", folder, "every finished generation", workers if repeat > 1 else 1)
+    with over as (helpers, show):
         results = evolve_seeds(folder, configured, most, repeat, workers=helpers, show=show)
     genes = format_genes(results[0].record_genes or results[0].fittest, configured.rules)
     write_file(folder / "fittest.genes", genes)

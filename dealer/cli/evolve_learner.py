@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Final
 
 from bots.learner.tuning import TuningSettings, check, search, tuning_document
+from bots.long_run import show_within
 from bots.sdk.options import Interval, Wording
 from dealer.cli.computing import (
     TRAINING,
@@ -17,7 +18,6 @@ from dealer.cli.computing import (
     computing,
 )
 from dealer.cli.console import Terminal
-from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
 
 _DEFAULTS: Final = TuningSettings()
@@ -44,12 +44,10 @@ def learner(
     from bots.learner.memory import Constants
 
     wanted = replace(settings, game=game, opponents=tuple(opponents.split()))
-    with computing(folder, "every measurement", workers, scheduler) as over:
-        with showing_progress(terminal, "searching") as show:
-            measured = search(wanted, folder, workers=over, show=show)
+    with computing(terminal, "evolving", folder, "every measurement", workers, scheduler) as (over, show):
+        measured = search(wanted, folder, workers=over, show=show_within(show, 0, 2))
         best = max(measured, key=lambda one: one.mbb).constants
         others = [wanted.seed + at for at in range(1, seeds + 1)]
         sets = {"default": Constants(), "evolution": best}
-        with showing_progress(terminal, "measuring again") as show:
-            checks = check(wanted, sets, others, folder, workers=over, show=show)
+        checks = check(wanted, sets, others, folder, workers=over, show=show_within(show, 1, 2))
     output.show(terminal, tuning_document(wanted, measured, checks))

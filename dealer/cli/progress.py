@@ -11,7 +11,7 @@ from typing import Self
 from rich.live import Live
 from rich.text import Text
 
-from bots.workers import ShowProgress
+from bots.long_run import ShowProgress
 from dealer.cli.console import Terminal
 from engine.text import duration
 

@@ -12,11 +12,9 @@ from bots.learner.memory import Constants
 from bots.learner.training import LearnerSettings
 from bots.sdk.options import Interval, Wording
 from dealer.cli.commands import ArenaGroup
-from dealer.cli.computing import TRAINING, LearnerGame, LearnerOpponents
+from dealer.cli.computing import TRAINING, LearnerGame, LearnerOpponents, computing
 from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
-from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.train_cfr import cfr
 
 app = typer.Typer(
@@ -68,9 +66,6 @@ def learner(
         unseen=tuple(test_opponents.split()),
         constants=constants,
     )
-    try:
-        with showing_progress(terminal, "training") as show:
-            trained, blocks = train(settings, hands, memory, show)
-    except KeyboardInterrupt:
-        abort(f"interrupted; {memory} holds every finished block: the same command resumes", EXIT_INTERRUPTED)
+    with computing(terminal, "training", memory, "every finished block") as (_, show):
+        trained, blocks = train(settings, hands, memory, show)
     output.show(terminal, training_document(settings, trained, blocks, memory))

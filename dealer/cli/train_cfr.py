@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bots.cfr.settings import CfrSettings
 from bots.sdk.options import Interval, Wording
-from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, resumable, workers_from
+from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def cfr(
     The folder holds a checkpoint, from which the same command resumes, and at the end the strategy, which plays as
     cfr?strategy=FILE.
     """
-    from bots.cfr.training import TrainingLimit, plan_training, train, training_document
+    from bots.cfr.training import plan_training, train, training_document
     from bots.errors import SolvingError
 
     if hours is not None and minutes is not None:
@@ -72,13 +71,8 @@ def cfr(
     if seconds is None and iterations is None:
         seconds, iterations = (60 * _MINUTES, None) if plan.is_drawn else (None, _ITERATIONS)
     _announce(terminal, plan)
-    with (
-        resumable(folder, "the last checkpoint"),
-        workers_from(workers, scheduler) as helpers,
-        showing_progress(terminal, "training") as show,
-    ):
-        extent = TrainingLimit(iterations, seconds)
-        trained = train(plan, folder, extent, threads=threads, workers=helpers, show=show)
+    with computing(terminal, "training", folder, "every finished iteration", workers, scheduler) as (helpers, show):
+        trained = train(plan, folder, iterations, seconds, threads=threads, workers=helpers, show=show)
     output.show(terminal, training_document(plan, trained))
 
 

@@ -26,7 +26,7 @@ from bots.cfr.bot import SHIPPED
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import compared
-from bots.cfr.training import TrainingLimit, plan_training, train
+from bots.cfr.training import plan_training, train
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from logs.estimation import RunningMean
@@ -113,7 +113,7 @@ def marks(folder: Path, count: int = 1) -> list[Mark]:
     for iterations in MARKS:
         path = folder / f"{iterations}.strategy"
         if not path.exists():
-            trained = train(plan, folder / "training", TrainingLimit(iterations=iterations), threads=count)
+            trained = train(plan, folder / "training", iterations=iterations, threads=count)
             path.write_bytes(trained.path.read_bytes())
         won = compared(read_strategy(str(path)), shipped, BOARDS, seed=SEED)
         found.append(

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from bots.artifact import ResultJournal
 from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
 from bots.learner.training import DealBatch, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
+from bots.long_run import ResultJournal, result_journal
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from logs.document.plain import with_blocks
@@ -281,11 +281,11 @@ def main(arguments: Sequence[str]) -> None:
     """Play some games and write the page."""
     folder, *names = arguments
     for name in names or SHIPPED:
-        with ResultJournal(Path(folder) / f"{name}.jsonl", {"game": name, "seed": SEED}) as kept:
+        with result_journal(Path(folder) / f"{name}.jsonl", {"game": name, "seed": SEED}) as kept:
             _write(HERE / f"{name}.csv", Row._fields, _rows(kept, name))
         if name not in COUNTER_GAMES:
             continue
-        with ResultJournal(Path(folder) / f"{name}-counters.jsonl", asdict(counter_settings(name))) as kept:
+        with result_journal(Path(folder) / f"{name}-counters.jsonl", asdict(counter_settings(name))) as kept:
             others = [row for row in stored_counters() if row.game != name] if COUNTERS.exists() else []
             rows = [*others, *_counters(kept, name)]
             rows.sort(key=lambda row: (SHIPPED.index(row.game), row.seed))

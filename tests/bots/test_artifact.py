@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bots.artifact import FileKind, artifact_bytes, as_arrays, locked_run, read_artifact, write_artifact, write_file
+from bots.artifact import FileKind, artifact_bytes, as_arrays, read_artifact, write_artifact, write_file
 from bots.cfr import files as cfr_files
 from bots.cfr import training as cfr_training
 from bots.cfr.bot import SHIPPED
@@ -193,18 +193,3 @@ def test_bots_that_play_without_numpy_read_their_files_without_it() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
-
-
-def test_a_run_has_one_process_at_a_time(tmp_path: Path) -> None:
-    folder = tmp_path / "runs"
-    with (
-        locked_run(folder, "x"),
-        pytest.raises(CheckpointError, match="another process works on this run"),
-        locked_run(folder, "x"),
-    ):
-        pass
-    with locked_run(folder, "x"), locked_run(folder, "y"):
-        pass
-    (tmp_path / "file").touch()
-    with pytest.raises(CheckpointError, match="it is a file; a run needs a folder"), locked_run(tmp_path / "file", "x"):
-        pass

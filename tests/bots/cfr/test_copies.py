@@ -12,7 +12,7 @@ import pytest
 
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import CfrSettings
-from bots.cfr.training import TrainingLimit, TrainingPlan, plan_training, train
+from bots.cfr.training import TrainingPlan, plan_training, train
 from bots.errors import CheckpointError, SolvingError
 from bots.workers import Workers, cluster_workers
 from tests.bots.cfr.drawn import random_hands, random_tables
@@ -38,7 +38,7 @@ class PicklingThreads(ThreadPoolExecutor):
 def probabilities(plan: TrainingPlan, folder: Path, ends: list[int], **how: Any) -> bytes:
     """What a training comes to that is interrupted after some iterations."""
     for end in ends:
-        trained = train(plan, folder, TrainingLimit(iterations=end), **how)
+        trained = train(plan, folder, iterations=end, **how)
         assert trained.iteration == end
     strategy = read_strategy(str(trained.path))
     assert strategy.record["deals"] == 2 * 20 * ends[-1]
@@ -55,7 +55,7 @@ def test_workers_and_interruptions_make_no_difference(tmp_path: Path, monkeypatc
         assert probabilities(plan, tmp_path / "elsewhere", [2, 7], workers=workers) == here
     other = plan_training(CfrSettings(buckets="7/5/6", deals=20, copies=3))
     with pytest.raises(CheckpointError, match="made with copies 2, not copies 3"):
-        train(other, tmp_path / "here", TrainingLimit(iterations=8))
+        train(other, tmp_path / "here", iterations=8)
 
 
 @pytest.mark.slow  # every process counts the showdowns of hold'em

@@ -15,7 +15,7 @@ import pytest
 from bots.cfr.bot import CfrBot
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import CfrSettings
-from bots.cfr.training import CHECKPOINT, STRATEGY, TrainingLimit, load_checkpoint, plan_training, train
+from bots.cfr.training import CHECKPOINT, STRATEGY, load_checkpoint, plan_training, train
 from bots.errors import CheckpointError, SolvingError
 from bots.solving.engine_games import small_game
 from bots.solving.sequence_form import expected_values, sequence_form
@@ -36,7 +36,7 @@ def without_times(path: Path) -> tuple[object, ...]:
 
 
 def test_a_strategy_is_an_equilibrium_by_an_independent_count(tmp_path: Path) -> None:
-    trained = train(plan_training(LEDUC), tmp_path, TrainingLimit(iterations=600))
+    trained = train(plan_training(LEDUC), tmp_path, iterations=600)
     game = find_game("leduc")[1]
     form = sequence_form(small_game(game))
     bot = CfrBot(strategy=str(trained.path))
@@ -47,7 +47,7 @@ def test_a_strategy_is_an_equilibrium_by_an_independent_count(tmp_path: Path) ->
     assert expected_values(form, plans)[0] == pytest.approx(-0.0856064, abs=1e-3)
     interrupted = tmp_path / "interrupted"
     for iterations in (70, 300, 600):
-        again = train(plan_training(LEDUC), interrupted, TrainingLimit(iterations=iterations), threads=2)
+        again = train(plan_training(LEDUC), interrupted, iterations=iterations, threads=2)
     assert without_times(again.path) != ()
     first, second = without_times(trained.path), without_times(again.path)
     assert first[0] == second[0]
@@ -55,12 +55,12 @@ def test_a_strategy_is_an_equilibrium_by_an_independent_count(tmp_path: Path) ->
 
 
 def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
-    train(plan_training(LEDUC), tmp_path, TrainingLimit(iterations=1))
+    train(plan_training(LEDUC), tmp_path, iterations=1)
     with pytest.raises(CheckpointError, match=r"was made with seed 1, not seed 2: take another folder"):
-        train(plan_training(replace(LEDUC, seed=2)), tmp_path, TrainingLimit(iterations=1))
+        train(plan_training(replace(LEDUC, seed=2)), tmp_path, iterations=1)
     (tmp_path / CHECKPOINT).write_bytes(b"nothing")
     with pytest.raises(CheckpointError, match="does not begin with a line"):
-        train(plan_training(LEDUC), tmp_path, TrainingLimit(iterations=1))
+        train(plan_training(LEDUC), tmp_path, iterations=1)
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ def test_a_no_limit_training_records_its_sizes(tmp_path: Path) -> None:
     assert plan.information_sets == 637_852
     assert 3_000_000 < plan.strategy_bytes < 5_000_000
     small = CfrSettings(game="leduc-nolimit", losses=0.0)
-    trained = train(plan_training(small), tmp_path, TrainingLimit(iterations=400))
+    trained = train(plan_training(small), tmp_path, iterations=400)
     assert read_strategy(str(trained.path)).record["settings"]["sizes"] == "0.5,1,all:1,all:all"
     assert trained.history[-1]["exploitability"] < trained.history[0]["exploitability"] / 10
     with pytest.raises(CheckpointError, match=r"was made with sizes 0\.5,1,all:1,all:all, not sizes 1,all: take"):
-        train(plan_training(replace(small, sizes="1,all")), tmp_path, TrainingLimit(iterations=1))
+        train(plan_training(replace(small, sizes="1,all")), tmp_path, iterations=1)
     halved = tmp_path / "halved"
     for iterations in (150, 400):
-        again = train(plan_training(small), halved, TrainingLimit(iterations=iterations), threads=2)
+        again = train(plan_training(small), halved, iterations=iterations, threads=2)
     assert without_times(trained.path)[0] == without_times(again.path)[0]
 
 
@@ -113,7 +113,7 @@ def test_a_killed_training_comes_to_the_same_strategy(tmp_path: Path) -> None:
         "import sys; from pathlib import Path; from bots.cfr.settings import CfrSettings; "
         "from bots.cfr.training import *; "
         "train(plan_training(CfrSettings(game='leduc', losses=0.0)), Path(sys.argv[1]), "
-        "TrainingLimit(iterations=int(sys.argv[2])), save_every_s=0)"
+        "iterations=int(sys.argv[2]), save_every_s=0)"
     )
 
     def start(folder: Path) -> subprocess.Popen[bytes]:

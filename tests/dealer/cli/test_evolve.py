@@ -238,7 +238,7 @@ class TestRuns:
             assert process.returncode == 1
             assert err.splitlines()[-1] == (
                 f"arena: the cluster at {cluster.address}: the connection was lost; runs holds every finished "
-                "generation: the same command resumes"
+                f"generation; resume: arena {' '.join(command)}"
             )
             assert load_checkpoint(tmp_path / "runs" / "trainer-1.checkpoint")[0].history
 
@@ -259,7 +259,7 @@ class TestRuns:
             _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         assert err.splitlines()[-1] == (
-            "arena: interrupted; runs holds every finished generation: the same command resumes"
+            f"arena: interrupted; runs holds every finished generation; resume: arena {' '.join(command)}"
         )
         state, _ = load_checkpoint(tmp_path / "runs" / "trainer-1.checkpoint")
         assert state.history

@@ -138,7 +138,8 @@ class TestLong:
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
-        assert err.splitlines()[-1] == "arena: interrupted; runs holds the finished part: the same command resumes"
+        way_on = f"arena: interrupted; runs holds every finished generation; resume: arena {' '.join(command)}"
+        assert err.splitlines()[-1] == way_on
         assert (tmp_path / "runs" / "seed-1.checkpoint").stat().st_size > 1000
 
 
