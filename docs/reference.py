@@ -37,7 +37,7 @@ class DocumentData(BaseModel):
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages: an event of MkDocs."""
-    from mkdocs.structure.files import File
+    from mkdocs.structure.files import File, InclusionLevel
 
     files.append(File.generated(config, "reference/command-line.md", content=command_line()))
     files.append(File.generated(config, "reference/settings.md", content=run_settings()))
@@ -45,7 +45,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "reference/json.md", content=json_page()))
     for name, schema in schemas().items():
         text = json.dumps(schema, indent=2) + "\n"
-        files.append(File.generated(config, f"reference/{name}.schema.json", content=text))
+        path, level = f"reference/{name}.schema.json", InclusionLevel.INCLUDED  # mkdocs.yml excludes JSON
+        files.append(File.generated(config, path, content=text, inclusion=level))
     for package in PACKAGES:
         files.append(File.generated(config, f"reference/{package}.md", content=f"# {package}\n\n::: {package}\n"))
     return files
