@@ -11,6 +11,7 @@ from typing import Final
 import typer
 
 from dealer.cli.console import Terminal, abort
+from dealer.cli.report_output import show_document
 from dealer.cli.running import RunLine
 from dealer.cli.streams import EXIT_FAILED
 from dealer.library import new_run
@@ -22,6 +23,7 @@ from dealer.run.settings import RunSettings, Score
 from dealer.run.tournament import Progress
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
+from logs.document import Document
 from logs.estimation import FEWEST_UNITS, FixedDeals
 from protocol.game_definition import short_name
 
@@ -55,18 +57,19 @@ def show_plan(terminal: Terminal, asked: RunSettings, *, is_silent: bool, as_jso
         )
     deals = progress.deals + progress.deals_needed
     seconds = deals * result.seatings / result.hands_per_second
-    if as_json:
-        pilot = result.model_dump(mode="json")
-        terminal.json({"stop": result.stop, "deals": deals, "seconds": seconds, "pilot": pilot})
-        raise typer.Exit
     corrected = ", without the luck of the cards" if result.score is Score.CORRECTED else ""
     took = f"{count_of(result.duplicates, 'deal')} took {duration(result.seconds)}"
-    terminal.sentence(f"A pilot of {took}: {progress.rate}{corrected}, {result.hands_per_second:,.0f} hands/s.")
     most = f", more than the {plan.deals:,} that would be played" if deals > plan.deals else ""
-    terminal.sentence(
-        f"--stop {result.stop} is likely to need about {count_of(rounded_up(deals), 'deal')} of "
-        f"{short_name(result.game)}{most}: {duration(seconds)}."
+    document = Document(
+        "Deals needed",
+        (
+            f"A pilot of {took}: {progress.rate}{corrected}, {result.hands_per_second:,.0f} hands/s.",
+            f"--stop {result.stop} is likely to need about {count_of(rounded_up(deals), 'deal')} of "
+            f"{short_name(result.game)}{most}: {duration(seconds)}.",
+        ),
+        data={"stop": result.stop, "deals": deals, "seconds": seconds, "pilot": result},
     )
+    show_document(terminal, document, as_json=as_json, quiet=True)
     raise typer.Exit
 
 

@@ -23,28 +23,21 @@ class _Interrupted(BaseException):
     """Raised in the code of a bot; not an `Exception`, which would be the bot's failure."""
 
 
-class _Section:
-    """A call of the code of bots."""
-
-    def __init__(self) -> None:
-        self.began_s = time.monotonic()
-        self.is_interrupted = False
-
-
-_section: _Section | None = None
+_began_s: float | None = None
+"""When the code of a bot that is running began, on the monotonic clock."""
 
 
 @contextlib.contextmanager
 def bot_code() -> Iterator[None]:
     """Run code of bots, in the main thread, to its end or to its interruption."""
-    global _section
+    global _began_s
     try:
-        _section = _Section()
+        _began_s = time.monotonic()
         yield
     except _Interrupted:
         pass
     finally:
-        _section = None
+        _began_s = None
 
 
 @contextlib.contextmanager
@@ -60,13 +53,15 @@ def interrupting_bot_code(give_up: Callable[[], NoReturn]) -> Iterator[None]:
         yield
         return
 
+    interrupted_s: float | None = None
+
     def on_alarm(number: int, frame: object) -> None:
-        section = _section
-        if section is None or time.monotonic() - section.began_s < 0.9 * _LAST_PATIENCE_S:
+        nonlocal interrupted_s
+        if _began_s is None or time.monotonic() - _began_s < 0.9 * _LAST_PATIENCE_S:
             return
-        if section.is_interrupted:
+        if interrupted_s == _began_s:
             give_up()
-        section.is_interrupted = True
+        interrupted_s = _began_s
         raise _Interrupted
 
     def on_stop(number: int, frame: object) -> None:

@@ -87,12 +87,6 @@ class _MatchFailed(Exception):
     """A match has failed, so the contest ends; the message is the reason."""
 
 
-def _first_failure(group: ExceptionGroup[Exception]) -> Exception:
-    """What went wrong first, be it in a group of a group."""
-    first = group.exceptions[0]
-    return _first_failure(first) if isinstance(first, ExceptionGroup) else first
-
-
 class Contest:
     """One contest being run.
 
@@ -292,13 +286,8 @@ class Contest:
     async def _play(self) -> Ending:
         try:
             return await self._play_all()
-        except ExceptionGroup as group:
-            failure = _first_failure(group)
-        except _MatchFailed as match_failed:
-            failure = match_failed
-        if not isinstance(failure, _MatchFailed):
-            raise failure
-        return Ending(Outcome.FAILED, str(failure))
+        except _MatchFailed as failed:
+            return Ending(Outcome.FAILED, str(failed))
 
     async def _play_all(self) -> Ending:
         for until in self._marks():
@@ -329,9 +318,14 @@ class Contest:
             for index, slot in enumerate(self.slots)
             if not self.tallies[index].is_closed and self.scores.hands(index) < min(until, slot.hands)
         ]
-        async with asyncio.TaskGroup() as tasks:
-            for index in behind:
-                tasks.create_task(self._advance_match(index, until))
+        tasks = [asyncio.create_task(self._advance_match(index, until)) for index in behind]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            # What fails in one match ends the others.
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _advance_match(self, index: int, until: int) -> None:
         run, slot = self.runs[index], self.slots[index]
