@@ -315,7 +315,7 @@ def _hand_rows(run: str, contest: WatchedContest, one: Notable) -> list[tuple[Va
 def _hand_row(run: str, contest: WatchedContest, match: str, number: int, chips: float) -> tuple[Value, ...]:
     """A hand with chips, the cards of each player, the board, and who won most."""
     key = f"{contest.key}/{match}" if contest.key else match
-    row = Link(f"{match}, hand {number}", hand_path(run, key, number)), chips
+    row = Link(f"{match}, hand\N{NO-BREAK SPACE}{number}", hand_path(run, key, number)), chips
     names = contest.scores.players
     try:
         record = contest.hand(match, number)
@@ -323,7 +323,8 @@ def _hand_row(run: str, contest: WatchedContest, match: str, number: int, chips:
         return *row, *[""] * (len(names) + 2)
     holes = dict(zip(record.names, record.deal.hole_cards, strict=True))
     cards = [
-        " ".join(record.game.shown_cards(one)) for one in (*(holes.get(name, ()) for name in names), record.deal.board)
+        "\N{NO-BREAK SPACE}".join(record.game.shown_cards(one))
+        for one in (*(holes.get(name, ()) for name in names), record.deal.board)
     ]
     most = max(record.values)
     winners = [name for name, value in zip(record.names, record.values, strict=True) if value == most]

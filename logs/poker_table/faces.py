@@ -50,7 +50,7 @@ def card_face(card: str) -> CardFace:
     return CardFace(card[0], SYMBOLS[suit], f"{words} of {_SUITS[suit]}", _SUITS[suit])
 
 
-_CARD: Final = re.compile(rf"(?<![^ ])([{RANKS}])([{SUITS}])(?=,*(?: |$))")
+_CARD: Final = re.compile(rf"(?<!\S)([{RANKS}])([{SUITS}])(?=,*(?:\s|$))")
 
 
 def with_symbols(text: str) -> str:
