@@ -18,7 +18,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -62,9 +62,6 @@ def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, s
         plan.path(setup, kind) for kind in ("log", "tlog", "comments", "faults")
     )
     tally = Tally(setup.game.num_players)
-    if not log_path.exists():
-        _cut_journals(journals, setup.first_hand)
-        return tally
     faults = list(_parsed(faults_path, "fault", partial(parse_fault, players=setup.game.num_players)))
     forfeits = {fault.seat: fault.hand_number for _, fault in faults if fault.is_final}
     transactions = _Transactions(transactions_path, setup, forfeits, tally.times)
@@ -117,9 +114,7 @@ def check_match(setup: MatchSetup, plan: RecordPlan) -> None:
         RecoveryError: a line of it differs, or it is the log of another match.
         OSError: it cannot be read.
     """
-    path = plan.path(setup, "log")
-    if path.exists():
-        _read_log(path, setup, plan.game_name, Tally(setup.game.num_players))
+    _read_log(plan.path(setup, "log"), setup, plan.game_name, Tally(setup.game.num_players))
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
@@ -186,7 +181,10 @@ def _read_log(
     tally: Tally,
     on_hand: Callable[[int, BettingState], None] = lambda hand, betting: None,
 ) -> array[int]:
-    """Read a log into a tally and check every line; `on_hand` is called with each hand's number and betting.
+    """Read a log, if there is one, into a tally and check every line.
+
+    Args:
+        on_hand: called with each hand's number and betting.
 
     Returns:
         the offsets at which the header and then each hand end; empty if the header is not whole.
@@ -195,15 +193,15 @@ def _read_log(
     players, names = setup.game.num_players, setup.names
     header = _first_line(setup.name, game_name, setup.hands, setup.seed)
     read, dealt = StateLines(setup.game).read, deals(setup.game, setup.seed, setup.first_hand)
-    at = 0
-    for number, line in enumerate(_whole_lines(path), 1):
-        at += len(line)
-        if number <= _HEADER_LINES:
-            if number == 1 and line != header:
-                raise RecoveryError(path, 1, f"this is the log of another match: {_shown(line)}")
-            if number == _HEADER_LINES:
-                ends.append(at)
-            continue
+    lines = _whole_lines(path)
+    head = list(islice(lines, _HEADER_LINES))
+    left = head[0] if head else path.read_bytes()[: len(header)].rstrip(b"\0\r\n") if path.exists() else b""
+    if not header.startswith(left):
+        raise RecoveryError(path, 1, f"this is the log of another match: {_shown(left)}")
+    if len(head) < _HEADER_LINES:
+        return ends
+    ends.append(sum(map(len, head)))
+    for number, line in enumerate(lines, _HEADER_LINES + 1):
         if line.startswith(b"SCORE:"):
             score = format_score_line(tally.chips, names).encode("utf-8", "surrogateescape")
             if line != score:
@@ -225,11 +223,7 @@ def _read_log(
             raise _difference(path, number, problem)
         on_hand(hand, betting)
         tally.values.extend(values[players - shift :] + values[: players - shift])
-        ends.append(at)
-    if not ends:
-        left = path.read_bytes()[: len(header)].rstrip(b"\0\r\n")
-        if not header.startswith(left):
-            raise RecoveryError(path, 1, f"this is the log of another match: {_shown(left)}")
+        ends.append(ends[-1] + len(line))
     return ends
 
 

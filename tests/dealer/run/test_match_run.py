@@ -286,7 +286,7 @@ def test_the_time_that_a_built_in_bot_compiles_does_not_count(
     path.write_text(COMPILING_BOT.format(ready=str(ready)))
     bot = f"{path}:Compiling"
     if is_built_in:
-        monkeypatch.setitem(registry._ENTRIES, bot, registry._Entry(bot, ""))  # type: ignore[index]
+        monkeypatch.setitem(registry._ENTRIES, bot, (bot, ""))  # type: ignore[index]
     run = TcpRun(_plan(tmp_path, f"Bob={bot}", "calling", limits=limits(start_s=PATIENCE_S)))
 
     async def main() -> None:
