@@ -234,7 +234,7 @@ def test_errors_stand_in_the_errors_module_of_their_package() -> None:
 
 def test_the_dealer_knows_no_bot() -> None:
     """The dealer imports what a bot is and how one is named, and no agent. The command line may import more, and seats
-    of people the values of a person's seat."""
+    of people what a bot sees."""
     known = {"bots.sdk.bot", "bots.sdk.program", "bots.sdk.registry", "bots.sdk.selfplay", "bots.sdk.learning"}
     known |= {"bots.errors", "bots.workers", "bots.sdk.options"}
     assert not [
@@ -243,7 +243,7 @@ def test_the_dealer_knows_no_bot() -> None:
         if room(name) not in ("bots", "dealer.cli") and name.startswith("dealer.")
         for target in targets
         if target.split(".")[0] == "bots" and target not in known
-        if room(target) != "bots.human" or room(name) not in ("dealer.person", "dealer.web")
+        if target != "bots.sdk.view" or room(name) != "dealer.person"
     ]
 
 

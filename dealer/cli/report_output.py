@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+from rich.text import Text
+
 from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, check_new_file, write_file
 from dealer.cli.options import Json
-from dealer.person.styles import styles_of
+from dealer.person.screen import Screen
 from logs.document import Document, HandGrid, Part, Particulars, Replay, Table
 from logs.document.plain import json_data, markdown
 from logs.document.terminal import STYLES, grid_lines, particulars_lines, replay_lines
-from logs.poker_table.faces import with_symbols
 
 PageFile = Annotated[
     Path | None,
@@ -105,11 +106,9 @@ def _print_part(terminal: Terminal, part: Part, printed: tuple[str, ...]) -> Non
         case str():
             terminal.sentence(part)
         case Table():
-            styles = styles_of(terminal.out)
-            shows_symbols = terminal.out.is_terminal and not styles.is_ascii
             terminal.table(
                 replace(part, title="" if part.title in printed else part.title),
-                paint=lambda text: styles.coloured(with_symbols(text) if shows_symbols else text),
+                paint=Screen(terminal.out).painted if terminal.out.is_terminal else Text,
             )
         case HandGrid():
             terminal.heading(part.heading)

@@ -13,7 +13,6 @@ from dealer.cli.running import check_logs, resume_and_show
 from dealer.cli.runs import run_argument
 from dealer.cli.table import play_seat
 from dealer.library import Run, reopen
-from dealer.person.terminal import Face
 from dealer.reports.runs import unfinished_document
 
 
@@ -56,6 +55,6 @@ def resume(
                 "a match at a table is played in the terminal; leave out --scheduler, --quiet, --json, --junit and "
                 "--verbose"
             )
-        play_seat(terminal, reopened, Face())
+        play_seat(terminal, reopened)
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
     resume_and_show(terminal, reopened, options, scheduler)

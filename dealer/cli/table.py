@@ -18,7 +18,8 @@ from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.library import Run, new_run, reopen
 from dealer.match.faults import FaultPolicy
 from dealer.person.settings import table_config
-from dealer.person.terminal import Face, Leaving, sit_down
+from dealer.person.table_session import TableSession
+from dealer.person.terminal import sit_down
 from dealer.reports.sentences import contest_sentence
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
@@ -67,7 +68,6 @@ def table(
     You take the first seat, as another client of the dealer: your hands are logged and exported like all others. Clocks
     run for the bots only. Bots with an 'explain' option report their reasons, which are shown after each hand.
     """
-    face = Face(pause, show_all, four_colours)
     if browser:
         require_web("--browser")
     if resume is not None:
@@ -79,7 +79,7 @@ def table(
         run = new_run(_config(words or [], name, asked), out)
     if browser:
         _play_page(terminal, run, port)
-    play_seat(terminal, run, face)
+    play_seat(terminal, run, pause_s=pause, shows_all=show_all, has_four_colours=four_colours)
 
 
 def _config(words: list[str], name: str, asked: dict[str, Any]) -> RunSettings:
@@ -97,18 +97,13 @@ def _reopen_table(folder: Path) -> Run[ContestResult]:
     return run
 
 
-def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoReturn:
-    """Let the person play a run, print the result, and end the command."""
+def play_seat(terminal: Terminal, run: Run[ContestResult], **face: Any) -> NoReturn:
+    """Let the person play a run, print the result, and end the command; `face` as of `sit_down`."""
     _end_if_finished(terminal, run)
-    table_session = sit_down(terminal.out, run, face)
+    session = TableSession(run)
+    is_cut = sit_down(terminal.out, session, **face)
     terminal.print("")
-    _end(
-        terminal,
-        run,
-        table_session.result,
-        is_over=table_session.leaving is Leaving.OVER,
-        is_cut=table_session.leaving is Leaving.INTERRUPTED,
-    )
+    _end(terminal, session, is_cut=is_cut)
 
 
 def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoReturn:
@@ -123,16 +118,7 @@ def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoRetu
         if terminal.out.is_terminal:
             webbrowser.open(address)
 
-    table_session = play_in_browser(run, port, show_address)
-    if table_session.result is None:
-        abort(table_session.problem.rstrip(".") or "nothing could be played", EXIT_FAILED)
-    _end(
-        terminal,
-        table_session.run,
-        table_session.result,
-        is_over=table_session.result.outcome is not Outcome.INTERRUPTED,
-        is_cut=False,
-    )
+    _end(terminal, play_in_browser(run, port, show_address), is_cut=False)
 
 
 def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:
@@ -142,10 +128,11 @@ def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:
         raise typer.Exit
 
 
-def _end(
-    terminal: Terminal, run: Run[ContestResult], result: ContestResult, *, is_over: bool, is_cut: bool
-) -> NoReturn:
+def _end(terminal: Terminal, session: TableSession, *, is_cut: bool) -> NoReturn:
     """Print the result of a run, and end the command."""
+    run, result = session.run, session.result
+    if result is None:
+        abort(session.problem.rstrip(".") or "nothing could be played")
     terminal.sentence(_closing(result))
     if len(result.players) > 2 and result.hands_played:
         chips = ", ".join(f"{player.name} {player.chips:+z,.10g}" for player in result.players)
@@ -157,7 +144,7 @@ def _end(
         terminal.print(f"Resume with: {result.resume}")
     if run.unwritten:
         raise typer.Exit(EXIT_USAGE)
-    if is_over:
+    if result.outcome is not Outcome.INTERRUPTED:
         raise typer.Exit(0 if result.outcome.is_complete else EXIT_FAILED)
     raise typer.Exit(EXIT_INTERRUPTED if is_cut else 0)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from bots.errors import UnclearEntry
-from bots.human import MatchScore, Scene, read_entry
+from dealer.person.entries import verb_of
+from dealer.person.seat import MatchScore, Scene
+from dealer.person.settings import SEAT
+from dealer.person.table_session import TableSession
 from engine import Game, Rule
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
-from engine.text import count_of
+from engine.text import count_of, listed, shown
 from logs.view import chips_in_words
 
 
@@ -54,62 +55,12 @@ def result_sentence(scene: Scene) -> str:
     return f"{signed_chips(value)} in this hand, {score_text(scene.score)} {score_remark(scene.score)}."
 
 
-POT_PARTS: Final = (("p/2", "½ pot"), ("2/3p", "⅔ pot"), ("p", "pot"), ("2p", "2 × pot"))
-"""Parts of the pot as it is after a call, as entries and as a person calls them."""
 _WHY_NO_RAISE: Final = {
     Rule.RAISE_CAP: "the raises that the game allows in a round are made",
     Rule.NOBODY_TO_RAISE: "nobody else has chips left to answer it",
     Rule.STACK_TOO_SMALL: "a call takes all your chips",
     Rule.ACTION_LIMIT: "this round has as many actions as a round can have",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """Something that a person may do.
-
-    Attributes:
-        entry: what stands for it, as `bots.human.read_entry` takes it.
-        key: the key for it; empty without one.
-        label: such as ``Call 20``.
-        size: the player's total for the round after it, for a size that may be changed before it is sent.
-    """
-
-    entry: str
-    key: str
-    label: str
-    size: int | None = None
-
-
-def offers(scene: Scene) -> tuple[Offer, ...]:
-    """What the person may do without naming a size; nothing unless it is asked."""
-    if not scene.is_your_turn:
-        return ()
-    found = [Offer("f", "f", "Fold")] if scene.view.can_fold else []
-    to_call, all_in = scene.view.to_call, ", all-in" if scene.is_call_all_in else ""
-    found.append(Offer("c", "c", f"Call {to_call:,}{all_in}" if to_call else "Check"))
-    totals = scene.raise_totals
-    if totals is not None and totals[0] == totals[1]:
-        all_in = "" if scene.game.is_limit else ", all-in"
-        found.append(Offer("r", "r", f"{_verb(scene)} {totals[0]:,}{all_in}"))
-    return tuple(found)
-
-
-def size_offers(scene: Scene) -> tuple[Offer, ...]:
-    """Sizes of a bet or raise that the person may choose; none where the game fixes it."""
-    least, most = scene.raise_totals or (0, 0)
-    if least == most:
-        return ()
-    totals = {least: Offer("m", "", f"smallest ({least:,})", least)}
-    for entry, name in POT_PARTS:
-        try:
-            action = read_entry(entry, scene)
-        except UnclearEntry:
-            continue
-        total = scene.view.to_street_total(action.hand_total)
-        totals.setdefault(total, Offer(entry, "", f"{name} ({total:,})", total))
-    totals[most] = Offer("a", "", f"all-in ({most:,})", most)
-    return tuple(totals[total] for total in sorted(totals))
 
 
 def reasons(scene: Scene) -> tuple[str, ...]:
@@ -129,21 +80,32 @@ def _about_calling(scene: Scene) -> str:
 
 
 def _about_raising(scene: Scene) -> str:
-    if scene.raise_totals is None:
+    view, verb = scene.view, verb_of(scene).lower()
+    least, most = view.min_raise_street_total, view.max_raise_street_total
+    if not view.can_raise:
         rule = scene.betting.raise_refusal()
         return f"You cannot raise: {_WHY_NO_RAISE.get(rule, 'the rules forbid it') if rule else 'the rules forbid it'}."
-    least, most = scene.raise_totals
-    verb = _verb(scene).lower()
     if scene.game.is_limit:
         return f"The game fixes the size: you may {verb} {least:,}, your total for this round."
     if least == most:
         return f"You may {verb} {most:,}: all your chips, and less is no raise."
-    reason = "the big blind" if scene.is_bet else "as much more as the last bet or raise"
+    size = "as much more as the last bet or raise" if any(view.street_committed) else "the big blind"
     return (
-        f"You may {verb} anything from {least:,}, which is {reason}, to {most:,}, "
+        f"You may {verb} anything from {least:,}, which is {size}, to {most:,}, "
         "which is all-in. Sizes are your total for this round."
     )
 
 
-def _verb(scene: Scene) -> str:
-    return "Bet" if scene.is_bet else "Raise to"
+def waiting_sentence(session: TableSession) -> str:
+    """Who is waited for; empty where it is the person, or no one."""
+    scene = session.scene
+    if session.moments.is_asked or not session.is_dealing:
+        return ""
+    others = [player for player in session.awaited if player.name != session.names[SEAT]]
+    if others:
+        remote = [f"{shown(one.name)} to connect at {one.address}" for one in others if one.is_remote and one.port]
+        rest = [shown(one.name) for one in others if not (one.is_remote and one.port)]
+        return f"Waiting for {listed(remote or [f'{listed(rest)} to sit down'])}."
+    if scene is not None and not scene.finished and scene.betting.acting_position != scene.position:
+        return f"Waiting for {shown(scene.names[scene.betting.acting_position])}."
+    return "The next hand is being dealt."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -102,8 +101,8 @@ def _you(name: str) -> BotSettings:
         raise ConfigError(SettingProblem("name", f"{quoted(name)} cannot be a name: {NAME_RULE}"))
     return BotSettings(
         f"{name}=tcp",
-        # The seat is the person's alone, not of the first client that finds its port.
-        key=secrets.token_urlsafe(24),
+        # The seat is the person's alone, without a port that another client could find.
+        linked=True,
         t_response_s=_THINKING_S,
         t_hand_s=_THINKING_S,
         t_per_hand_s=_THINKING_PER_HAND_S,

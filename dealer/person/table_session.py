@@ -1,41 +1,51 @@
 """A person at a table in an event loop: the run, the person's seat in it, and the messages of both.
 
-For faces that come and go, such as a page that is reloaded: the table session continues without them, asks, and waits.
-The run is that of `arena table`, with the same logs; a table session that is stopped is continued by another one of its
-folder. Next to the logs of the run, the small file ``seat.json`` in its folder keeps how far the person had come in the
-hand that goes on, and how long a decision may take.
+For a terminal, and for faces that come and go, such as a page that is reloaded: the table session continues without
+them, asks, and waits. The run is that of `arena table`, with the same logs; a table session that is stopped is
+continued by another one of its folder. Next to the logs of the run, the small file ``seat.json`` in its folder keeps
+how far the person had come in the hand that goes on, and how long a decision may take.
+
+The dealer may be ahead of the person, who still looks at the end of a hand, so scenes wait in `SeatMoments` until the
+person has continued. A moment's name is the number of the hand and how many actions were played in it: ``12.3``. An
+answer that was sent twice, or from a page that is out of date, names a moment that has passed and changes nothing.
+What the person has played in a hand is a value. Given back when the hand is dealt again, after a break, it brings the
+person to the same decision, so no decision is made a second time with more knowledge.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol, TypeAlias
+
+from pydantic import TypeAdapter
 
 from bots.errors import BotsError, StaleEntry
-from bots.human import HandProgress, HumanSeat, Scene, SeatMoments
 from dealer.errors import DealerError
 from dealer.library import Run
-from dealer.match.events import FaultSeen, HandFinished
+from dealer.match.events import FaultSeen, HandFinished, SeatOpened
+from dealer.person.entries import read_entry
+from dealer.person.seat import HumanSeat, Scene, in_words
 from dealer.person.settings import SEAT
 from dealer.reports.sentences import fault_phrase
 from dealer.run.contest import MatchEvent
 from dealer.run.ending import AwaitedPlayer
 from dealer.run.results import ContestResult
 from dealer.run.tournament import Progress
-from dealer.table.listener import REACHABLE
+from dealer.table.links import Link, OpenSeat
 from dealer.table.loop import Changes
 from engine import Action, Game
 from logs import HandRecord
 from logs.errors import LogError
 from logs.hand_source import find
+from logs.view import Acted, hand_events
 from logs.whole_file import write_whole
+from protocol.actions import scan_action
+from protocol.match_state import betting_text
 
-_RECEIVE_BYTES: Final = 1 << 16
 _MOST_NOTES: Final = 20
 
 
@@ -47,6 +57,103 @@ class Caller(Protocol):
 
     def note(self, progress: Progress) -> None:
         """Take note of the progress."""
+
+
+_REMEMBERED: Final = 16
+"""So many answers are kept by their moments; older ones were not sent twice by accident."""
+
+
+Played: TypeAlias = tuple[int, str]
+"""How far a person has come: the number of a hand, and its betting after the person's last action, as the protocol
+writes it."""
+
+
+class SeatMoments:
+    """The moments of one person, in order.
+
+    Attributes:
+        scene: what is shown; None before the first hand.
+        played: how far the person has come in the last hand in which it acted; None before.
+    """
+
+    def __init__(self, played: Played | None = None) -> None:
+        self.scene: Scene | None = None
+        self.played = played
+        self._coming: deque[Scene] = deque()
+        self._is_passed = False
+        self._answers: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the moment that is shown; empty before the first hand."""
+        return "" if self.scene is None else _name_of(self.scene)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the match waits for the person: to act, or to continue with the next hand."""
+        scene = self.scene
+        return scene is not None and not self._is_passed and (scene.is_your_turn or scene.finished)
+
+    def see(self, scene: Scene) -> Action | None:
+        """Take a scene from the dealer; returns the answer to it, where the person has given it before a break."""
+        action = self._played_here(scene) if scene.is_your_turn else None
+        if action is None:
+            self._coming.append(scene)
+            self._advance()
+        return action
+
+    def answer(self, name: str, entry: str) -> Action | None:
+        """Take what the person has entered at a moment; returns its action, None where a hand was over.
+
+        The name is that of the moment that the person has seen; after a hand, any entry continues.
+
+        Raises:
+            StaleEntry: that moment has passed.
+            UnclearEntry: it is not a legal action.
+        """
+        scene = self.scene
+        if scene is None or name != self.name or not self.is_asked:
+            raise StaleEntry(self._stale(name))
+        if scene.finished:
+            action, said = None, f"you have continued from hand {scene.hand_number}"
+        else:
+            action = read_entry(entry, scene)
+            after = scene.betting.after(action)
+            self.played = scene.hand_number, betting_text(after)
+            said = _said(scene, action)
+        self._answers[name] = said
+        if len(self._answers) > _REMEMBERED:
+            del self._answers[next(iter(self._answers))]
+        self._is_passed = True
+        self._advance()
+        return action
+
+    def _advance(self) -> None:
+        while self._coming and not self.is_asked:
+            self.scene, self._is_passed = self._coming.popleft(), False
+
+    def _played_here(self, scene: Scene) -> Action | None:
+        played, so_far = self.played, betting_text(scene.betting)
+        if played is None or played[0] != scene.hand_number or not played[1].startswith(so_far):
+            return None
+        found = scan_action(played[1], len(so_far), scene.game.is_limit)
+        return None if found is None else found[0]
+
+    def _stale(self, name: str) -> str:
+        if name in self._answers:
+            return f"That was taken already, and counts once: {self._answers[name]}."
+        return "That entry was for an earlier state of the match and was ignored; this is the present state."
+
+
+def _name_of(scene: Scene) -> str:
+    return f"{scene.hand_number}.{sum(map(len, scene.betting.rounds))}"
+
+
+def _said(scene: Scene, action: Action) -> str:
+    after = replace(scene, betting=scene.betting.after(action))
+    so_far = hand_events(after.betting, after.all_hole_cards, after.board, None)
+    words = in_words([one for one in so_far if isinstance(one, Acted) and one.position == scene.position][-1], after)
+    return words[0].lower() + words[1:]
 
 
 class TableSession:
@@ -77,7 +184,7 @@ class TableSession:
         self.names: tuple[str, ...] = tuple(contest.names)
         self.hands: int = contest.run.deals
         kept = read_saved_seat(run.folder)
-        earlier = earlier_hands(run)
+        earlier, records = _earlier_hands(run)
         self.moments = SeatMoments(kept.played)
         self.decision_s = kept.decision_s if decision_s is None else decision_s
         self.notes: deque[str] = deque(maxlen=_MOST_NOTES)
@@ -86,12 +193,11 @@ class TableSession:
         self.problem = ""
         self.version = 0
         self.caller: Caller | None = None
-        self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values, contest.players[SEAT].key)
-        self._records = earlier.records
-        self._last_seen = max((number for number, _ in earlier.values), default=-1)
+        self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier)
+        self._records = records
+        self._last_seen = max((number for number, _ in earlier), default=-1)
         self._changes = Changes()
-        self._writer: asyncio.StreamWriter | None = None
-        self._address: asyncio.Future[AwaitedPlayer] | None = None
+        self._link: Link | None = None
         self._is_ended = False
         self._clock: asyncio.TimerHandle | None = None
         self._late: asyncio.Task[None] | None = None
@@ -118,14 +224,17 @@ class TableSession:
             return None
         return max(0.0, self._clock.when() - asyncio.get_running_loop().time())
 
+    @property
+    def last_hand(self) -> int:
+        """The number of the last hand that the person has seen to its end; -1 before. The dealer may be ahead of it."""
+        scene = self.scene
+        if scene is None:
+            return self._last_seen
+        return max(self._last_seen, scene.hand_number if scene.finished else scene.hand_number - 1)
+
     def record(self, hand_number: int) -> HandRecord | None:
         """A finished hand, with the cards of all players and the comments; None before the person has seen its end."""
-        scene = self.scene
-        last = self._last_seen
-        if scene is not None:
-            last = max(last, scene.hand_number if scene.finished else scene.hand_number - 1)
-        if hand_number > last:
-            # The dealer may be ahead of what the person has seen.
+        if hand_number > self.last_hand:
             return None
         return next((record for record in reversed(self._records) if record.hand_number == hand_number), None)
 
@@ -133,47 +242,38 @@ class TableSession:
 
     async def play(self) -> None:
         """Play until the run ends or is stopped; needs a loop of `dealer.table.loop.new_event_loop`."""
-        if self.run.finished is not None:
-            self._end()
-            return
-        self._address = asyncio.get_running_loop().create_future()
-        table_session = asyncio.create_task(self._play())
         try:
-            await asyncio.to_thread(write_saved_seat, self.run.folder, SavedSeat(self.decision_s, self.moments.played))
-            self.result = await self.run.play(self._note_progress, self._note_event)
+            if self.run.finished is None:
+                await self._keep()
+                self.result = await self.run.play(self._note_progress, self._note_event)
+                # The last lines that the dealer has sent are looked at in the next step of the loop.
+                await asyncio.sleep(0)
         except DealerError as error:
             self.problem = f"{error}."
         except OSError as error:
             self.problem = f"{self.run.folder} cannot be written: {error.strerror}."
         finally:
-            # The last lines are there already: the dealer has sent them before it ended.
-            if not self._address.done():
-                self._address.cancel()
-            with contextlib.suppress(asyncio.CancelledError, OSError, BotsError):
-                await table_session
-            self._end()
+            self._is_ended = True
+            self._stop_clock()
+            self._changed()
 
     async def stop(self) -> None:
         """End the run as soon as possible; `play` returns then, and the run can be resumed."""
         # Before the connection is closed: a player that leaves a match is at fault.
         self.run.interrupt()
 
-    async def _play(self) -> None:
-        """Connect the person's seat, and see what comes."""
-        assert self._address is not None
-        player = await self._address
-        host = REACHABLE.get(player.host, player.host)
-        reader, self._writer = await asyncio.open_connection(host, player.port)
+    def _receive(self, data: bytes) -> None:
+        """Look at what the dealer sends in the next step of the loop: it sends in the middle of a step of the match."""
+        asyncio.get_running_loop().call_soon(self._take, data)
+
+    def _take(self, data: bytes) -> None:
+        """Look at what the dealer has sent."""
         try:
-            self._writer.write(self._seat.open())
-            while data := await reader.read(_RECEIVE_BYTES):
-                for scene in self._seat.receive_data(data):
-                    self._see(scene)
+            for scene in self._seat.receive_data(data):
+                self._see(scene)
         except BotsError as error:
             self._note(f"{error}.")
-            raise
-        finally:
-            self._writer.close()
+            self.run.interrupt()
 
     def _see(self, scene: Scene) -> None:
         before = self.moments.name
@@ -185,15 +285,8 @@ class TableSession:
         self._changed()
 
     def _send(self, action: Action) -> None:
-        assert self._writer is not None
-        # Where the dealer is gone, the lines that it has sent can still be read.
-        with contextlib.suppress(OSError):
-            self._writer.write(self._seat.answer(action))
-
-    def _end(self) -> None:
-        self._is_ended = True
-        self._stop_clock()
-        self._changed()
+        assert self._link is not None
+        self._link.receive(self._seat.answer(action))
 
     def _note_progress(self, progress: Progress) -> None:
         if self.caller is not None:
@@ -201,9 +294,6 @@ class TableSession:
         if progress.awaited != self.awaited:
             self.awaited = progress.awaited
             self._changed()
-        for player in progress.awaited:
-            if player.name == self.names[SEAT] and self._address is not None and not self._address.done():
-                self._address.set_result(player)
 
     def _note_event(self, event: MatchEvent) -> None:
         if self.caller is not None:
@@ -211,8 +301,16 @@ class TableSession:
         what = event.event
         if isinstance(what, HandFinished):
             self._records.append(what.record)
+        elif isinstance(what, SeatOpened) and what.seat == SEAT:
+            # The match is in the middle of a step.
+            asyncio.get_running_loop().call_soon(self._sit, what.open_seat)
         elif isinstance(what, FaultSeen) and what.fault.seat != SEAT:
             self._note(f"{event.players[what.fault.seat]}: {fault_phrase(what.fault)}.")
+
+    def _sit(self, seat: OpenSeat) -> None:
+        self._link = Link(self._receive, lambda: None)
+        seat.take(self._link)
+        self._link.receive(self._seat.open())
 
     def _note(self, sentence: str) -> None:
         self.notes.append(sentence)
@@ -225,7 +323,7 @@ class TableSession:
     # ---- the person
 
     async def enter(self, moment: str, entry: str) -> None:
-        """Take what the person has entered at a moment; see `bots.human.SeatMoments.answer`.
+        """Take what the person has entered at a moment; see `SeatMoments.answer`.
 
         Raises:
             StaleEntry: that moment has passed, or nothing is dealt any more.
@@ -239,14 +337,23 @@ class TableSession:
         self._stop_clock()
         if action is not None:
             try:
-                await asyncio.to_thread(
-                    write_saved_seat, self.run.folder, SavedSeat(self.decision_s, self.moments.played)
-                )
+                await self._keep()
             except OSError as error:
                 self._note(f"What you did could not be kept for after a break: {error.strerror}.")
             self._send(action)
         self._start_clock()
         self._changed()
+
+    async def _keep(self) -> None:
+        """Keep how far the person has come, also if the process is killed; a power cut may cost the current hand.
+
+        It is written for every action, without waiting for the disk: that would take most of the time of an action.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        kept = _SAVED_SEAT.dump_json(SavedSeat(self.decision_s, self.moments.played)).decode()
+        await asyncio.to_thread(write_whole, self.run.folder / SEAT_FILE, f"{kept}\n", is_synced=False)
 
     async def wait(self, version: int, timeout_s: float) -> bool:
         """Wait until there is something newer than a version; returns whether there is."""
@@ -290,22 +397,15 @@ KEPT_HANDS: Final = 1000
 """How many hands can be shown again; earlier ones are in the log."""
 
 
-class PlayedHands(NamedTuple):
-    """The hands of the run that were played before: what counts of all, and those that can be shown again."""
-
-    values: list[tuple[int, list[float]]]
-    records: deque[HandRecord]
-
-
-def earlier_hands(run: Run[Any]) -> PlayedHands:
-    """The hands of a run that were played before; none of a new one."""
-    earlier = PlayedHands([], deque(maxlen=KEPT_HANDS))
+def _earlier_hands(run: Run[Any]) -> tuple[list[tuple[int, list[float]]], deque[HandRecord]]:
+    """The hands of a run that were played before: what counts of all, and those that can be shown again."""
+    values, records = [], deque[HandRecord](maxlen=KEPT_HANDS)
     # There are none yet; files that are damaged are found out when the run picks them up.
     with contextlib.suppress(LogError):
         for record in find([run.folder], on_problem=lambda problem: None, times=True).hands():
-            earlier.values.append((record.hand_number, _by_seat(record)))
-            earlier.records.append(record)
-    return earlier
+            values.append((record.hand_number, _by_seat(record)))
+            records.append(record)
+    return values, records
 
 
 def _by_seat(record: HandRecord) -> list[float]:
@@ -317,7 +417,6 @@ def _by_seat(record: HandRecord) -> list[float]:
 
 
 SEAT_FILE: Final = "seat.json"
-_MOST_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +429,10 @@ class SavedSeat:
     """
 
     decision_s: float | None = None
-    played: HandProgress | None = None
+    played: Played | None = None
+
+
+_SAVED_SEAT: Final = TypeAdapter(SavedSeat)
 
 
 def read_saved_seat(folder: Path) -> SavedSeat:
@@ -339,23 +441,6 @@ def read_saved_seat(folder: Path) -> SavedSeat:
     Without it the person begins the interrupted hand again, without a limit: the cards are the same.
     """
     try:
-        with (folder / SEAT_FILE).open("rb") as file:
-            found = json.loads(file.read(_MOST_BYTES))
-        played, decision_s = found["played"], found["decision_s"]
-        return SavedSeat(
-            None if decision_s is None else float(decision_s),
-            None if played is None else HandProgress(int(played["hand_number"]), str(played["betting"])),
-        )
-    except (OSError, ValueError, TypeError, KeyError):
+        return _SAVED_SEAT.validate_json((folder / SEAT_FILE).read_bytes())
+    except (OSError, ValueError):
         return SavedSeat()
-
-
-def write_saved_seat(folder: Path, kept: SavedSeat) -> None:
-    """Keep this, also if the process is killed; a power cut may cost the current hand, which then begins again.
-
-    It is written for every action, without waiting for the disk: that would take most of the time of an action.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    write_whole(folder / SEAT_FILE, json.dumps(asdict(kept)) + "\n", is_synced=False)

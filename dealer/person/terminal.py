@@ -1,134 +1,114 @@
 """A person plays at a table in a terminal, from sitting down to leaving.
 
-What is typed is read when the person is asked, line by line from a keyboard or a pipe, and nothing is sent that is not
-clear and legal. Ctrl-C at any moment, the end of input and ``q`` leave the table; what was played is whole on the disk,
-and the match can go on from there. The match is dealt by a run in a thread of its own, with news from it; the person's
-part stays in the main thread, where a terminal is read and Ctrl-C arrives.
+What happens is printed in plain lines, none wider than the window, so that a transcript of a match reads like its
+history. What is typed is read when the person is asked, line by line from a keyboard or a pipe, and nothing is sent
+that is not clear and legal. Ctrl-C at any moment, the end of input and ``q`` leave the table; what was played is whole
+on the disk, and the match can go on from there. The table session is in the event loop of a thread of its own; the main
+thread is the person's, where a terminal is read and Ctrl-C arrives.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import enum
 import io
-import queue
 import signal
 import sys
+import textwrap
 import threading
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Final, TextIO, TypeAlias
+from collections.abc import Coroutine, Iterator, Sequence
+from typing import Any, Final, TextIO, TypeVar
 
 from rich.console import Console
 from rich.text import Text
 
-from bots.errors import BotsError, UnclearEntry
-from bots.human import HumanSeat, Scene, SeatConnection, read_entry
-from dealer.library import Run
-from dealer.match.events import FaultSeen, HandFinished
-from dealer.person.screen import (
-    all_cards_lines,
-    event_line,
-    hand_heading,
-    help_lines,
-    prompt_lines,
-    replay_lines,
-    result_lines,
-    score_lines,
-    table_lines,
-    wrapped,
+from bots.errors import StaleEntry, UnclearEntry
+from dealer.person.entries import possible
+from dealer.person.screen import Screen
+from dealer.person.seat import Scene, in_words
+from dealer.person.sentences import (
+    game_sentence,
+    result_sentence,
+    score_remark,
+    score_text,
+    signed_chips,
+    waiting_sentence,
 )
-from dealer.person.sentences import game_sentence
 from dealer.person.settings import SEAT
-from dealer.person.styles import Styles, styles_of
-from dealer.person.table_session import KEPT_HANDS, PlayedHands, earlier_hands
-from dealer.reports.sentences import fault_phrase
-from dealer.run.contest import MatchEvent
-from dealer.run.ending import AwaitedPlayer, Outcome
-from dealer.run.results import ContestResult
-from dealer.run.tournament import Progress
-from dealer.table.listener import REACHABLE
+from dealer.person.table_session import TableSession
 from dealer.table.loop import new_event_loop
-from engine import Action
+from engine import Game, Move
 from engine.errors import quoted
-from engine.text import listed, shown
+from engine.text import count_of, shown
 from logs import HandRecord
+from logs.document import NAME, TEXT, Column, Replay, Table
+from logs.document.terminal import replay_lines
+from logs.view import Acted, Dealt, HandEvent
 
+_T = TypeVar("_T")
 _NAME_AFTER_S: Final = 2.0
 """A player that is waited for as long as this is named."""
+_LOOK_UP_S: Final = 0.2
+"""How long a wait lasts before Ctrl-C is noticed on systems that do not interrupt it."""
 _PROMPT: Final = "> "
-
-
-@dataclass(frozen=True, slots=True)
-class Face:
-    """How the table is shown.
-
-    Attributes:
-        pause_s: seconds between two hands; None waits for Enter.
-        shows_all: whether the cards of all players are shown after each hand.
-        has_four_colours: whether every suit has a colour of its own.
-    """
-
-    pause_s: float | None = None
-    shows_all: bool = False
-    has_four_colours: bool = False
-
-
-class Leaving(enum.Enum):
-    """Why the person plays no more."""
-
-    OVER = "over"
-    """The match has ended, or failed."""
-    LEFT = "left"
-    """The person has left, or the input has ended."""
-    INTERRUPTED = "interrupted"
-    """Ctrl-C, or a signal that means the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionResult:
-    """What became of a table session.
-
-    Attributes:
-        leaving: why it ended.
-        result: of the run.
-    """
-
-    leaving: Leaving
-    result: ContestResult
+_INDENT: Final = "  "
 
 
 class _Left(Exception):
     """The person leaves."""
 
 
-def sit_down(console: Console, run: Run[ContestResult], face: Face, entries: Entries | None = None) -> SessionResult:
-    """Let a person play the first seat of a run until it ends or the person leaves.
+def sit_down(
+    console: Console,
+    session: TableSession,
+    entries: Entries | None = None,
+    *,
+    pause_s: float | None = None,
+    shows_all: bool = False,
+    has_four_colours: bool = False,
+) -> bool:
+    """Let a person play until the match ends or the person leaves; returns whether Ctrl-C has ended it.
 
     Args:
         console: where everything is shown.
-        run: its first player is ``tcp``.
-        face: how it is shown.
+        session: not played yet; it has the result afterwards, or the problem.
         entries: what the person types; standard input by default.
-
-    Raises:
-        DealerError: nothing could be played.
+        pause_s: seconds between two hands; None waits for Enter.
+        shows_all: whether the cards of all players are shown after each hand.
+        has_four_colours: whether every suit has a colour of its own.
     """
-    earlier = earlier_hands(run)
-    leaving = Leaving.OVER
-    with Dealing(run, earlier.records) as dealing, _signals(signal.default_int_handler):
+    with _loop_in_thread() as loop:
+        playing = asyncio.run_coroutine_threadsafe(session.play(), loop)
+        screen = Screen(console, has_four_colours=has_four_colours)
+        person = _Person(screen, session, entries or Entries(), loop, pause_s=pause_s, shows_all=shows_all)
         try:
-            _Sitting(console, run, face, entries or Entries(), dealing, earlier).play()
+            with _signals(signal.default_int_handler):
+                person.play()
         except _Left:
-            leaving = Leaving.LEFT
+            return False
         except KeyboardInterrupt:
-            leaving = Leaving.INTERRUPTED
-    result = dealing.result
-    return SessionResult(Leaving.OVER if result.outcome is not Outcome.INTERRUPTED else leaving, result)
+            return True
+        finally:
+            with _signals(signal.SIG_IGN):
+                if not playing.done():
+                    asyncio.run_coroutine_threadsafe(session.stop(), loop).result()
+                playing.result()
+    return False
+
+
+@contextlib.contextmanager
+def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
+    loop = new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="dealer")
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
 
 
 @contextlib.contextmanager
@@ -147,153 +127,224 @@ def _signals(handler: Any) -> Iterator[None]:
             signal.signal(number, before[number])
 
 
-class _Sitting:
-    """One table session of a person at a table."""
+# ---- what is shown
+
+
+def show_heading(scene: Scene, screen: Screen) -> None:
+    """Begin a hand."""
+    so_far = f", you {score_text(scene.score)}" if scene.score.hands else ""
+    screen.draw(Text())
+    screen.say(f"Hand {scene.hand_number}{so_far}", style="bold")
+    screen.say(f"You have {_cards(scene.game, scene.hole_cards)}", _INDENT)
+
+
+def show_event(event: HandEvent, scene: Scene, screen: Screen) -> None:
+    style = "bold" if isinstance(event, Dealt) else ""
+    if isinstance(event, Acted) and event.move is Move.FOLD:
+        style = "dim"
+    screen.say(in_words(event, scene), "" if isinstance(event, Dealt) else _INDENT, style)
+
+
+def show_position(scene: Scene, screen: Screen) -> None:
+    """Print the cards and the pot before the person's decision, and the chips that the players have left."""
+    game, strength = scene.game, f", {scene.strength}" if scene.strength else ""
+    cards = " | ".join([_cards(game, cards) for cards in (scene.hole_cards, scene.board) if cards])
+    screen.say(f"{cards}  {scene.round_name}, pot {scene.pot:,}{strength}", _INDENT)
+    players = [seat for seat in scene.moment.seats if not seat.has_folded]
+    stacks = [f"{seat.name} {seat.stack_left:,}" for seat in players if seat.stack_left is not None]
+    if stacks:
+        screen.say(f"left: {', '.join(stacks)}", _INDENT, "dim")
+
+
+def show_players(scene: Scene, screen: Screen) -> None:
+    """Print what every player has done and has left."""
+    rows = []
+    for seat in scene.moment.seats:
+        done = "folded" if seat.has_folded else seat.last or ("to act" if seat.is_acting else "")
+        rows.append((seat.place + " D" * seat.is_button, seat.name, seat.street_total or None, seat.stack_left, done))
+    columns = ("seat", Column("player"), Column("bet", ","), Column("left", ",", rank=1), Column("last", TEXT))
+    screen.table(Table.of("", columns, rows).without_empty())
+
+
+def show_score(names: Sequence[str], scene: Scene, screen: Screen) -> None:
+    """Print the score of all players, by seat."""
+    score = scene.score
+    if not score.hands:
+        screen.say("No hand has been finished yet.")
+        return
+    rows = [(name, signed_chips(chips)) for name, chips in zip(names, score.chips, strict=True)]
+    screen.table(Table.of("", ("player", Column("chips", NAME)), rows))
+    screen.say(f"After {count_of(score.hands, 'hand')} {score_remark(score)}.")
+
+
+def show_cards(record: HandRecord, screen: Screen) -> None:
+    """Print the cards of all players, folded or not, once a hand is over."""
+    for name, hole_cards in zip(record.names, record.deal.hole_cards, strict=True):
+        screen.say(f"{shown(name)}: {_cards(record.game, hole_cards)}", _INDENT)
+
+
+def show_again(record: HandRecord, screen: Screen) -> None:
+    """Print a finished hand again, with the bots' comments on their actions and the cards of all players."""
+    screen.say(f"Hand {record.hand_number} again", style="bold")
+    for line in replay_lines(Replay("", record), screen.width):
+        screen.draw(screen.painted(line.plain))
+
+
+def show_keys(game: Game, screen: Screen) -> None:
+    """Print all keys, each followed by Enter."""
+    sizes = [
+        ("300", "bet 300, or raise to 300: your total for this round (also r 300)"),
+        ("p, p/2, 2p", "call, then raise by the pot, half of it, twice it (also 75%)"),
+        ("m, a", "the smallest raise; all-in"),
+    ]
+    rows = [
+        ("f", "fold"),
+        ("c", "call; check where there is nothing to call (also k)"),
+        *([("r", "bet or raise; the game fixes the size")] if game.is_limit else sizes),
+        ("t", "what the players have done and have left"),
+        ("w", "the score and its interval"),
+        ("s, s 12", "show the last hand, or hand 12, again, with the reasons that bots gave"),
+        ("q", "leave; the match can be resumed"),
+    ]
+    screen.table(Table.of("", ("key", Column("effect", TEXT)), rows))
+
+
+def show_prompt(scene: Scene, screen: Screen, *, is_last: bool) -> None:
+    """Print what the person may type: at a decision, or after a hand, which may be the last of the match."""
+    ways = possible(scene)
+    if scene.finished:
+        ways = [("Enter", "end the match" if is_last else "next hand"), ("s", "show this one again, with reasons")]
+    parts = [f"{keys} {does}" for keys, does in (*ways, ("q", "leave"), ("?", "help"))]
+    # A line ends between two of them where that can be.
+    joined = " | ".join([part.replace(" ", "\xa0") if len(part) < screen.width - 1 else part for part in parts])
+    for line in textwrap.wrap(joined, screen.width, break_on_hyphens=False):
+        screen.draw(screen.painted(line.replace("\xa0", " ")))
+
+
+def _cards(game: Game, cards: Sequence[Any]) -> str:
+    return " ".join(game.shown_cards(cards))
+
+
+# ---- the person
+
+
+class _Person:
+    """A person in a terminal, at a table session that is played in another thread."""
 
     def __init__(
         self,
-        console: Console,
-        run: Run[ContestResult],
-        face: Face,
+        screen: Screen,
+        session: TableSession,
         entries: Entries,
-        dealing: Dealing,
-        earlier: PlayedHands,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        pause_s: float | None,
+        shows_all: bool,
     ) -> None:
-        contest = run.planned[0]
-        self._console = console
-        self._face = face
-        self._entries = entries
-        self._dealing = dealing
-        self._game = contest.game
-        self._names = contest.names
-        self._hands = contest.run.deals
-        self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values, contest.players[SEAT].key)
-        self._hand_number: int | None = None
-        self._last_hand = max((number for number, _ in earlier.values), default=-1)
-        self._told = 0
-        self._idle_since_s: float | None = None
-        self._scene: Scene | None = None
-        self._awaited: list[str] = []
-        self._called: set[AwaitedPlayer] = set()
+        self._screen, self._session, self._entries, self._loop = screen, session, entries, loop
+        self._pause_s, self._shows_all = pause_s, shows_all
+        self._seen: tuple[int, int] = -1, 0
+        """The number of the hand that is shown, and how many of its events."""
+        self._notes_seen = 0
 
-    @property
-    def _styles(self) -> Styles:
-        return styles_of(self._console, has_four_colours=self._face.has_four_colours)
-
-    def _show(self, lines: Sequence[Text]) -> None:
-        for line in lines:
-            self._console.print(line, soft_wrap=True, highlight=False, markup=False)
-
-    def _say(self, sentence: str) -> None:
-        self._show(wrapped(sentence, self._styles))
-
-    # ---- the match
+    def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def play(self) -> None:
-        """Play until the match ends.
+        """Play until nothing more is dealt.
 
         Raises:
             _Left: the person leaves.
             KeyboardInterrupt: likewise.
         """
-        self._say(f"{game_sentence(self._game)}. You are {self._names[SEAT]}; ? shows the keys, q leaves.")
-        address = self._dealing.address(self._names[SEAT])
-        if address is None:
-            return
-        try:
-            with SeatConnection(self._seat, *address) as connection, self._stopped_first():
-                for scene in connection.scenes(self._on_idle):
-                    self._see(scene, connection)
-                self._dealing.wait()
-        except BotsError as error:
-            self._say(f"{error}.")
-
-    @contextlib.contextmanager
-    def _stopped_first(self) -> Iterator[None]:
-        """End the run before the connection is closed: a player that leaves a match is at fault. A moment's work."""
-        try:
-            yield
-        finally:
-            with _signals(signal.SIG_IGN):
-                self._dealing.stop()
-
-    def _see(self, scene: Scene, connection: SeatConnection) -> None:
-        self._scene, self._idle_since_s = scene, None
-        self._tell_news()
-        if scene.hand_number != self._hand_number:
-            self._hand_number, self._told = scene.hand_number, 0
-            self._show([Text(), *hand_heading(scene, self._styles)])
-        for event in scene.history[self._told :]:
-            self._show(event_line(event, scene, self._styles))
-        self._told = len(scene.history)
-        if scene.is_your_turn:
-            connection.answer(self._decision(scene))
-        elif scene.finished:
-            self._end_hand(scene)
-
-    def _end_hand(self, scene: Scene) -> None:
-        self._last_hand = scene.hand_number
-        self._show(result_lines(scene, self._styles))
-        record = self._dealing.record(scene.hand_number)
-        if self._face.shows_all and record is not None:
-            self._show(all_cards_lines(record, self._styles))
-        if self._face.pause_s is not None:
-            time.sleep(self._face.pause_s)
-            return
-        is_last = scene.hand_number + 1 >= self._hands
-        self._show(prompt_lines(scene, self._styles, is_last=is_last))
-        # There is nothing left to leave after the last hand.
-        with contextlib.suppress(_Left) if is_last else contextlib.nullcontext():
-            while (entry := self._entry()) != "":
-                if not self._is_request(entry, scene):
-                    goes_on = "ends the match" if is_last else "deals the next hand"
-                    self._say(f"{quoted(entry, 40)} is not clear after a hand: Enter {goes_on}, q leaves.")
-
-    def _on_idle(self) -> None:
-        """Nothing comes: say what has gone wrong, and after a while who is waited for."""
-        self._tell_news()
-        now_s = time.monotonic()
-        if self._idle_since_s is None:
-            self._idle_since_s = now_s
-        elif self._idle_since_s < now_s - _NAME_AFTER_S:
-            scene = self._scene
-            if scene is None and self._awaited:
-                self._say(f"Waiting for {listed(self._awaited)} to start...")
-            elif scene is not None and not scene.finished:
-                self._say(f"Waiting for {scene.names[scene.betting.acting_position]}...")
+        session, waited_s, named = self._session, 0.0, ""
+        you = session.names[SEAT]
+        self._screen.say(f"{game_sentence(session.game)}. You are {you}; ? shows the keys, q leaves.")
+        while not session.is_ended:
+            # Asked first: what is shown then is what the person is asked about.
+            version, is_asked = session.version, session.moments.is_asked
+            self._show_news()
+            if is_asked:
+                self._ask()
+                waited_s, named = 0.0, ""
+            elif self._call(session.wait(version, _LOOK_UP_S)):
+                waited_s = 0.0
             else:
-                return
-            self._idle_since_s = float("inf")
+                waited_s += _LOOK_UP_S
+                if waited_s >= _NAME_AFTER_S and (sentence := waiting_sentence(session)) != named:
+                    named = sentence
+                    self._screen.say(sentence)
+        self._show_news()
 
-    def _tell_news(self) -> None:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                match self._dealing.news.get_nowait():
-                    case Failed(name, event):
-                        self._say(f"{name}: {fault_phrase(event.fault)}.")
-                    case Awaited(players):
-                        others = [player for player in players if player.name != self._names[SEAT]]
-                        self._awaited = [player.name for player in others if not player.is_remote]
-                        for player in others:
-                            if player.is_remote and player not in self._called:
-                                self._called.add(player)
-                                self._say(f"Waiting for {player.name} to connect at {player.address}.")
+    def _show_news(self) -> None:
+        notes = list(self._session.notes)
+        for note in notes[self._notes_seen :]:
+            self._screen.say(note)
+        self._notes_seen = len(notes)
+        scene = self._session.scene
+        if scene is None:
+            return
+        number, told = self._seen
+        if scene.hand_number != number:
+            told = 0
+            show_heading(scene, self._screen)
+        for event in scene.history[told:]:
+            show_event(event, scene, self._screen)
+        self._seen = scene.hand_number, len(scene.history)
 
-    # ---- the person
-
-    def _decision(self, scene: Scene) -> Action:
-        """What the person does; asks until it is clear and legal."""
-        self._show(table_lines(scene, self._styles))
-        self._show(prompt_lines(scene, self._styles))
+    def _ask(self) -> None:
+        """Let the person act, or go on after a hand; asks until what is typed is clear and legal."""
+        session, scene = self._session, self._session.scene
+        assert scene is not None
+        name, is_last = session.moments.name, scene.hand_number + 1 >= session.hands
+        entry = None
+        if scene.finished:
+            self._screen.say(result_sentence(scene))
+            record = session.record(scene.hand_number)
+            if self._shows_all and record is not None:
+                show_cards(record, self._screen)
+            if self._pause_s is not None:
+                time.sleep(self._pause_s)
+                entry = ""
+        else:
+            show_position(scene, self._screen)
+        if entry is None:
+            show_prompt(scene, self._screen, is_last=is_last)
+            entry = self._clear_entry(scene, is_last=is_last)
         while True:
-            entry = self._entry()
-            self._tell_news()
-            if self._is_request(entry, scene):
-                continue
             try:
-                return read_entry(entry, scene)
+                self._call(session.enter(name, entry))
             except UnclearEntry as error:
-                self._say(str(error))
+                self._screen.say(str(error))
+                entry = self._clear_entry(scene, is_last=is_last)
+            except StaleEntry as error:
+                self._screen.say(str(error))
+                return
+            else:
+                self._notes_seen = 0
+                return
+
+    def _clear_entry(self, scene: Scene, *, is_last: bool) -> str:
+        """The next line that is typed and no request to show something.
+
+        Raises:
+            _Left: the person leaves; there is nothing left to leave after the last hand.
+        """
+        while True:
+            try:
+                entry = self._entry()
+                self._show_news()
+                is_request = self._is_request(entry, scene)
+            except _Left:
+                if scene.finished and is_last:
+                    return ""
+                raise
+            if is_request:
+                continue
+            if not entry or not scene.finished:
+                return entry
+            goes_on = "ends the match" if is_last else "deals the next hand"
+            self._screen.say(f"{quoted(entry, 40)} is not clear after a hand: Enter {goes_on}, q leaves.")
 
     def _entry(self) -> str:
         """The next line that is typed.
@@ -301,12 +352,13 @@ class _Sitting:
         Raises:
             _Left: there is none.
         """
-        self._console.print(Text(_PROMPT, "bold"), end="")
-        self._console.file.flush()
+        console = self._screen.console
+        console.print(Text(_PROMPT, "bold"), end="")
+        console.file.flush()
         entry = self._entries.next()
         if entry is None or not self._entries.is_terminal:
             # What is typed in a terminal stands there already.
-            self._show([self._styles.coloured(shown("" if entry is None else entry.strip()))])
+            self._screen.draw(self._screen.painted(shown("" if entry is None else entry.strip())))
         if entry is None:
             raise _Left
         return entry.strip()
@@ -321,156 +373,27 @@ class _Sitting:
         if word in ("q", "quit", "exit"):
             raise _Left
         if word in ("?", "h", "help"):
-            self._show(help_lines(self._game, self._styles))
+            show_keys(scene.game, self._screen)
         elif word in ("t", "table") and scene.is_your_turn:
-            self._show([*table_lines(scene, self._styles), *prompt_lines(scene, self._styles)])
+            show_position(scene, self._screen)
+            show_players(scene, self._screen)
         elif word in ("w", "score"):
-            self._show(score_lines(self._names, scene.score, self._styles))
+            show_score(self._session.names, scene, self._screen)
         elif word in ("s", "show"):
-            self._show_again(rest.strip())
+            self._show_hand(rest.strip())
         else:
             return False
         return True
 
-    def _show_again(self, number: str) -> None:
+    def _show_hand(self, number: str) -> None:
         if number and not (number.isascii() and number.isdigit() and len(number) < 12):
-            self._say(f"A hand is shown again by its number, as in 's 12', not by {quoted(number, 40)}.")
+            self._screen.say(f"A hand is shown again by its number, as in 's 12', not by {quoted(number, 40)}.")
             return
-        # The dealer may be ahead of what the person has seen.
-        wanted = int(number) if number else self._last_hand
-        record = self._dealing.record(wanted) if wanted <= self._last_hand else None
+        record = self._session.record(int(number) if number else self._session.last_hand)
         if record is None:
-            self._say(f"There is no finished hand {number}." if number else "No hand has been finished yet.")
+            self._screen.say(f"There is no finished hand {number}." if number else "No hand has been finished yet.")
         else:
-            self._show(replay_lines(record, self._styles))
-
-
-_LOOK_UP_S: Final = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Awaited:
-    """The players that have not connected have become others; none, when all are there."""
-
-    players: tuple[AwaitedPlayer, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A player has done something wrong.
-
-    Attributes:
-        name: the player.
-        event: what, and the remedy.
-    """
-
-    name: str
-    event: FaultSeen
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The run has ended."""
-
-
-News: TypeAlias = Awaited | Failed | Ended
-
-
-class Dealing:
-    """A run that is played in a thread; a context manager that ends the run, and waits for it, when it is left.
-
-    Attributes:
-        news: what the person should know, in order.
-    """
-
-    def __init__(self, run: Run[ContestResult], records: Iterable[HandRecord] = ()) -> None:
-        """Prepare to deal.
-
-        Args:
-            run: whose first player is the person.
-            records: hands of an earlier table session, which can be shown again.
-        """
-        self.news: queue.SimpleQueue[News] = queue.SimpleQueue()
-        self._run = run
-        self._records = deque(records, KEPT_HANDS)
-        self._loop = new_event_loop()
-        self._thread = threading.Thread(target=self._work, name="dealer")
-        self._result: ContestResult | None = None
-        self._error: BaseException | None = None
-        self._awaited: tuple[AwaitedPlayer, ...] = ()
-
-    def __enter__(self) -> Dealing:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """End the run, if it has not ended, and wait until its files are closed."""
-        with contextlib.suppress(RuntimeError):
-            # Its loop is closed when the run has just ended.
-            self._loop.call_soon_threadsafe(self._run.interrupt)
-        self._thread.join()
-
-    def wait(self) -> None:
-        """Wait for the run to end by itself; Ctrl-C interrupts the waiting on every system."""
-        while self._thread.is_alive():
-            self._thread.join(_LOOK_UP_S)
-
-    @property
-    def result(self) -> ContestResult:
-        """The result of the run, once it has been stopped.
-
-        Raises:
-            DealerError: nothing could be played.
-        """
-        if self._error is not None:
-            raise self._error
-        assert self._result is not None
-        return self._result
-
-    def record(self, hand_number: int) -> HandRecord | None:
-        """A finished hand; None where it is not kept."""
-        return next((record for record in reversed(list(self._records)) if record.hand_number == hand_number), None)
-
-    def address(self, name: str) -> tuple[str, int] | None:
-        """Where a player is awaited; None if the run has ended without waiting for it."""
-        while True:
-            try:
-                # Not for ever: Windows would not hear Ctrl-C.
-                news = self.news.get(timeout=_LOOK_UP_S)
-            except queue.Empty:
-                continue
-            if isinstance(news, Ended):
-                return None
-            if isinstance(news, Awaited):
-                for player in news.players:
-                    if player.name == name:
-                        return REACHABLE.get(player.host, player.host), player.port
-
-    def _work(self) -> None:
-        try:
-            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-                self._result = runner.run(self._run.play(self._note_progress, self._note_event))
-        except BaseException as error:
-            self._error = error
-        finally:
-            self.news.put(Ended())
-
-    def _note_progress(self, progress: Progress) -> None:
-        if progress.awaited != self._awaited:
-            self._awaited = progress.awaited
-            self.news.put(Awaited(progress.awaited))
-
-    def _note_event(self, event: MatchEvent) -> None:
-        what = event.event
-        if isinstance(what, HandFinished):
-            self._records.append(what.record)
-        elif isinstance(what, FaultSeen):
-            self.news.put(Failed(event.players[what.fault.seat], what))
+            show_again(record, self._screen)
 
 
 _LONGEST: Final = 1000

@@ -473,7 +473,7 @@ class TableBots:
     def seat(self, table: TableRow, table_session: TableSession) -> None:
         """A table is about to be played at: call the bots of users that sit there, whenever they are awaited."""
         game = self._parts.settings.game(table.game)
-        is_called = any(player.is_linked for player in table_session.run.planned[0].players)
+        is_called = any(player.is_linked for player in table_session.run.planned[0].players[1:])
         run = None if table.run is None else records.run(self._parts.store, table.run)
         if game is None or run is None or not is_called:
             return

@@ -13,17 +13,17 @@ from urllib.parse import quote, urlencode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from bots.human import Scene, in_words
 from dealer.errors import WebError
 from dealer.match.faults import Fault, line_text
+from dealer.person.entries import offers, size_offers, verb_of
+from dealer.person.seat import Scene, in_words
 from dealer.person.sentences import (
     game_sentence,
-    offers,
     reasons,
     result_sentence,
     score_remark,
     signed_chips,
-    size_offers,
+    waiting_sentence,
 )
 from dealer.person.settings import HANDS, SEAT
 from dealer.person.table_session import TableSession
@@ -388,7 +388,7 @@ def table_values(table_session: TableSession) -> dict[str, Any]:
         "others": listed([shown(name) for name in table_session.names[1:]]),
         "hands_asked": None if table_session.hands == HANDS else table_session.hands,
         "notes": list(table_session.notes),
-        "waiting": _waiting(table_session),
+        "waiting": waiting_sentence(table_session),
         "problem": table_session.problem,
         "is_ended": table_session.is_ended,
         "moment": table_session.moments.name,
@@ -398,19 +398,6 @@ def table_values(table_session: TableSession) -> dict[str, Any]:
         "hand": None if scene is None else _hand_values(scene, table_session),
     }
     return values
-
-
-def _waiting(table_session: TableSession) -> str:
-    """Who is waited for, in words; empty where it is the person, or no one."""
-    scene = table_session.scene
-    if table_session.moments.is_asked or not table_session.is_dealing:
-        return ""
-    missing = [shown(player.name) for player in table_session.awaited if player.name != table_session.names[SEAT]]
-    if missing:
-        return f"Waiting for {listed(missing)} to sit down."
-    if scene is not None and not scene.finished and scene.betting.acting_position != scene.position:
-        return f"Waiting for {shown(scene.names[scene.betting.acting_position])}."
-    return "The next hand is being dealt."
 
 
 def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
@@ -436,8 +423,8 @@ def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
         "result": result_sentence(scene) if scene.finished else "",
         "offers": offers(scene) if table_session.moments.is_asked else (),
         "sizes": sizes,
-        "raises": scene.raise_totals if sizes else None,
-        "is_bet": scene.is_bet,
+        "raises": scene.view if sizes else None,
+        "verb": verb_of(scene),
         "blind": scene.game.big_blind,
         "step": max(1, scene.game.big_blind // 2),
         "reasons": reasons(scene) if table_session.moments.is_asked else (),

@@ -30,8 +30,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bots.errors import StaleEntry, UnclearEntry
-from bots.human import Scene
 from dealer.errors import DealerError, WebError
+from dealer.person.seat import Scene
 from dealer.person.table_session import TableSession
 from dealer.server.accounts import Passwords, RateLimit, User
 from dealer.server.db.runs import TableRow
@@ -105,9 +105,9 @@ def _entry_of(incr: object, scene: Scene) -> str:
     Raises:
         WebError: it is none, or illegal.
     """
-    letters = ["f", "c"] if scene.view.to_call else ["k"]
-    least, most = scene.raise_totals or (0, -1)
-    sizes = range(least, most + 1)
+    view = scene.view
+    letters = ["f", "c"] if view.to_call else ["k"]
+    sizes = range(view.min_raise_street_total, view.max_raise_street_total + 1) if view.can_raise else range(0)
     if isinstance(incr, str) and (incr in letters or (_SIZE.fullmatch(incr) and int(incr[1:]) in sizes)):
         return incr
     possible = [*letters, *([f"b{sizes[0]} to b{sizes[-1]}"] if sizes else [])]
@@ -383,7 +383,7 @@ async def _give_up(table_session: TableSession) -> Scene:
     scene = await _asked(table_session)
     number = scene.hand_number
     while not scene.finished and scene.hand_number == number:
-        await _enter(table_session, "f" if scene.view.to_call else "k")
+        await _enter(table_session, "f" if scene.is_your_turn and scene.view.to_call else "k")
         scene = await _asked(table_session)
     return scene
 

@@ -104,12 +104,12 @@ def test_what_is_left_goes_on_as_if_nobody_had_left(sit: TableSession, tmp_path:
     assert faults_of(tmp_path / "parts") == [{}, {}]
     again = sit("resume", "parts", entries="")
     assert again.code == 0
-    assert "hand 2" in again.out
+    assert "Hand 2" in again.out
     assert "after 2 hands" in again.out
     last = sit("table", "--resume", "parts", "--show-all", entries="s,s 0,s 2,w,r,,c,")
     assert last.code == 0
-    assert "-- hand 1 again" in last.out.replace("─", "-")
-    assert "-- hand 0 again" in last.out.replace("─", "-")
+    assert "\nHand 1 again\n" in last.out
+    assert "\nHand 0 again\n" in last.out
     assert "There is no finished hand 2." in last.out
     assert (tmp_path / "parts" / "match.log").read_bytes() == (tmp_path / "whole" / "match.log").read_bytes()
     assert result_of(tmp_path / "parts")["players"][0]["chips"] == result_of(tmp_path / "whole")["players"][0]["chips"]
@@ -166,10 +166,11 @@ def test_nothing_unclear_is_sent(sit: TableSession, tmp_path: Path) -> None:
 def test_reasons_and_all_cards_are_shown_with_a_hand_that_is_over(sit: TableSession) -> None:
     ran = sit("table", "limit", "rh", "--seed", "4", "--show-all", entries="s,r,f,s,q")
     assert ran.code == 0
-    again = ran.out[ran.out.index("again ──") :]
-    assert re.search(r"\n    rh: preflop", again)
-    assert "rh: " not in ran.out[: ran.out.index("again ──")]
-    assert re.search(r"\n  rh    \S\S \S\S\n", ran.out[: ran.out.index("again ──")])
+    before, again, _ = ran.out.partition("\nHand 0 again\n")
+    assert again
+    assert re.search(r"\n      rh: preflop", ran.out)
+    assert "rh: preflop" not in before
+    assert re.search(r"\n  rh: \S\S \S\S\n", before)
 
 
 def test_the_hand_of_the_guide_is_a_real_one(sit: TableSession) -> None:
@@ -260,7 +261,7 @@ def test_a_terminal_without_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     runner = CliRunner(charset="ascii")
     result = runner.invoke(application(["table"]), [*KUHN, "--out", "run"], input=b"c\n\xff\n", prog_name="arena")
     assert result.exit_code == 0
-    assert "|K |" in result.output
+    assert "\n  K  round 1, pot 2\n" in result.output
     assert "'??' is not clear" in result.output or "'?' is not clear" in result.output
 
 
@@ -365,7 +366,7 @@ def test_ctrl_c_in_a_terminal_and_the_same_hand_again(tmp_path: Path) -> None:
         first.prompt()
         first.type(b"\n")
         shown = first.prompt()
-        assert b"hand 1" in shown
+        assert b"Hand 1" in shown
         assert max(map(len, shown.decode().splitlines())) <= 60 + len("\x1b[1m\x1b[0m")
         first.resize(40)
         first.type(b"t\n")
@@ -376,7 +377,7 @@ def test_ctrl_c_in_a_terminal_and_the_same_hand_again(tmp_path: Path) -> None:
     assert faults_of(tmp_path / "run") == [{}, {}]
     with screen(tmp_path, "resume", "run", NO_COLOR="1") as second:
         again = second.prompt()
-        assert b"hand 1" in again
+        assert b"Hand 1" in again
         assert b"\x1b[" not in again.replace(b"\x1b[1m", b"").replace(b"\x1b[0m", b"").replace(b"\x1b[2m", b"")
         second.type(b"r\n")
         second.prompt()

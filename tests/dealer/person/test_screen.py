@@ -7,41 +7,36 @@ After a wanted change write them anew and look at the difference before committi
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from rich.text import Text
+from rich.console import Console
 
-from bots.human import MatchScore, Scene
-from dealer.person.screen import (
-    all_cards_lines,
-    event_line,
-    hand_heading,
-    help_lines,
-    prompt_lines,
-    replay_lines,
-    result_lines,
-    score_lines,
-    table_lines,
-    wrapped,
+from dealer.person.screen import Screen
+from dealer.person.seat import MatchScore, Scene
+from dealer.person.sentences import game_sentence, result_sentence
+from dealer.person.terminal import (
+    show_again,
+    show_event,
+    show_heading,
+    show_keys,
+    show_players,
+    show_position,
+    show_prompt,
+    show_score,
 )
-from dealer.person.sentences import game_sentence
-from dealer.person.styles import Styles
 from engine import Deal, Game, Hand, Seat, parse_cards
 from logs import HandRecord, PlayerComment
 from logs.estimation import Rate
 from protocol import find_game, parse_match_state, shipped_games
-from tests.bots.human.scenes import NAMES, scene_of
+from tests.dealer.person.scenes import NAMES, scene_of
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
-INKS = {
-    "40": Styles(40),
-    "80": Styles(80),
-    "120": Styles(120),
-    "80-ascii": Styles(80, is_ascii=True),
-}
+WINDOWS = {"40": (40, False), "80": (80, False), "120": (120, False), "80-ascii": (80, True)}
 SCENES = {
     "limit, facing a bet": ("limit", "1:16:rc/r:|AhKs/2c7d9h"),
     "limit, checked to, on the river": ("limit", "0:16:rc/cc/cc/:AhTs|/2c7dAd/Th/3s"),
@@ -59,17 +54,31 @@ SCENES = {
 LONG = ("A-very-long-name-that-no-table-has-room-for", "B", *NAMES[2:])
 
 
-def drawn(name: str, styles: Styles) -> list[Text]:
-    """Everything that is shown of a scene."""
-    game, *states = SCENES[name]
-    scene = scene_of(game, *states, names=LONG if name == "ten players" else NAMES)
-    lines = hand_heading(scene, styles)
-    for one in scene.history:
-        lines += event_line(one, scene, styles)
-    if scene.is_your_turn:
-        lines += table_lines(scene, styles)
-    lines += result_lines(scene, styles) if scene.finished else prompt_lines(scene, styles)
-    return lines
+class Page:
+    """A window, and what is printed in it."""
+
+    def __init__(self, width: int, *, is_ascii: bool = False) -> None:
+        self._bytes = io.BytesIO()
+        file = io.TextIOWrapper(self._bytes, encoding="ascii" if is_ascii else "utf-8", write_through=True)
+        self.screen = Screen(Console(file=file, force_terminal=True, color_system=None, width=width))
+
+    @property
+    def text(self) -> str:
+        return self._bytes.getvalue().decode()
+
+    def draw(self, name: str) -> None:
+        """Print everything that is shown of a scene."""
+        game, *states = SCENES[name]
+        scene = scene_of(game, *states, names=LONG if name == "ten players" else NAMES)
+        show_heading(scene, self.screen)
+        for one in scene.history:
+            show_event(one, scene, self.screen)
+        if scene.is_your_turn:
+            show_position(scene, self.screen)
+        else:
+            self.screen.say(result_sentence(scene))
+        show_prompt(scene, self.screen, is_last=False)
+        show_players(scene, self.screen)
 
 
 def record() -> HandRecord:
@@ -97,49 +106,80 @@ def record() -> HandRecord:
     )
 
 
-def section(title: str, lines: Sequence[Text], styles: Styles) -> list[str]:
-    assert all(len(line) <= styles.width for line in lines), title
-    return [f"== {title}", *(line.plain for line in lines), ""]
-
-
-@pytest.mark.parametrize("name", INKS)
+@pytest.mark.parametrize("name", WINDOWS)
 def test_the_screens_are_those_agreed_on(name: str) -> None:
-    styles = INKS[name]
-    parts = []
+    width, is_ascii = WINDOWS[name]
+    page = Page(width, is_ascii=is_ascii)
+    screen = page.screen
+
+    def section(title: str) -> None:
+        screen.console.print(f"\n== {title}", soft_wrap=True)
+
     for title in SCENES:
-        parts += section(title, drawn(title, styles), styles)
-    ended = scene_of("kuhn3", "2:4:rff:||As")
-    parts += section("between two hands", prompt_lines(ended, styles), styles)
-    parts += section("after the last hand", prompt_lines(ended, styles, is_last=True), styles)
-    parts += section("help, limit", help_lines(find_game("limit")[1], styles), styles)
-    parts += section("help, no-limit", help_lines(find_game("nolimit")[1], styles), styles)
-    parts += section("a hand again", replay_lines(record(), styles), styles)
-    parts += section("all cards", all_cards_lines(record(), styles), styles)
+        section(title)
+        page.draw(title)
+    section("after the last hand")
+    show_prompt(scene_of(*SCENES["limit, lost at the showdown"]), screen, is_last=True)
+    for game in ("limit", "nolimit"):
+        section(f"help, {game}")
+        show_keys(find_game(game)[1], screen)
+    section("a hand again")
+    show_again(record(), screen)
+    scene = scene_of(*SCENES["Kuhn"])
     for score in (
         MatchScore(0, (0, 0), Seat(0)),
         MatchScore(1, (0.5, -0.5), Seat(0)),
         MatchScore(250, (-1250, 1250), Seat(1), Rate(500.0, 700.0, player="Bob", opponent="Ann")),
         MatchScore(90_000, (-45_000, 45_000), Seat(1), Rate(500.0, 30.0, player="Bob", opponent="Ann")),
     ):
-        parts += section(f"score after {score.hands}", score_lines(NAMES[:2], score, styles), styles)
+        section(f"score after {score.hands}")
+        show_score(NAMES[:2], replace(scene, score=score), screen)
     for game in shipped_games():
-        parts += section(game, wrapped(game_sentence(find_game(game)[1]), styles), styles)
-    text = "\n".join(parts)
+        section(game)
+        screen.say(game_sentence(find_game(game)[1]))
     path = SNAPSHOTS / f"{name}.txt"
     if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, "utf-8")
-    assert not styles.is_ascii or text.isascii()
-    assert text == path.read_text("utf-8")
+        path.write_text(page.text, "utf-8")
+    assert page.text == path.read_text("utf-8")
 
 
 @pytest.mark.parametrize("is_ascii", [False, True])
 def test_no_line_is_wider_than_the_window(is_ascii: bool) -> None:
-    for styles in (Styles(width, is_ascii) for width in (*range(30, 120, 9), 59, 60, 99, 100, 120)):
-        lines = [line for title in SCENES for line in drawn(title, styles)]
-        lines += [*replay_lines(record(), styles), *help_lines(find_game("limit")[1], styles)]
-        assert all(len(line) <= styles.width for line in lines)
-        assert not is_ascii or all(line.plain.isascii() for line in lines)
+    for width in (*range(36, 120, 9), 59, 60, 99, 100, 120):
+        page = Page(width, is_ascii=is_ascii)
+        for title in SCENES:
+            page.draw(title)
+        show_again(record(), page.screen)
+        show_keys(find_game("limit")[1], page.screen)
+        assert max(map(len, page.text.splitlines())) <= width
+
+
+def painted(*cards: str, **console: Any) -> str:
+    """What a console writes of a line of cards."""
+    file = io.StringIO()
+    screen = Screen(Console(file=file, width=80, **console), has_four_colours="color_system" in console)
+    screen.say(" ".join(cards))
+    return file.getvalue()
+
+
+def test_suits_have_colours() -> None:
+    coloured = painted("2c", "Td", "Kh", "As", force_terminal=True, color_system="standard", no_color=False)
+    assert coloured == "\x1b[1;32m2♣\x1b[0m \x1b[1;94mT♦\x1b[0m \x1b[1;91mK♥\x1b[0m \x1b[1mA♠\x1b[0m\n"
+    assert painted("2c", "Td", "Kh", "As") == "2♣ T♦ K♥ A♠\n"
+    line = Screen(Console(file=io.StringIO())).painted("You show As Td, a pair")
+    assert [(span.start, span.end, span.style) for span in line.spans] == [(12, 14, "bold bright_red"), (9, 11, "bold")]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437"])
+def test_an_encoding_without_suits_has_letters(encoding: str) -> None:
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding=encoding), width=50)
+    assert Screen(console).painted("Ah, +5 ± 1 é").plain == "Ah, +5 +/- 1 ?"
+
+
+@pytest.mark.parametrize(("width", "drawn"), [(5, 36), (40, 40), (100, 100), (300, 120)])
+def test_the_window_decides_how_wide_it_is(width: int, drawn: int) -> None:
+    assert Screen(Console(file=io.StringIO(), force_terminal=True, width=width)).width == drawn
+    assert Screen(Console(file=io.StringIO(), width=width)).width == 80
 
 
 def test_a_stack_matters_where_it_can_be_lost() -> None:
@@ -152,6 +192,7 @@ def test_a_stack_matters_where_it_can_be_lost() -> None:
 
 def test_a_scene_has_no_card_that_the_person_has_not_seen() -> None:
     scene: Scene = scene_of("limit", "1:16:rc/r:|AhKs/2c7d9h")
-    text = "\n".join(line.plain for line in drawn("limit, facing a bet", Styles(80)))
+    page = Page(80)
+    page.draw("limit, facing a bet")
     assert scene.all_hole_cards[0] == ()
-    assert sum(text.count(symbol) for symbol in "♠♥♦♣") == 2 + 3 + 2 + 3
+    assert sum(page.text.count(symbol) for symbol in "♠♥♦♣") == 2 + 3 + 2 + 3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bots.human import read_entry
-from dealer.person.sentences import offers, reasons, size_offers
-from tests.bots.human.scenes import scene_of
+from dealer.person.entries import offers, read_entry, size_offers
+from dealer.person.sentences import reasons
+from tests.dealer.person.scenes import scene_of
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from bots.errors import StaleEntry, UnclearEntry
-from bots.human import HandProgress, Scene
 from dealer.library import Run, new_run, reopen
 from dealer.match.faults import FaultPolicy
+from dealer.person.seat import Scene
 from dealer.person.settings import table_config
-from dealer.person.table_session import SEAT_FILE, SavedSeat, TableSession, read_saved_seat, write_saved_seat
+from dealer.person.table_session import SEAT_FILE, SavedSeat, TableSession, read_saved_seat
 from dealer.run.ending import Outcome
 from dealer.run.settings import BotSettings
 from dealer.table.loop import new_event_loop
@@ -125,10 +125,9 @@ def test_after_a_break_the_person_is_at_the_same_decision(tmp_path: Path) -> Non
 
 
 def test_what_was_kept_is_read_again_and_damage_is_no_end(tmp_path: Path) -> None:
-    kept = SavedSeat(30.0, HandProgress(7, "r300c/"))
-    write_saved_seat(tmp_path, kept)
-    assert read_saved_seat(tmp_path) == kept
-    text = (tmp_path / SEAT_FILE).read_bytes()
+    text = b'{"decision_s": 30.0, "played": [7, "r300c/"]}\n'
+    (tmp_path / SEAT_FILE).write_bytes(text)
+    assert read_saved_seat(tmp_path) == SavedSeat(30.0, (7, "r300c/"))
     for damaged in (b"", b"{", b"[]", b"null", text[:-9], b'{"played": 3, "decision_s": null}', b"\xff"):
         (tmp_path / SEAT_FILE).write_bytes(damaged)
         assert read_saved_seat(tmp_path) == SavedSeat()

@@ -8,19 +8,32 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from bots import play
 from bots.baseline import CallingBot
-from bots.errors import ConnectError
-from dealer.library import new_run
+from dealer.library import Run, new_run
 from dealer.person import terminal
-from dealer.person.terminal import Entries, Face, Leaving, sit_down
+from dealer.person.table_session import TableSession
+from dealer.person.terminal import Entries
 from dealer.run.ending import Outcome
+from dealer.run.results import ContestResult
 from dealer.run.settings import validated
 from tests.dealer.helpers import CONNECT, enter_program_env, write_program
+
+
+def sit_down(console: Console, run: Run[Any], pause_s: float | None, entries: Entries) -> ContestResult:
+    """Play in a terminal; the result."""
+    session = TableSession(run)
+    assert not terminal.sit_down(console, session, entries, pause_s=pause_s)
+    assert session.result is not None
+    return session.result
+
+
+ANN = {"bot": "Ann=tcp", "linked": True}
 
 
 class Spy(io.StringIO):
@@ -56,29 +69,34 @@ def wait():
 """
 
 
-@pytest.mark.parametrize(("first", "words"), [("", "Waiting for slow..."), ("wait()", "Waiting for slow to start...")])
+@pytest.mark.parametrize(("first", "words"), [("", "Waiting for slow."), ("wait()", "Waiting for slow to sit down.")])
 def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, words: str) -> None:
     enter_program_env(tmp_path, monkeypatch)
     monkeypatch.setattr(terminal, "_NAME_AFTER_S", 0.0)
     slow = write_program(tmp_path, "slow.py", CONNECT + WAIT + first + HELLO)
-    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"slow={slow}"], "deals": 1, "seed": 5}
+    settings = {"games": ["kuhn"], "bots": [ANN, f"slow={slow}"], "deals": 1, "seed": 5}
     output = Spy(re.escape(words), lambda _: (tmp_path / "waited").touch())
     run = new_run(validated({"command": "table"} | settings), tmp_path / "run")
-    sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
-    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
+    sat = sit_down(Console(file=output), run, 0.0, Entries(io.StringIO("c\nc\n")))
+    assert sat.outcome is Outcome.FINISHED
     assert output.getvalue().count(words) == 1
 
 
 def test_a_bot_that_fails_for_good_ends_the_sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter_program_env(tmp_path, monkeypatch)
     leaves = write_program(tmp_path, "leaves.py", CONNECT + "hello()\nf.readline()\nf.readline()\n")
-    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"leaves={leaves}"], "deals": 9, "seed": 5}
+    settings = {
+        "games": ["kuhn"],
+        "bots": [ANN, f"leaves={leaves}"],
+        "deals": 9,
+        "seed": 5,
+    }
     output = io.StringIO()
     run = new_run(validated({"command": "table"} | settings), tmp_path / "run")
-    sat = sit_down(Console(file=output), run, Face(), Entries(io.StringIO("c\nc\nc\n")))
-    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FAILED)
-    assert "leaves closed the connection in hand 0" in sat.result.sentence
-    assert [player.faults for player in sat.result.players] == [{}, {"disconnect": 1}]
+    sat = sit_down(Console(file=output), run, None, Entries(io.StringIO("c\nc\nc\n")))
+    assert sat.outcome is Outcome.FAILED
+    assert "leaves closed the connection in hand 0" in sat.sentence
+    assert [player.faults for player in sat.players] == [{}, {"disconnect": 1}]
 
 
 def test_a_player_that_connects_by_itself_is_told_where(tmp_path: Path) -> None:
@@ -88,12 +106,18 @@ def test_a_player_that_connects_by_itself_is_told_where(tmp_path: Path) -> None:
         threads.append(threading.Thread(target=play, args=(CallingBot(), "127.0.0.1", int(found[1]), "kuhn")))
         threads[0].start()
 
-    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", "Bob=tcp"], "deals": 1, "seed": 5, "host": "0.0.0.0"}
+    settings = {
+        "games": ["kuhn"],
+        "bots": [ANN, "Bob=tcp"],
+        "deals": 1,
+        "seed": 5,
+        "host": "0.0.0.0",
+    }
     output = Spy(r"Waiting for Bob to connect at 0\.0\.0\.0:(\d+)\.", connect)
     run = new_run(validated({"command": "table"} | settings), tmp_path / "run")
-    sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
+    sat = sit_down(Console(file=output), run, 0.0, Entries(io.StringIO("c\nc\n")))
     threads[0].join()
-    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
+    assert sat.outcome is Outcome.FINISHED
 
 
 class Patient(io.StringIO):
@@ -112,24 +136,12 @@ class Patient(io.StringIO):
 
 def test_a_hand_that_only_the_dealer_knows_is_over_is_not_shown(tmp_path: Path) -> None:
     # In every other hand the bot folds its small blind, before the person has seen the end of the hand before.
-    settings = {"games": ["limit"], "bots": ["Ann=tcp", "folding"], "deals": 9, "seed": 1}
+    settings = {"games": ["limit"], "bots": [ANN, "folding"], "deals": 9, "seed": 1}
     run = new_run(validated({"command": "table"} | settings), tmp_path / "run")
     entries = Patient("\nr\ns 2\ns\nq\n", "s 2\n", tmp_path / "run" / "match.log", "STATE:2:")
     output = io.StringIO()
-    sat = sit_down(Console(file=output), run, Face(), Entries(entries))
-    assert sat.leaving is Leaving.LEFT
-    assert sat.result.hands_played == 3
+    sat = sit_down(Console(file=output), run, None, Entries(entries))
+    assert sat.outcome is Outcome.INTERRUPTED
+    assert sat.hands_played == 3
     assert "There is no finished hand 2." in output.getvalue()
-    assert output.getvalue().count("hand 1 again") == 1
-
-
-def test_a_dealer_that_cannot_be_reached_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: object) -> None:
-        raise ConnectError("no dealer at 127.0.0.1 port 1")
-
-    monkeypatch.setattr("bots.human.connect", refuse)
-    run = new_run(validated({"command": "table", "games": ["kuhn"], "bots": ["Ann=tcp", "calling"]}), tmp_path / "run")
-    output = io.StringIO()
-    sat = sit_down(Console(file=output), run, Face(), Entries(io.StringIO()))
-    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.INTERRUPTED)
-    assert output.getvalue().endswith("no dealer at 127.0.0.1 port 1.\n")
+    assert output.getvalue().count("Hand 1 again") == 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bots.errors import StaleEntry, UnclearEntry
-from bots.human import HandProgress, HumanSeat, SeatMoments
+from dealer.person.seat import HumanSeat
+from dealer.person.table_session import SeatMoments
 from engine import CALL, FOLD, RAISE, Action, raise_to
-from tests.bots.human.scenes import seat_in
+from tests.dealer.person.scenes import seat_in
 
 KUHN_ASKED = "MATCHSTATE:0:0::Ks|\r\n"
 KUHN_BET = "MATCHSTATE:0:0:cr:Ks|\r\n"
@@ -56,7 +57,7 @@ def test_an_answer_that_is_sent_twice_counts_once() -> None:
     with pytest.raises(StaleEntry, match="counts once: you raise to 300"):
         moments.answer("7.0", "f")
     assert moments.answer("7.2", "c") == CALL
-    assert moments.played == HandProgress(7, "r300r900c/")
+    assert moments.played == (7, "r300r900c/")
 
 
 @pytest.mark.parametrize("name", ["", "7.1", "6.0", "x", "7.0 ", "7.0\n7.0"])
@@ -102,7 +103,7 @@ def test_an_entry_that_is_refused_leaves_the_moment_open() -> None:
 def test_what_was_played_before_a_break_is_played_again(
     game: str, played: str, states: list[str], answers: list[Action | None]
 ) -> None:
-    seat, moments = seat_in(game), SeatMoments(HandProgress(7, played))
+    seat, moments = seat_in(game), SeatMoments((7, played))
     given = told(moments, seat, *(f"MATCHSTATE:{state}\r\n" for state in states))
     assert given == answers
     assert moments.is_asked == (answers[-1] is None)

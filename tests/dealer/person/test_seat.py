@@ -1,26 +1,23 @@
-"""A person's seat: bytes in, scenes out; an action in, bytes out. Over a socket, too."""
+"""A person's seat: bytes in, scenes out; an action in, bytes out."""
 
 from __future__ import annotations
 
 import pickle
 import random
-import socket
-import threading
-from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 
 import pytest
 
-from bots.errors import ConnectError, DealerFailure
-from bots.human import HumanSeat, Scene, SeatConnection, in_words
+from bots.errors import DealerFailure
 from bots.sdk.view import View
+from dealer.person.seat import HumanSeat, Scene, in_words
 from engine import CALL, FOLD, RAISE, Hand, Position, Seat, deals
 from logs.estimation import AnyTimeMean, score_bounds
 from logs.hand_source import find
 from logs.view import Returned, Won
 from protocol import LocalProtocolError, find_game, format_action, shipped_games
-from tests.bots.human.scenes import NAMES, scene_of, seat_in
+from tests.dealer.person.scenes import NAMES, scene_of, seat_in
 from tests.engine.strategies import random_action
 
 
@@ -42,28 +39,11 @@ def test_a_scene_says_what_the_state_says() -> None:
     assert scene.strength == "high card Ace"
 
 
-def test_raises_are_totals_for_the_street() -> None:
-    scene = scene_of("nolimit", "1:3:r300c/r500:|AhKs/2c7d9h")
-    assert (scene.view.can_fold, scene.view.to_call, scene.is_call_all_in) == (True, 200, False)
-    assert scene.raise_totals == (400, 19700)
-    assert not scene.is_bet
-
-
-def test_a_limit_game_fixes_the_size_and_deep_stacks_are_not_told() -> None:
-    scene = scene_of("limit", "0:3:rc/:AhKs|/2c7d9h")
-    assert scene.is_bet
-    assert scene.raise_totals == (10, 10)
-    assert not scene.view.can_fold
+def test_deep_stacks_are_not_told() -> None:
     for game in ("limit", "limit6", "kuhn", "leduc"):
         first = scene_of(game, f"0:0::{'Ks' if game in ('kuhn', 'leduc') else 'AhKs'}{'|' * (5 if '6' in game else 1)}")
         assert {player.stack_left for player in first.moment.seats} == {None}
     assert {player.stack_left for player in scene_of("nolimit", "1:0::|AhKs").moment.seats} == {19950, 19900}
-
-
-def test_a_call_that_takes_the_last_chips() -> None:
-    scene = scene_of("nolimit", "0:0:r20000:AhKs|")
-    assert scene.is_call_all_in
-    assert scene.raise_totals is None
 
 
 @pytest.mark.sampled
@@ -98,8 +78,6 @@ def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
                 assert copied == scene
                 assert hash(copied) == hash(scene)
                 assert copied.moment.seats == scene.moment.seats
-                if scene.is_your_turn:
-                    assert (scene.raise_totals is not None) == hand.legal_actions().can_raise
             if hand.finished:
                 break
             action = random_action(hand.betting, chance)
@@ -159,44 +137,6 @@ def test_states_may_come_in_pieces_and_several_at_a_time() -> None:
     for at in range(len(data)):
         seat = seat_in("kuhn")
         assert [*seat.receive_data(data[:at]), *seat.receive_data(data[at:])] == whole
-
-
-def test_over_a_socket() -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        replies = []
-
-        def deal() -> None:
-            connection, _ = listener.accept()
-            with connection, connection.makefile("rb") as lines:
-                replies.append(lines.readline())
-                connection.sendall(b"MATCHSTATE:0:0::Ks|\r\n")
-                replies.append(lines.readline())
-                connection.sendall(b"MATCHSTATE:0:0:rf:Ks|\r\n")
-
-        dealer = threading.Thread(target=deal)
-        dealer.start()
-        with SeatConnection(closed_seat(), "127.0.0.1", listener.getsockname()[1]) as connection:
-            seen = []
-            for scene in connection.scenes():
-                seen.append(scene)
-                if scene.is_your_turn:
-                    connection.answer(RAISE)
-            dealer.join()
-    assert replies == [b"VERSION:2.0.0\r\n", b"MATCHSTATE:0:0::Ks|:r\r\n"]
-    assert [scene.finished for scene in seen] == [False, True]
-    assert seen[-1].score.yours == 1
-
-
-def closed_seat() -> HumanSeat:
-    """A seat whose conversation has not begun."""
-    return HumanSeat(find_game("kuhn")[1], NAMES[:2], Seat(0))
-
-
-def test_nobody_listens() -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        port = listener.getsockname()[1]
-    with pytest.raises(ConnectError, match="no dealer"):
-        SeatConnection(closed_seat(), "127.0.0.1", port, connect_timeout_s=0.01)
 
 
 @pytest.mark.parametrize("name", ["2p.limit", "3p.limit", "3p.nolimit"])

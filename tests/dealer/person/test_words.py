@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bots.human import Scene, in_words
-from tests.bots.human.scenes import scene_of
+from dealer.person.seat import Scene, in_words
+from tests.dealer.person.scenes import scene_of
 
 
 def told(scene: Scene) -> list[str]:

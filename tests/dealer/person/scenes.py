@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bots.human import HumanSeat, Scene
+from dealer.person.seat import HumanSeat, Scene
 from engine import Seat
 from protocol import find_game
 
