@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
+from bots.artifact import Artifact, FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import CardTables, ClusteredHands, cluster_hands, read_hands, tables_bytes, write_hands
 from bots.cfr.deals import AllBoards
 from bots.cfr.files import write_strategy
@@ -36,50 +36,12 @@ from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, 
 from protocol import find_game
 from protocol.game_definition import short_name
 
-_KIND: Final = FileKind(
+CHECKPOINT_KIND: Final = FileKind(
     "a checkpoint of acpc-arena's regret minimisation",
     2,
     CheckpointError,
     "take another folder, or delete it to begin again",
 )
-
-
-class Checkpoint(NamedTuple):
-    """The state of a training, and the settings that it was begun with, as JSON has them."""
-
-    settings: Mapping[str, Any]
-    iteration: int
-    seconds: float
-    history: tuple[Mapping[str, Any], ...]
-    regrets: Strategy
-    averages: Strategy
-
-
-def save_checkpoint(path: Path, found: Checkpoint) -> None:
-    of_arrays, contents = as_arrays({"regrets": found.regrets, "averages": found.averages})
-    header = {
-        **of_arrays,
-        "settings": dict(found.settings),
-        "iteration": found.iteration,
-        "seconds": found.seconds,
-        "history": [dict(row) for row in found.history],
-    }
-    write_artifact(path, _KIND, header, contents)
-
-
-def load_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint; a `CheckpointError` if it is not one, of another version, or damaged."""
-    found = read_artifact(path, _KIND)
-    header, arrays = found.header, found.arrays()
-    with found.parsing():
-        return Checkpoint(
-            header["settings"],
-            int(header["iteration"]),
-            float(header["seconds"]),
-            tuple(header["history"]),
-            arrays["regrets"],
-            arrays["averages"],
-        )
 
 
 CHECKPOINT: Final = "cfr.checkpoint"
@@ -139,7 +101,7 @@ class TrainedStrategy(NamedTuple):
     path: Path
     iteration: int
     seconds: float
-    history: tuple[Mapping[str, Any], ...]
+    history: Sequence[Mapping[str, Any]]
 
 
 def plan_training(settings: CfrSettings) -> TrainingPlan:
@@ -183,11 +145,12 @@ def train(
         CheckpointError: the folder holds a training with other settings, is in use, or cannot be written.
         StrategyError: the strategy cannot be written.
     """
-    with locked_run(folder, "cfr"), _threads(threads) as pool:
+    with locked_run(folder, "cfr"), ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         path = folder / CHECKPOINT
-        begun = load_checkpoint(path) if path.exists() else None
+        begun = read_artifact(path, CHECKPOINT_KIND) if path.exists() else None
         if begun is not None:
-            require_same_settings(path, asdict(plan.settings), begun.settings)
+            with begun.parsing():
+                require_same_settings(path, asdict(plan.settings), begun.header["settings"])
         cards = _cards(plan, folder, threads, show)
         if cards is not None:
             plan = plan._replace(buckets=cards[0].buckets)
@@ -236,21 +199,23 @@ class _Session:
         plan: TrainingPlan,
         cards: CardTables | None,
         path: Path,
-        begun: Checkpoint | None,
+        begun: Artifact | None,
         workers: Workers | None,
     ) -> None:
         self.solvers = [_solver(plan, cards, copy) for copy in range(plan.settings.copies)]
         self.seconds = 0.0
-        self.history: tuple[Mapping[str, Any], ...] = ()
+        self.history: list[Mapping[str, Any]] = []
         self._plan, self._path, self._workers = plan, path, workers
         self._apart, self._reached = 1, 0
         if begun is not None:
-            of_copies = [found.reshape(len(self.solvers), -1) for found in (begun.regrets, begun.averages)]
-            if len(of_copies[0][0]) != len(self.solvers[0].regrets):
+            with begun.parsing():
+                iteration, self.seconds = begun.header["iteration"], begun.header["seconds"]
+                self.history, arrays = begun.header["history"], begun.arrays()
+                states = [arrays[name].reshape(len(self.solvers), -1) for name in ("regrets", "averages")]
+            if len(states[0][0]) != len(self.solvers[0].regrets):
                 raise CheckpointError(str(path), "it is of another version of the game")
-            for solver, *found in zip(self.solvers, *of_copies, strict=True):
-                solver.resume(begun.iteration, *found)
-            self.seconds, self.history = begun.seconds, begun.history
+            for solver, *state in zip(self.solvers, *states, strict=True):
+                solver.resume(iteration, *state)
 
     @property
     def iteration(self) -> int:
@@ -263,7 +228,7 @@ class _Session:
             "iterations": self.iteration,
             "deals": self._deals,
             "seconds": round(self.seconds, 1),
-            "history": [dict(row) for row in self.history],
+            "history": self.history,
         }
 
     def steps(
@@ -336,12 +301,19 @@ class _Session:
             return
         found = exploitability(solver.tree, solver.boards, solver.average_strategy(), pool)
         measured = {"exploitability": found.value, "gains": list(found.gains)}
-        self.history = (*self.history, {"iteration": at, "seconds": self.seconds, **measured})
+        self.history.append({"iteration": at, "seconds": self.seconds, **measured})
 
     def save(self) -> None:
         regrets, averages = map(np.concatenate, zip(*self._copies, strict=True))
-        settings = asdict(self._plan.settings)
-        save_checkpoint(self._path, Checkpoint(settings, self.iteration, self.seconds, self.history, regrets, averages))
+        of_arrays, contents = as_arrays({"regrets": regrets, "averages": averages})
+        header = {
+            **of_arrays,
+            "settings": asdict(self._plan.settings),
+            "iteration": self.iteration,
+            "seconds": self.seconds,
+            "history": self.history,
+        }
+        write_artifact(self._path, CHECKPOINT_KIND, header, contents)
 
 
 def _solver(plan: TrainingPlan, cards: CardTables | None, copy: int) -> Solver | SampledSolver:
@@ -383,15 +355,6 @@ def _prepared(settings: CfrSettings) -> tuple[TrainingPlan, CardTables]:
     plan = plan_training(settings)
     hands, cards = cluster_hands(*settings.bucket_counts)
     return plan._replace(buckets=hands.buckets), cards
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[Executor | None]:
-    if count == 1:
-        yield None
-        return
-    with ThreadPoolExecutor(count) as pool:
-        yield pool
 
 
 def _cards(

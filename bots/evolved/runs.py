@@ -8,22 +8,21 @@ checks measure that, with deals of their own, every few generations.
 
 from __future__ import annotations
 
-import json
 from array import array
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 
-from bots.artifact import write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
-from bots.evolution.breeding import Chromosomes, Map
+from bots.evolution.breeding import Chromosomes, Evaluation
 from bots.evolution.evolution import (
     Evolution,
     Generation,
@@ -36,22 +35,24 @@ from bots.evolution.evolution import (
 from bots.evolved.chromosome import GENES, Chromosome, read_chromosome, write_chromosome
 from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, player_evolution, trainer_evolution
 from bots.long_run import (
+    ResultJournal,
     ShowProgress,
     Words,
     locked_run,
     require_same_settings,
+    result_journal,
     run_steps,
     settings_data,
     show_nothing,
     show_within,
 )
+from bots.sdk.options import Interval, Wording, check_options
 from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
 from engine.text import count_of
 from logs.document import TEXT, Column, Document, Section, Table
 
 _PLAYER: Final = "player"
-_VERSION: Final = 1
 _RANDOM: Final = 0x7261_6E64
 _DEALS: Final = 0x6465_616C
 """Given to the generators together with the run's seed, so that nothing is drawn that the training draws."""
@@ -59,109 +60,64 @@ _DEALS: Final = 0x6465_616C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
-    """A check every so many generations, and after the last one; 0 never. Each deal is played a hundred times."""
-
-    every: int = 10
-    deals: int = 200
+    check_every: Annotated[
+        int,
+        "Generations between checks of the best individual: against opponents outside the training, random "
+        "trainers and earlier champions; 0: never.",
+        Interval(0),
+        Wording(group="Checks along the way"),
+    ] = 10
+    check_deals: Annotated[
+        int, "Deals of such a check, each played 100 times; no training uses them.", Interval(1, 1_000_000)
+    ] = 200
 
     def __post_init__(self) -> None:
-        if self.every < 0 or self.deals < 1:
-            raise EvolutionError(
-                f"checks every {self.every} generations of {self.deals} deals are not valid: 0 and 1 are the minimum"
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """What the best individual of a generation won, in dollars over all hands.
-
-    Attributes:
-        renewals: in how many generations so far the opponents were renewed.
-        random: against nine random trainers.
-        best_random: what the best of these won there.
-        earlier: against the latest champions before it; None where there are none.
-    """
-
-    generation: int
-    renewals: int
-    random: float
-    best_random: float
-    earlier: float | None
-    best_earlier: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Checks:
-    deals: int
-    checks: tuple[Check, ...] = ()
-
-
-class Checker:
-    def __init__(
-        self, folder: Path, name: str, settings: EvolvedSettings, asked: CheckSettings, over: Map | None = None
-    ) -> None:
-        """Read the checks that a resumed run has; a `CheckpointError` if they had other deals."""
-        self._path = _path(folder, name)
-        self.checks = read_checks(folder, name) or Checks(asked.deals)
-        if asked.every and self.checks.deals != asked.deals:
-            raise CheckpointError(
-                str(self._path), f"it was made with {self.checks.deals} deals, not {asked.deals}: ask for the same"
-            )
-        self._every, self._over = asked.every, over or map
-        seed = mixed((settings.seed ^ _DEALS << 32) & MASK_64)
-        self._evaluator = replace(settings.evaluator, deals=asked.deals, seed=seed)
-        self._random: Chromosomes = GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, _RANDOM]))
-
-    def check(self, state: State, *, is_last: bool = False) -> None:
-        """Check the best individual after a generation, if it is its turn and has not been."""
-        generation = state.history[-1]
-        number, done = generation.number, self.checks.checks
-        if not self._every or (number % self._every and not is_last) or (done and done[-1].generation >= number):
-            return
-        best = state.population[int(np.argmax(state.evaluation.fitness))]
-        earlier = [champion for champion in state.champions if not np.array_equal(champion, best)][-OPPONENTS:]
-        tables = [self._random]
-        if earlier:
-            tables.append(np.array([earlier[-1 - seat % len(earlier)] for seat in range(OPPONENTS)]))
-        count = len(tables)
-        found = list(self._over(self._evaluator, [best[None]] * count, [np.zeros(1, np.uint64)] * count, tables))
-        won = [float(table.fitness[0]) for table in found]
-        best_won = [float(np.max(table.against)) for table in found if table.against is not None]
-        check = Check(
-            generation=number,
-            renewals=generation.renewals,
-            random=won[0],
-            best_random=best_won[0],
-            earlier=won[1] if earlier else None,
-            best_earlier=best_won[1] if earlier else None,
-        )
-        self.checks = Checks(self.checks.deals, (*done, check))
-        data = {"version": _VERSION, **asdict(self.checks)}
-        write_file(self._path, json.dumps(data, indent=1) + "\n", CheckpointError)
-
-
-def read_checks(folder: Path, name: str) -> Checks | None:
-    path = _path(folder, name)
-    try:
-        data: Any = json.loads(path.read_bytes())
-        version = data["version"]
-        checks = Checks(int(data["deals"]), tuple([Check(**check) for check in data["checks"]]))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise CheckpointError(str(path), f"it cannot be read: {error.strerror or error}") from error
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise CheckpointError(str(path), "these are no checks of a run, or damaged ones: remove the file") from error
-    if version != _VERSION:
-        raise CheckpointError(str(path), f"it is of version {version}; this program reads version {_VERSION}")
-    return checks
-
-
-def _path(folder: Path, name: str) -> Path:
-    return folder / f"{name}.checks.json"
+        check_options(self, EvolutionError)
 
 
 CHECKS: Final = CheckSettings()
+
+
+def check_best(
+    kept: ResultJournal,
+    settings: EvolvedSettings,
+    deals: int,
+    state: State,
+    over: Callable[..., Iterable[Evaluation]] = map,
+) -> None:
+    """Let the best individual after a generation play against nine random trainers and the latest champions before it.
+
+    What it and the best of each table won, in dollars over all hands, is one result; a generation has one at most.
+    """
+    generation = state.history[-1]
+    if kept.rows and kept.rows[-1]["generation"] >= generation.number:
+        return
+    seed = mixed((settings.seed ^ _DEALS << 32) & MASK_64)
+    best = state.population[int(np.argmax(state.evaluation.fitness))]
+    tables = [GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, _RANDOM]))]
+    earlier = [champion for champion in state.champions if not np.array_equal(champion, best)][-OPPONENTS:]
+    if earlier:
+        tables.append(np.array([earlier[-1 - seat % len(earlier)] for seat in range(OPPONENTS)]))
+    count = len(tables)
+    evaluator = replace(settings.evaluator, deals=deals, seed=seed)
+    found = over(evaluator, [best[None]] * count, [np.zeros(1, np.uint64)] * count, tables)
+    row: dict[str, float] = {"generation": generation.number, "renewals": generation.renewals}
+    for name, table in zip(("random", "earlier"), found, strict=False):
+        assert table.against is not None
+        row |= {name: float(table.fitness[0]), f"best_{name}": float(table.against.max())}
+    kept.add(row)
+
+
+@contextmanager
+def _checks(folder: Path, name: str, asked: CheckSettings) -> Iterator[ResultJournal | None]:
+    """The checks of a run; None if there are to be none."""
+    if not asked.check_every:
+        yield None
+        return
+    with result_journal(folder / f"{name}.checks.jsonl", {"check_deals": asked.check_deals}) as kept:
+        if not all(isinstance(row, dict) and isinstance(row.get("generation"), int) for row in kept.rows):
+            raise kept.damaged()
+        yield kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +189,7 @@ def _run(
     about = {"settings": settings_data(settings), **about}
     checkpoint = folder / f"{name}.checkpoint"
     over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}
-    with locked_run(folder, name):
+    with locked_run(folder, name), _checks(folder, name, checks) as kept:
         state = None
         if checkpoint.exists():
             state, found = load_checkpoint(checkpoint)
@@ -241,13 +197,14 @@ def _run(
                 raise CheckpointError(str(checkpoint), "it was made with other trainers; take another folder")
             require_same_settings(checkpoint, about["settings"], found.get("settings", {}))
         evolution = make(state=state, **over)
-        checker = Checker(folder, name, settings, checks, over.get("over"))
 
         def generations() -> Iterator[tuple[float | None, Words]]:
             for generation in evolution.generations(rule):
                 yield rule.part(generation), partial(_in_words, name, generation)
-                assert evolution.state is not None
-                checker.check(evolution.state, is_last=rule.reason(generation) is not None)
+                is_due = generation.number % (checks.check_every or 1) == 0 or rule.reason(generation) is not None
+                if kept is not None and is_due:
+                    assert evolution.state is not None
+                    check_best(kept, settings, checks.check_deals, evolution.state, over.get("over", map))
 
         run_steps(generations(), lambda: save_checkpoint(checkpoint, evolution.state, about), show)
     assert evolution.state is not None

@@ -131,27 +131,6 @@ def answers_chance(genes: Sequence[float], answers: Sequence[tuple[int, bool]], 
     return math.prod(chance if yes else 1 - chance for chance, (_, yes) in zip(chances, answers, strict=True))
 
 
-def payoffs(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> Mapping[int, float]:
-    """The probability of each amount of chips that the first player can win in a hand."""
-    first, second = game.require_genes(first), game.require_genes(second)
-    found: dict[int, float] = {}
-    deals = list(permutations(range(len(CARDS)), 2))
-    for _, answers, chips, is_showdown in game.lines():
-        for one, other in deals:
-            chance = answers_chance(first, answers[0], one) * answers_chance(second, answers[1], other) / len(deals)
-            won = -chips if is_showdown and one < other else chips
-            if chance:
-                found[won] = found.get(won, 0.0) + chance
-    return dict(sorted(found.items()))
-
-
-def standard_deviation(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
-    """The standard deviation of what the first player wins in a hand."""
-    chances = payoffs(game, first, second)
-    mean = sum(won * chance for won, chance in chances.items())
-    return math.sqrt(sum((won - mean) ** 2 * chance for won, chance in chances.items()))
-
-
 _DIGITS: Final = 6
 
 

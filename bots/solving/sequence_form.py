@@ -418,20 +418,6 @@ def strategy_of(form: SequenceForm, player: int, plan: Plan) -> dict[str, Chance
     return strategy
 
 
-def completed(form: SequenceForm, player: int, plans: Plans) -> dict[str, Chances]:
-    """The probabilities of the actions of each choice, by its name, also for classes that never get there.
-
-    A class that its plan keeps from a choice plays its best answer there to the plans of the others.
-    """
-    strategy = strategy_of(form, player, plans[player])
-    values = sequence_values(form, player, *others_of(plans, player))
-    for choice in reversed(form.choices[player]):
-        chances, of_actions = strategy[choice.name], values[choice.sequences]
-        chances[:] = np.where(np.isnan(chances), _pure(choice, of_actions.argmax(0)), chances)
-        values[choice.parent] += (chances * of_actions).sum(0)
-    return strategy
-
-
 def _pure(choice: Choice, actions: NDArray[np.intp]) -> Chances:
     chances: Chances = (np.arange(len(choice.actions))[:, None] == actions).astype(np.float64)
     return chances

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from bots.evolution.evolution import StopRule
-from bots.evolved.runs import CHECKS, CheckSettings, evolve_player, evolve_trainers, runs_document
+from bots.evolved.runs import CheckSettings, evolve_player, evolve_trainers, runs_document
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.sdk.options import Interval, Wording
 from dealer.cli.commands import ArenaGroup
@@ -29,21 +29,10 @@ app.command()(kuhn)
 app.command()(learner)
 
 _STOP: Final = "When to stop"
-_ALONG: Final = "Checks along the way"
 
 _PLAYER_DEALS: Final = 520
 _KEPT: Final = "every finished generation"
 _Generations = Annotated[int | None, "Breed at most this many generations.", Interval(1), Wording(group=_STOP)]
-_CheckEvery = Annotated[
-    int,
-    "Generations between checks of the best individual: against opponents outside the training, random "
-    "trainers and earlier champions; 0: never.",
-    Interval(0),
-    Wording(group=_ALONG),
-]
-_CheckDeals = Annotated[
-    int, "Deals of such a check, each played 100 times; no training uses them.", Interval(1), Wording(group=_ALONG)
-]
 
 
 @app.command()
@@ -59,11 +48,10 @@ def trainers(
     renewals: Annotated[
         int, "Stop after this many generations with a better trainer.", Interval(1), Wording(group=_STOP)
     ] = TRAINER.opponents or 0,
-    check_every: _CheckEvery = CHECKS.every,
-    check_deals: _CheckDeals = CHECKS.deals,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
     *,
+    checks: CheckSettings,
     output: DocumentOptions,
 ) -> None:
     """Evolve the trainers of the evolved agent: each plays against nine others, which better ones replace.
@@ -71,7 +59,6 @@ def trainers(
     Unfinished runs in the folder are resumed.
     """
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
-    checks = CheckSettings(every=check_every, deals=check_deals)
     with computing(terminal, "evolving", folder, _KEPT, workers, scheduler) as (over, show):
         runs = evolve_trainers(folder, settings, rule, count=count, checks=checks, workers=over, show=show)
     output.show(terminal, runs_document(runs))
@@ -83,11 +70,10 @@ def player(
     folder: RunFolder,
     settings: Annotated[Given, EvolvedSettings, {"deals": f"{_PLAYER_DEALS}"}],
     generations: _Generations = PLAYER.generations,
-    check_every: _CheckEvery = CHECKS.every,
-    check_deals: _CheckDeals = CHECKS.deals,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
     *,
+    checks: CheckSettings,
     output: DocumentOptions,
 ) -> None:
     """Evolve the player, against the nine trainers of a folder.
@@ -96,7 +82,6 @@ def player(
     """
     settings.setdefault("deals", _PLAYER_DEALS)
     rule, asked = StopRule(generations=generations), EvolvedSettings(**settings)
-    checks = CheckSettings(every=check_every, deals=check_deals)
     with computing(terminal, "evolving", folder, _KEPT, workers, scheduler) as (over, show):
         run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)
     output.show(terminal, runs_document([run]))

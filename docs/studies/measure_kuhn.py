@@ -17,8 +17,9 @@ with different seeds, in chips per hand:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import permutations
 from math import sqrt
 from pathlib import Path
 from statistics import fmean
@@ -37,7 +38,6 @@ from bots.kuhn.runs import (
     exploitability_of,
     game_value,
     run_seed,
-    standard_deviation,
 )
 
 SEEDS: Final = 25
@@ -62,6 +62,27 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "exact": {"fitness": Fitness.EXACT},
     "hall": {"opposition": OppositionKind.HALL_OF_FAME},
 }
+
+
+def payoffs(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> Mapping[int, float]:
+    """The probability of each amount of chips that the first player can win in a hand."""
+    first, second = game.require_genes(first), game.require_genes(second)
+    found: dict[int, float] = {}
+    deals = list(permutations(range(len(CARDS)), 2))
+    for _, answers, chips, is_showdown in game.lines():
+        for one, other in deals:
+            chance = answers_chance(first, answers[0], one) * answers_chance(second, answers[1], other) / len(deals)
+            won = -chips if is_showdown and one < other else chips
+            if chance:
+                found[won] = found.get(won, 0.0) + chance
+    return dict(sorted(found.items()))
+
+
+def standard_deviation(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
+    """The standard deviation of what the first player wins in a hand."""
+    chances = payoffs(game, first, second)
+    mean = sum(won * chance for won, chance in chances.items())
+    return sqrt(sum((won - mean) ** 2 * chance for won, chance in chances.items()))
 
 
 def settings_of(name: str) -> tuple[KuhnSettings, int]:

@@ -14,7 +14,6 @@ import pytest
 
 from bots.artifact import FileKind, artifact_bytes, as_arrays, read_artifact, write_artifact, write_file
 from bots.cfr import files as cfr_files
-from bots.cfr import training as cfr_training
 from bots.cfr.bot import SHIPPED
 from bots.errors import BotFileError, CheckpointError, StrategyError
 from bots.evolution import evolution as evolution_run
@@ -155,7 +154,6 @@ def test_contents_that_are_not_the_arrays_of_the_header_are_refused(
 
 KINDS: dict[str, tuple[FileKind, Callable[[str], object]]] = {
     "strategy": (cfr_files._KIND, cfr_files.read_strategy),
-    "training": (cfr_training._KIND, lambda path: cfr_training.load_checkpoint(Path(path))),
     "evolution": (evolution_run._KIND, evolution_run.load_checkpoint),
     "chromosome": (evolved_files._KIND, evolved_files.read_chromosome),
     "memory": (learner_files._KIND, learner_files.read_memory),

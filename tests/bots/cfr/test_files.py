@@ -14,9 +14,8 @@ from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.deals import AllBoards
 from bots.cfr.files import WHOLE, quantised, read_strategy, write_strategy
 from bots.cfr.solver import tree_arrays
-from bots.cfr.training import Checkpoint, load_checkpoint, save_checkpoint
 from bots.cfr.tree import betting_tree, read_sizes
-from bots.errors import CheckpointError, StrategyError
+from bots.errors import StrategyError
 from protocol import find_game
 
 
@@ -99,18 +98,3 @@ def test_what_is_no_strategy_is_refused(leduc: Path, tmp_path: Path) -> None:
             CfrBot(strategy=str(leduc))
     with pytest.raises(StrategyError, match="cannot be read"):
         read_strategy(str(tmp_path / "nothing"))
-
-
-def test_a_checkpoint_is_read_as_it_was_written(tmp_path: Path) -> None:
-    path = tmp_path / "checkpoint"
-    numbers = np.random.default_rng(1).normal(size=(2, 50))
-    written = Checkpoint({"seed": 1}, 7, 1.5, ({"iteration": 7},), *numbers)
-    save_checkpoint(path, written)
-    read = load_checkpoint(path)
-    assert read[:4] == written[:4]
-    assert np.array_equal(read.regrets, written.regrets)
-    assert np.array_equal(read.averages, written.averages)
-    assert abs(path.stat().st_size - 2 * 8 * 50) < 1000
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(CheckpointError, match=r"damaged: .*; take another folder, or delete it to begin again"):
-        load_checkpoint(path)

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from bots.artifact import read_artifact
 from bots.cfr.bot import CfrBot
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import CfrSettings
-from bots.cfr.training import CHECKPOINT, STRATEGY, load_checkpoint, plan_training, train
+from bots.cfr.training import CHECKPOINT, CHECKPOINT_KIND, STRATEGY, plan_training, train
 from bots.errors import CheckpointError, SolvingError
 from bots.solving.engine_games import small_game
 from bots.solving.sequence_form import expected_values, sequence_form
@@ -126,13 +127,13 @@ def test_a_killed_training_comes_to_the_same_strategy(tmp_path: Path) -> None:
         until = time.monotonic() + PATIENCE_S * 5
         while time.monotonic() < until:
             path = killed / CHECKPOINT
-            if path.exists() and load_checkpoint(path).iteration >= wanted:
+            if path.exists() and read_artifact(path, CHECKPOINT_KIND).header["iteration"] >= wanted:
                 break
             time.sleep(0.02)
         running.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
         running.wait(PATIENCE_S)
         assert not (killed / STRATEGY).exists()
-        iterations.append(load_checkpoint(killed / CHECKPOINT).iteration)
+        iterations.append(read_artifact(killed / CHECKPOINT, CHECKPOINT_KIND).header["iteration"])
     assert iterations == sorted(iterations)
     assert start(killed).wait(PATIENCE_S * 5) == 0
     first, second = without_times(tmp_path / "whole" / STRATEGY), without_times(killed / STRATEGY)

@@ -14,9 +14,10 @@ import numpy as np
 from bots.equilibrium.bot import CHECKSUMS, Table, table_path
 from bots.solving.engine_games import rank_game
 from bots.solving.equilibria import LinearProgram
-from bots.solving.sequence_form import Plan, SequenceForm, completed, plan_of, sequence_form
+from bots.solving.sequence_form import Plan, SequenceForm, plan_of, sequence_form
 from engine import Game
 from protocol import find_game
+from tests.bots.completing import completed
 
 _MISTAKES: Final = 1e-6
 

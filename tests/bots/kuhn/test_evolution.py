@@ -25,9 +25,11 @@ from bots.kuhn.evolution import (
     payoff_chances,
 )
 from bots.kuhn.games import KuhnGame, Variant, model
-from bots.kuhn.runs import expected_value, payoffs
+from bots.kuhn.runs import expected_value
 from engine.splitmix import MASK_64, STEP, mixed
+from tests.scripts import script
 
+payoffs = script("studies/measure_kuhn.py").payoffs
 GAMES = [*(KuhnGame(variant) for variant in Variant), KuhnGame(Variant.BREADTH, tens_as_twos=True)]
 SEEDS = np.arange(1, 9, dtype=np.uint64) * np.uint64(0xABCDEF)
 

@@ -27,12 +27,15 @@ from bots.kuhn.games import (
     models,
     sequence_form_of,
 )
-from bots.kuhn.runs import best_answer, expected_value, exploitability, payoffs, standard_deviation
+from bots.kuhn.runs import best_answer, expected_value, exploitability
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import DecisionNode, Leaf, PublicGame, sequence_form
 from tests.bots.kuhn import naive
+from tests.scripts import script
 
 EXACT: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("exact.json").read_text("utf-8"))
+_MEASURE: Final = script("studies/measure_kuhn.py")
+payoffs, standard_deviation = _MEASURE.payoffs, _MEASURE.standard_deviation
 GAMES: Final = [*map(KuhnGame, Variant), KuhnGame(Variant.BREADTH, tens_as_twos=True)]
 
 

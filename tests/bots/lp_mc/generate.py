@@ -12,11 +12,12 @@ import numpy as np
 
 from bots.lp_mc.preflop import PreflopRules, preflop_form, solve, solve_as_published
 from bots.lp_mc.strategy import BETTINGS, STRATEGIES, PreflopStrategy
-from bots.solving.sequence_form import Plans, SequenceForm, completed
+from bots.solving.sequence_form import Plans, SequenceForm
+from tests.bots.completing import completed
 
 
 def strategy_table(form: SequenceForm, plans: Plans) -> PreflopStrategy:
-    """Two plans as probabilities of fold, call and raise, complete: see `bots.solving.sequence_form.completed`."""
+    """Two plans as probabilities of fold, call and raise, complete: see `tests.bots.completing.completed`."""
     chances = {name: array for player in (0, 1) for name, array in completed(form, player, plans).items()}
     rows = [np.vstack([chances[name], np.zeros((3 - len(chances[name]), chances[name].shape[1]))]) for name in BETTINGS]
     return PreflopStrategy(tuple(float(number) for row in rows for number in row.T.ravel()))

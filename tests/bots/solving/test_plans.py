@@ -12,7 +12,6 @@ import pytest
 from bots.solving.sequence_form import (
     SequenceForm,
     best_response,
-    completed,
     expected_value,
     expected_values,
     exploitability,
@@ -23,6 +22,7 @@ from bots.solving.sequence_form import (
 )
 from engine import Game
 from protocol import find_game
+from tests.bots.completing import completed
 from tests.bots.solving import naive
 
 REFERENCE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("reference.json").read_text("utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 from bots.evolution.evolution import load_checkpoint
 from bots.evolved.chromosome import read_chromosome
-from bots.evolved.runs import read_checks, run_names
+from bots.evolved.runs import run_names
 from logs.whole_file import FileLock
 from tests.clusters import local_cluster
 from tests.dealer.cli.conftest import Arena
@@ -89,17 +90,18 @@ def test_two_at_once(arena_here: Arena, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "these are no checks of a run, or damaged ones: remove the file"),
-        ('{"version": 1, "deals": 7}', "these are no checks of a run, or damaged ones: remove the file"),
-        ('{"version": 7, "deals": 7, "checks": []}', "it is of version 7; this program reads version 1"),
-        ('{"version": 1, "deals": 7, "checks": []}', "it was made with 7 deals, not 200: ask for the same"),
+        ('{"check_deals": 200}\n[1]\n', "it holds other things than these results, or is damaged"),
+        (
+            '{"check_deals": 7}\n',
+            "it was made with check_deals 7, not check_deals 200: take another folder, or the same settings to resume",
+        ),
     ],
 )
 def test_checks_that_cannot_be_gone_on_with(arena_here: Arena, tmp_path: Path, text: str, sentence: str) -> None:
-    (tmp_path / "trainer-1.checks.json").write_text(text)
+    (tmp_path / "trainer-1.checks.jsonl").write_text(text)
     ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / 'trainer-1.checks.json'}: {sentence}\n"
+    assert ran.err == f"arena: {tmp_path / 'trainer-1.checks.jsonl'}: {sentence}\n"
 
 
 def test_a_player_needs_trainers(arena_here: Arena, tmp_path: Path) -> None:
@@ -170,19 +172,19 @@ class TestRuns:
             assert (one.champions == other.champions).all()
             genes = [read_chromosome(str(tmp_path / folder / f"{name}.chromosome")) for folder in ("without", "with")]
             assert genes[0] == genes[1]
-            assert read_checks(tmp_path / "without", name) is None
-            checks = read_checks(tmp_path / "with", name)
-            assert checks is not None
-            assert checks.deals == 3
-            assert [check.generation for check in checks.checks] == list(range(4))
-            assert [check.renewals for check in checks.checks] == [one.renewals for one in other.history]
-            assert checks == read_checks(tmp_path / "parts", name)
+            file = f"{name}.checks.jsonl"
+            assert not (tmp_path / "without" / file).exists()
+            asked, *checks = map(json.loads, (tmp_path / "with" / file).read_text().splitlines())
+            assert asked == {"check_deals": 3}
+            assert [check["generation"] for check in checks] == list(range(4))
+            assert [check["renewals"] for check in checks] == [one.renewals for one in other.history]
+            assert (tmp_path / "with" / file).read_bytes() == (tmp_path / "parts" / file).read_bytes()
 
     def test_a_finished_run_is_left_as_it_is(self, arena_here: Arena, tmp_path: Path) -> None:
         command = ("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "2")
         assert arena_here(*command).code == 0
         before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
-        assert set(before) == {"trainer-1.checkpoint", "trainer-1.checks.json", "trainer-1.chromosome"}
+        assert set(before) == {"trainer-1.checkpoint", "trainer-1.checks.jsonl", "trainer-1.chromosome"}
         assert arena_here(*command).code == 0
         assert before == {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
 
@@ -209,7 +211,7 @@ class TestRuns:
                 [*ARENA, *command], cwd=tmp_path, env=program_env(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
             ) as process:
                 until_s = time.monotonic() + 5 * PATIENCE_S
-                while process.poll() is None and not (tmp_path / "there" / "trainer-1.checks.json").exists():
+                while process.poll() is None and not (tmp_path / "there" / "trainer-1.checks.jsonl").exists():
                     assert time.monotonic() < until_s
                     time.sleep(0.01)
                 cluster.kill_worker(0)
