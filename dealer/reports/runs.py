@@ -18,7 +18,7 @@ from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import AnyResult, ContestResult, read_result
 from dealer.run.settings import Score, read_config, validated
-from logs.document import CODE, TEXT, Column, Document, Section, Table
+from logs.document import CODE, TEXT, Column, Document, Part, Section, Table
 from logs.estimation import Rate
 from protocol.game_definition import short_name
 
@@ -71,23 +71,18 @@ def newest_runs(folder: Path = FOLDER) -> list[Path]:
 def runs_document(folder: Path, most: int | None = None) -> Document:
     """The newest runs in a folder, at most so many; the data is a list of `ListedRun`."""
     found = newest_runs(folder)
-    labels = (
-        (run.name for run in found)
-        if folder != FOLDER
-        else (f"last-{at}" if at else "last" for at in range(len(found)))
-    )
-    listed = list(map(listed_run, found[:most], labels))
+    names = [run.name for run in found]
+    if folder == FOLDER:
+        names = ["last", *(f"last-{at}" for at in range(1, len(found)))]
+    listed = list(map(listed_run, found[:most], names))
     older = len(found) - len(listed)
     note = f"{older:,} older runs are not listed: --all lists every run." if older else ""
     problems = [f"{run.words}." for run in listed if run.state == _UNREADABLE]
-    title = f"Runs in {folder}"
-    section = Section(title, (runs_table(listed, note), *problems))
-    return Document(
-        title,
-        () if found else (f"There is no run in {folder}.",),
-        sections=(section,) if found else (),
-        data=listed,
-    )
+    return _list_of(f"Runs in {folder}", listed, f"There is no run in {folder}.", runs_table(listed, note), *problems)
+
+
+def _list_of(title: str, listed: list[ListedRun], nothing: str, *parts: Part) -> Document:
+    return Document(title, () if listed else (nothing,), (), (Section(title, parts),) if listed else (), data=listed)
 
 
 def runs_table(listed: Sequence[ListedRun], note: str = "") -> Table:
@@ -118,9 +113,7 @@ def unfinished_document() -> Document:
     rows = [(str(run.folder), run.words) for run in found]
     note = "'arena resume RUN' continues one of them."
     table = Table.of("", (Column("run", CODE), Column("reason", TEXT)), rows, note)
-    title = "Unfinished runs"
-    sentences = () if found else ("There is no unfinished run in runs.",)
-    return Document(title, sentences, sections=(Section(title, (table,)),) if found else (), data=found)
+    return _list_of("Unfinished runs", found, "There is no unfinished run in runs.", table)
 
 
 def listed_run(folder: Path, name: str = "") -> ListedRun:
