@@ -495,23 +495,43 @@ def hand_ranks(record: HandRecord) -> list[int | None]:
     return ranks
 
 
+def paid_values(betting: BettingState, pots: Sequence[Pot], winners: Sequence[Sequence[Position]]) -> tuple[float, ...]:
+    """The net chips of each position, given who shares each pot."""
+    won = [float(-chips) for chips in betting.spent]
+    returned_to, returned = uncalled(betting.spent)
+    won[returned_to] += returned
+    for pot, sharing in zip(pots, winners, strict=True):
+        for position in sharing:
+            won[position] += pot.amount / len(sharing)
+    return tuple(won)
+
+
 def check_values(record: HandRecord, pots: Sequence[Pot], winners: Sequence[Sequence[Position]]) -> None:
     """Do nothing if the values of a hand are what its pots pay to their winners.
 
     Raises:
         LogsError: they are not: its cards or its values are those of another hand.
     """
-    spent = record.betting.spent
-    returned_to, returned = uncalled(spent)
-    won = [float(-chips) for chips in spent]
-    won[returned_to] += returned
-    for pot, sharing in zip(pots, winners, strict=True):
-        for position in sharing:
-            won[position] += pot.amount / len(sharing)
-    if tuple(won) != record.values and any(
+    won = paid_values(record.betting, pots, winners)
+    if won != record.values and any(
         abs(one - other) > _TOLERANCE_CHIPS for one, other in zip(won, record.values, strict=True)
     ):
         raise LogsError(f"hand {record.hand_number}: its values are not those of its cards and its betting")
+
+
+def rake_units(rake: RakeFunction | None, record: HandRecord, pots: Sequence[Pot], scale: Scale) -> int:
+    """The rake of a hand in units.
+
+    Raises:
+        LogsError: it is not between 0 and the pot.
+    """
+    total = sum(pot.amount for pot in pots)
+    units = 0 if rake is None else scale.rounded_units(rake(total, record.betting.round > 0))
+    if not 0 <= units <= scale.units(total):
+        raise LogsError(
+            f"hand {record.hand_number}: a rake of {scale.number(units)} from a pot of {scale.amount(total)}"
+        )
+    return units
 
 
 def showdown_order(record: HandRecord, actions: Sequence[Step]) -> list[Position]:

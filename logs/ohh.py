@@ -35,6 +35,7 @@ from logs.formats import (
     equal_shares,
     file_stem,
     hand_ranks,
+    rake_units,
     showdown_order,
     shown_stacks,
     split_by_weight,
@@ -163,14 +164,7 @@ def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict
     pots = side_pots(record.betting.spent, record.betting.folded)
     winners = [pot.winners(ranks) for pot in pots]
     check_values(record, pots, winners)
-    total = sum(pot.amount for pot in pots)
-    rake = 0
-    if options.rake is not None:
-        rake = scale.rounded_units(options.rake(total, record.betting.round > 0))
-        if not 0 <= rake <= scale.units(total):
-            raise LogsError(
-                f"hand {record.hand_number}: a rake of {scale.number(rake)} from a pot of {scale.amount(total)}"
-            )
+    rake = rake_units(options.rake, record, pots, scale)
     rakes = split_by_weight(rake, [pot.amount for pot in pots])
     return [
         _pot(record, number, *of_pot, scale) for number, of_pot in enumerate(zip(pots, winners, rakes, strict=True))

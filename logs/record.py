@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from engine import BettingState, Card, Deal, Game, Position, Seat
+
+_T = TypeVar("_T")
 
 
 class Times(NamedTuple):
@@ -26,6 +29,23 @@ class PlayerComment(NamedTuple):
     seat: Seat
     action_index: int
     text: str
+
+
+class BettingMemory(Generic[_T]):
+    """What follows from ways to bet, worked out once for each: hands share the object where betting comes again."""
+
+    def __init__(self, work_out: Callable[[BettingState], _T], most: int = 1 << 14) -> None:
+        self._work_out, self._most = work_out, most
+        self._known: dict[int, tuple[BettingState, _T]] = {}
+
+    def of(self, betting: BettingState) -> _T:
+        found = self._known.get(id(betting))
+        if found is None:
+            if len(self._known) >= self._most:
+                self._known.clear()
+            # The betting is kept with it, so that its id is not reused.
+            found = self._known[id(betting)] = betting, self._work_out(betting)
+        return found[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,15 +44,19 @@ class Transaction(NamedTuple):
         return self.hand_number >= 0
 
 
-class HandTransactions(NamedTuple):
-    """Lines of one hand that follow each other, and how many lines come before; `actions` are as `format_action` writes
-    them.
+class HandLines(NamedTuple):
+    """Lines of one hand that follow each other in a file that accompanies a log.
+
+    Attributes:
+        line: number of the first: how many lines come before it in the block or the file.
+        actions: as `format_action` writes them; None where the file does not hold them.
     """
 
-    lines_before: int
+    line: int
     hand_number: int
-    actions: tuple[str, ...]
+    actions: tuple[str, ...] | None
     times: list[Times]
+    comments: list[PlayerComment]
 
 
 _make: Final = tuple.__new__
@@ -113,7 +117,7 @@ def parse_own_line(line: str, *, is_limit: bool) -> Transaction | None:
     return _make(Transaction, (line, action, int(number), times))
 
 
-def parse_own_lines(text: str, *, is_limit: bool) -> list[HandTransactions] | None:
+def parse_own_lines(text: str, *, is_limit: bool) -> list[HandLines] | None:
     """Lines exactly as `format_transaction` writes them, hand by hand; None if any of them is not.
 
     Several times faster than line by line: nothing is done for a single line but by the interpreter's own loops.
@@ -131,7 +135,7 @@ def parse_own_lines(text: str, *, is_limit: bool) -> list[HandTransactions] | No
     start = 0
     for number, lines in groupby(numbers):
         end = start + len(list(lines))
-        hands.append(HandTransactions(start, int(number), actions[start:end], times[start:end]))
+        hands.append(HandLines(start, int(number), actions[start:end], times[start:end], []))
         start = end
     return hands
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from engine import Card, Game, Move, Position, betting_start, betting_steps, rank_hand, side_pots, uncalled
 from engine.betting import BettingState
@@ -27,9 +27,17 @@ _LEAST_CHIPS = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class Moved:
+    """Chips of a player have moved without an action.
+
+    Attributes:
+        verb: ``post`` for a blind, ``get`` for what comes back uncalled, ``win`` for chips of the pot, its own among
+            them.
+    """
+
+    verb: Literal["post", "get", "win"]
     position: Position
-    chips: int
+    chips: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +68,6 @@ class Acted:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
-    position: Position
-    chips: int
-
-
-@dataclass(frozen=True, slots=True)
 class Shown:
     """A player has shown its cards.
 
@@ -79,15 +81,7 @@ class Shown:
     strength: str
 
 
-@dataclass(frozen=True, slots=True)
-class Won:
-    """A player has won chips of the pot, its own among them."""
-
-    position: Position
-    chips: float
-
-
-HandEvent: TypeAlias = Posted | Dealt | Acted | Returned | Shown | Won
+HandEvent: TypeAlias = Moved | Dealt | Acted | Shown
 
 
 def hand_events(
@@ -106,7 +100,7 @@ def hand_events(
     """
     game = betting.game
     found: list[HandEvent] = [
-        Posted(Position(position), blind)
+        Moved("post", Position(position), blind)
         for blind, position in sorted((blind, position) for position, blind in enumerate(game.blinds) if blind)
     ]
     pot, dealt = sum(game.blinds), 0
@@ -140,7 +134,7 @@ def _ending(
     found: list[HandEvent] = []
     returned_to, returned = uncalled(betting.spent)
     if returned:
-        found.append(Returned(returned_to, returned))
+        found.append(Moved("get", returned_to, returned))
     if betting.is_showdown:
         for position in betting.in_pot if showing is None else showing:
             hole = all_hole_cards[position]
@@ -148,7 +142,7 @@ def _ending(
     for place, value in enumerate(values):
         won = value + betting.spent[place] - (returned if place == returned_to else 0)
         if won > _LEAST_CHIPS:
-            found.append(Won(Position(place), won))
+            found.append(Moved("win", Position(place), won))
     return found
 
 
@@ -157,23 +151,23 @@ def strength_of(game: Game, cards: tuple[Card, ...]) -> str:
     return name_hand(cards, rank_hand(cards)).text if is_holdem(game) and len(cards) > 4 else ""
 
 
-def action_words(event: Posted | Acted | Returned | Won, game: Game, *, end: str = "s") -> str:
+def action_words(event: Moved | Acted, game: Game, *, end: str = "s") -> str:
     """What a player does, as the words behind its name: ``raises to 300, all-in``.
 
     Args:
         end: of the verb: empty behind ``You``.
     """
     match event:
-        case Posted(position, chips):
+        case Acted():
+            return _action(event, end) + (", all-in" if event.is_all_in else "")
+        case Moved("post", position, chips):
             blinds = holdem_blinds(game)
             kind = "" if blinds is None else "the small blind of " if position == blinds.small else "the big blind of "
             return f"post{end} {kind}{chips:,}"
-        case Acted():
-            return _action(event, end) + (", all-in" if event.is_all_in else "")
-        case Returned(_, chips):
+        case Moved("get", _, chips):
             return f"get{end} {chips:,} back, uncalled"
-        case Won(_, won):
-            return f"win{end} {chips_in_words(won)}"
+        case Moved(_, _, chips):
+            return f"win{end} {chips_in_words(chips)}"
 
 
 def _action(action: Acted, end: str) -> str:
@@ -349,18 +343,17 @@ class _Table:
             return f"{who} {words}" + (f", {event.strength}" if event.strength else "")
         words = action_words(event, self.game)
         match event:
-            case Posted(chips=chips):
-                self.put_in(at, chips, chips, words)
             case Acted(added=added, street_total=street_total):
                 self.state = self.state.after_played(self.actions[self.acted])
                 self.acted += 1
                 self.put_in(at, added, street_total, words)
                 has_folded = bool(self.state.folded >> at & 1)
                 self.seats[at] = replace(self.seats[at], has_folded=has_folded, move=event.move)
-            case Returned(chips=chips):
-                self.put_in(at, -chips, max(0, self.seats[at].street_total - chips), words)
-            case Won():
+            case Moved("win"):
                 self.seats[at] = replace(self.seats[at], last=words)
+            case Moved(verb, chips=chips):
+                chips = int(chips if verb == "post" else -chips)
+                self.put_in(at, chips, max(0, self.seats[at].street_total + chips), words)
         return f"{who} {words}"
 
     def _pots(self) -> tuple[int, ...]:
@@ -403,9 +396,7 @@ def _views(
     times: Sequence[Times],
 ) -> tuple[HandView, ...]:
     table = _Table(betting, names, hole_cards)
-    posted = 0
-    while posted < len(events) and isinstance(events[posted], Posted):
-        posted += 1
+    posted = sum(isinstance(event, Moved) and event.verb == "post" for event in events)
     opening = ", ".join([table.add(blind) for blind in events[:posted]])
     found = [table.view(opening or "the cards are dealt", (), None, begins_round=True)]
     for event in events[posted:]:

@@ -43,7 +43,7 @@ from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, Position, betting_start, side_pots, uncalled
 from engine.ranges import holding_number
 from logs.record import HandRecord
-from logs.variance.terms import PotRow, Shares, Terms, TermsBuilder, chance_terms, term_values
+from logs.variance.terms import PotRow, Shares, Terms, chance_terms, term_values
 from protocol import format_action
 
 
@@ -291,7 +291,7 @@ class ActionTerms:
     def terms(self, record: HandRecord, stream: int) -> Terms:
         """The terms of a hand; a `PolicyError` if its policy excludes what a player did."""
         game = record.game
-        found = TermsBuilder(game.num_players, self._width)
+        found = Terms(game.num_players, self._width)
         known = [name if name in self._policies else None for name in record.names]
         betting = betting_start(game)
         for position, action in chain.from_iterable(record.betting.rounds):
@@ -303,7 +303,7 @@ class ActionTerms:
             betting = betting.after(action)
         for one in self._imagined:
             found.constants[:, self.ranges[one.names]] = one.columns(record, stream)
-        return found.terms
+        return found
 
     def _chances(
         self, record: HandRecord, name: str, betting: BettingState, position: Position, action: Action
@@ -322,9 +322,7 @@ def _is_certain(chances: Mapping[Action, float], action: Action) -> bool:
     return any(chance and one.kind == action.kind and not action.hand_total for one, chance in chances.items())
 
 
-def _add(
-    found: TermsBuilder, first: int, betting: BettingState, chances: Mapping[Action, float], action: Action
-) -> None:
+def _add(found: Terms, first: int, betting: BettingState, chances: Mapping[Action, float], action: Action) -> None:
     game, position = betting.game, betting.acting_position
     known = game.board_cards_by_round[betting.round]
     members = (1 << game.num_players) - 1 & ~betting.folded

@@ -127,9 +127,7 @@ def leaks_document(
         ),
         *worst,
     ]
-    bars = Bars(
-        "Leaks", Axis("winnings", "chips per hundred hands"), tuple((one.name, _estimate(one)) for one in listed)
-    )
+    bars = Bars("Leaks", Axis("winnings", "chips per hundred hands"), tuple((one.name, one.won) for one in listed))
     charts = {"Leaks": (bars,)} if is_whole else {}
     sections = [Section(table.title, (table, *charts.get(table.title, ()))) for table in tables]
     return Document(
@@ -164,13 +162,13 @@ def divergence_in_words(divergence: Divergence) -> str:
 def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str = "deals") -> Table:
     """Cells as a table: those asked by name, the others together in a row."""
     rows = [
-        (one.name, one.deals, _estimate(one), "leak" if one.is_leak else "", _choice(one))
+        (one.name, one.deals, one.won, "leak" if one.is_leak else "", _choice(one))
         for one in cells
-        if one.half_width is not None
+        if one.won.half_width is not None
     ]
-    small = [one for one in cells if one.half_width is None]
+    small = [one for one in cells if one.won.half_width is None]
     if small:
-        chips = Estimate(sum(one.per_100_hands for one in small))
+        chips = Estimate(sum(one.won.mean for one in small))
         rows.append((f"{len(small)} with too few {unit} to ask", sum(one.deals for one in small), chips, "", ""))
     columns = (
         Column("decision", TEXT, meaning="in which the two did different things with the same cards"),
@@ -201,12 +199,8 @@ def of_dimension(found: Leaks, dimension: str) -> tuple[Cell, ...]:
     return tuple(one for one in found.cells if one.dimension == dimension)
 
 
-def _estimate(cell: Cell) -> Estimate:
-    return Estimate(cell.per_100_hands, cell.half_width)
-
-
 def _rate(cell: Cell) -> str:
-    return text_of(_estimate(cell), "+,.1f")
+    return text_of(cell.won, "+,.1f")
 
 
 def worst_table(
@@ -267,8 +261,8 @@ def _cell_data(cell: Cell) -> dict[str, Any]:
         "dimension": cell.dimension,
         "name": cell.name,
         "deals": cell.deals,
-        "chips_per_100_hands": cell.per_100_hands,
-        "half_width_simultaneous_95": cell.half_width,
+        "chips_per_100_hands": cell.won.mean,
+        "half_width_simultaneous_95": cell.won.half_width,
         "is_leak": cell.is_leak,
         "choices": [
             {"player": did, "other": other, "deals": deals, "chips_per_100_hands": chips}

@@ -19,13 +19,13 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from itertools import chain, starmap
-from typing import IO, Final, NamedTuple
+from typing import IO, Final
 
 from engine import BettingState, Seat
 from logs.errors import LogProblem, ProblemKind
 from logs.files import opened, stem
 from logs.record import PlayerComment, Times
-from logs.transaction_log import HandTransactions, parse_comment, parse_own_lines, parse_transactions
+from logs.transaction_log import HandLines, parse_comment, parse_own_lines, parse_transactions
 from protocol.actions import format_action
 from protocol.match_state import HEADER
 
@@ -37,26 +37,14 @@ _NOT_ACCEPTED: Final = ("WARNING: bad state format in response", "WARNING: ignor
 _Report = Callable[[LogProblem], None]
 
 
-class _HandTimes(NamedTuple):
-    """One hand of a companion file; `actions` are as `format_action` writes them, None where the file does not hold
-    them.
-    """
-
-    line_number: int
-    hand_number: int
-    actions: tuple[str, ...] | None
-    times: list[Times]
-    comments: list[PlayerComment]
-
-
 class HandNotes:
     """Times and comments of the hands of a log, asked for in the order of the log."""
 
     def __init__(
         self,
-        transactions: tuple[str, Iterator[_HandTimes]] | None,
-        comments: Iterator[_HandTimes] | None,
-        transcript: tuple[str, Iterator[_HandTimes]] | None,
+        transactions: tuple[str, Iterator[HandLines]] | None,
+        comments: Iterator[HandLines] | None,
+        transcript: tuple[str, Iterator[HandLines]] | None,
         report: _Report,
     ) -> None:
         self._transactions = _HandCursor(transactions[1]) if transactions else None
@@ -87,25 +75,25 @@ class HandNotes:
             times = times or self._checked(hand, betting, text, self._transcript_path)
         return times, comments
 
-    def _checked(self, hand: _HandTimes, betting: BettingState, text: str, path: str) -> tuple[Times, ...]:
+    def _checked(self, hand: HandLines, betting: BettingState, text: str, path: str) -> tuple[Times, ...]:
         if hand.actions is not None and "".join(hand.actions) == text.replace("/", ""):
             return tuple(hand.times)
         actions = tuple([format_action(action) for actions in betting.rounds for _, action in actions])
         if len(hand.times) == len(actions) and hand.actions in (None, actions):
             return tuple(hand.times)
         problem = f"hand {hand.hand_number} has different actions here and in the log, so it stays without times"
-        self._report(LogProblem(path, hand.line_number, None, problem, ProblemKind.NOTED))
+        self._report(LogProblem(path, hand.line, None, problem, ProblemKind.NOTED))
         return ()
 
 
 class _HandCursor:
     """Walks through the hands of a companion file as the log continues."""
 
-    def __init__(self, hands: Iterator[_HandTimes]) -> None:
+    def __init__(self, hands: Iterator[HandLines]) -> None:
         self._hands = hands
         self._next = next(hands, None)
 
-    def find(self, hand_number: int) -> _HandTimes | None:
+    def find(self, hand_number: int) -> HandLines | None:
         """The hand with this number, if it comes before one with a higher number."""
         while self._next is not None and self._next.hand_number < hand_number:
             self._next = next(self._hands, None)
@@ -186,26 +174,26 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
     return chain.from_iterable(starmap(_lines_of, _blocks(path)))
 
 
-def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[_HandTimes]:
-    hand: _HandTimes | None = None
+def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[HandLines]:
+    hand: HandLines | None = None
     for line_number, block in _blocks(path):
         found = parse_own_lines(block, is_limit=is_limit)
         if found is None:
             found = list(_other_transactions(path, line_number, block, report, is_limit=is_limit))
-        for lines_before, number, actions, times in found:
-            if hand is not None and hand.hand_number == number and hand.actions is not None:
-                hand = hand._replace(actions=hand.actions + actions, times=hand.times + times)
+        for one in found:
+            if hand is not None and hand.hand_number == one.hand_number:
+                hand = hand._replace(actions=(hand.actions or ()) + (one.actions or ()), times=hand.times + one.times)
                 continue
             if hand is not None:
                 yield hand
-            hand = _HandTimes(line_number + lines_before, number, actions, times, [])
+            hand = one._replace(line=line_number + one.line)
     if hand is not None:
         yield hand
 
 
 def _other_transactions(
     path: str, line_number: int, block: str, report: _Report, *, is_limit: bool
-) -> Iterator[HandTransactions]:
+) -> Iterator[HandLines]:
     for number, line in _lines_of(line_number, block):
         (transaction,) = parse_transactions([line], is_limit=is_limit)
         if transaction.action is None or transaction.hand_number < 0:
@@ -213,11 +201,11 @@ def _other_transactions(
             report(LogProblem(path, number, None, f"{line.rstrip()[:60]!r} is not a transaction", kind))
             continue
         action = (format_action(transaction.action),)
-        yield HandTransactions(number - line_number, transaction.hand_number, action, [transaction.times])
+        yield HandLines(number - line_number, transaction.hand_number, action, [transaction.times], [])
 
 
-def _commented_hands(path: str, report: _Report) -> Iterator[_HandTimes]:
-    hand: _HandTimes | None = None
+def _commented_hands(path: str, report: _Report) -> Iterator[HandLines]:
+    hand: HandLines | None = None
     for line_number, line in _lines(path):
         try:
             hand_number, comment = parse_comment(line)
@@ -228,15 +216,15 @@ def _commented_hands(path: str, report: _Report) -> Iterator[_HandTimes]:
         if hand is None or hand.hand_number != hand_number:
             if hand is not None:
                 yield hand
-            hand = _HandTimes(line_number, hand_number, None, [], [])
+            hand = HandLines(line_number, hand_number, None, [], [])
         hand.comments.append(comment)
     if hand is not None:
         yield hand
 
 
-def _transcript_hands(path: str) -> Iterator[_HandTimes]:
+def _transcript_hands(path: str) -> Iterator[HandLines]:
     """The hands of a transcript: when each player was sent which state, and what it answered."""
-    hand: _HandTimes | None = None
+    hand: HandLines | None = None
     asked: dict[int, tuple[int, int]] = {}
     """By seat, when the present state was sent, and how many actions it had."""
     reply: Times | None = None
@@ -258,7 +246,7 @@ def _transcript_hands(path: str) -> Iterator[_HandTimes]:
             if hand is None or hand.hand_number != int(fields[2]):
                 if hand is not None:
                     yield hand
-                hand = _HandTimes(line_number, int(fields[2]), None, [], [])
+                hand = HandLines(line_number, int(fields[2]), None, [], [])
             asked[seat] = at_us, sum(map(fields[3].count, "fcr"))
         elif hand is not None and seat in asked:
             if text.startswith(("#", ";")):
@@ -296,7 +284,7 @@ def notes_of_hand(path: str, number: int, betting: BettingState) -> tuple[tuple[
     is_limit = betting.game.is_limit
     own = parse_own_lines("".join(lines), is_limit=is_limit) if lines else None
     if own is not None:
-        found = tuple(action for part in own for action in part.actions)
+        found = tuple(action for part in own for action in part.actions or ())
         times = tuple(times for part in own for times in part.times)
     else:
         read = parse_transactions(lines, is_limit=is_limit)

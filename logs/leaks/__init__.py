@@ -5,7 +5,7 @@
 
     found = leaks_of(deals_in(find(["runs/x"])), "New")
     for leak in found.leaks:
-        print(leak.name, leak.per_100_hands, leak.half_width)
+        print(leak.name, leak.won.mean, leak.won.half_width)
 
 In a duplicate match of two players each of the two sits once in every seat of a deal. Both hands run alike until one
 decision: there the same cards, with the same betting behind them, are played in two ways. All that the player won or

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from engine import Game
 from engine.errors import quoted
 from engine.holdem import is_holdem, position_names
 from logs.errors import LeaksRefused
+from logs.estimation import Estimate
 from logs.hand_source import HandSource
 from logs.leaks.divergences import BY_POSITION, DIMENSIONS, Divergence, decision_apart, divergence_of
 from logs.record import HandRecord
@@ -36,19 +37,6 @@ DRAWS: Final = 1999
 """Of players; the players as they are make one more."""
 _DEALS_AT_A_TIME: Final = 4096
 _SEED: Final = 17
-
-
-class Sums(NamedTuple):
-    """What cells hold.
-
-    Attributes:
-        half_widths: such that, with the confidence asked for, all intervals hold at once.
-        bound: what the statistic of no cell exceeds; it takes the place of 1.96.
-    """
-
-    sums: NDArray[np.float64]
-    half_widths: NDArray[np.float64]
-    bound: float
 
 
 def simultaneous(
@@ -61,8 +49,9 @@ def simultaneous(
     sides: NDArray[np.int64] | None = None,
     players: int = 2,
     tail: float = 0.05,
-) -> Sums:
-    """The sums of cells of player 0 with simultaneous intervals.
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """The sums of cells of player 0, half widths such that, with the confidence asked for, all intervals hold at once,
+    and what the statistic of no cell exceeds: that bound takes the place of 1.96.
 
     Args:
         values: shape (n,): what one player made beyond another one.
@@ -102,7 +91,7 @@ def simultaneous(
     place = int(np.ceil((1 - tail) * (DRAWS + 1))) - 1
     bound = _studentised(float(np.sort(highest)[place]), deals)
     spread = np.sqrt(np.maximum(0.0, squares - sums**2 / deals) * deals / (deals - 1))
-    return Sums(sums, bound * spread, bound)
+    return sums, bound * spread, bound
 
 
 def _normed(sums: NDArray[np.floating], squares: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -126,9 +115,9 @@ class Cell:
 
     Attributes:
         dimension: one of `logs.leaks.divergences.DIMENSIONS`, or `BY_POSITION`.
-        per_100_hands: chips per hundred of all hands of the player, against what the other player made of its cards.
-        half_width: of the interval, which holds together with those of all other cells, 95 %; None for cells of
-            fewer than `FEWEST_DEALS` deals, which are not asked.
+        won: chips per hundred of all hands of the player, against what the other player made of its cards; the interval
+            holds together with those of all other cells, 95 %. Cells of fewer than `FEWEST_DEALS` deals are not asked
+            and have none.
         choices: what the player did, what the other did, in how many deals, and chips per hundred hands; none for
             winnings by position.
     """
@@ -136,18 +125,17 @@ class Cell:
     dimension: str
     name: str
     deals: int
-    per_100_hands: float
-    half_width: float | None
+    won: Estimate
     choices: tuple[tuple[str, str, int, float], ...]
 
     @property
     def is_leak(self) -> bool:
         """Whether the whole interval lies below 0."""
-        return self.half_width is not None and self.per_100_hands + self.half_width < 0
+        return self.won.high is not None and self.won.high < 0
 
     @property
     def by_choice(self) -> float:
-        """The part of `per_100_hands` that follows what was chosen; the rest came later, from the choices of either.
+        """The part of `won` that follows what was chosen; the rest came later, from the choices of either.
 
         Where the player chose a and the other b in n deals, at m chips each, and the other way round in n' deals at m',
         a skill that shows later adds the same to m and m', the choice itself as much to one as it takes from the other.
@@ -155,7 +143,7 @@ class Cell:
         than `FEWEST_DEALS` deals, too few for a result.
         """
         if len(self.choices) != 2 or min(deals for _, _, deals, _ in self.choices) < FEWEST_DEALS:
-            return self.per_100_hands
+            return self.won.mean
         (*_, one, chips), (*_, other, others_chips) = self.choices
         return (one - other) * (chips / one - others_chips / other) / 2
 
@@ -194,13 +182,13 @@ class Leaks:
         Cards that hold at least half of what a decision loses stand before it, in its place: they say more.
         """
         found = [cell for cell in self.cells if _is_choice(cell)]
-        wide = {cell.name: cell.per_100_hands for cell in found if cell.dimension == "decision"}
+        wide = {cell.name: cell.won.mean for cell in found if cell.dimension == "decision"}
 
         def place(cell: Cell) -> tuple[float, int, float]:
             at, _, choice = cell.name.partition(", with ")
             whole = wide.get(f"{at}: {choice.rpartition(': ')[2]}", 0.0) if choice else 0.0
-            stands = whole if 2 * cell.per_100_hands <= whole else cell.per_100_hands
-            return min(stands, cell.per_100_hands), DIMENSIONS.index(cell.dimension), cell.per_100_hands
+            stands = whole if 2 * cell.won.mean <= whole else cell.won.mean
+            return min(stands, cell.won.mean), DIMENSIONS.index(cell.dimension), cell.won.mean
 
         return tuple(sorted(found, key=place))
 
@@ -208,11 +196,11 @@ class Leaks:
     def wider(self) -> tuple[Cell, ...]:
         """All other cells that lose, the worst first."""
         found = [cell for cell in self.cells if cell.is_leak and not _is_choice(cell)]
-        return tuple(sorted(found, key=lambda cell: cell.per_100_hands))
+        return tuple(sorted(found, key=lambda cell: cell.won.mean))
 
 
 def _is_choice(cell: Cell) -> bool:
-    return cell.dimension in _DECISIONS and cell.is_leak and cell.by_choice <= cell.per_100_hands / 2
+    return cell.dimension in _DECISIONS and cell.is_leak and cell.by_choice <= cell.won.mean / 2
 
 
 _TWO: Final = 2
@@ -371,16 +359,18 @@ class PlayerCount:
             rows[(rows[:, :column] == rows[:, column : column + 1]).any(axis=1), column] = len(asked)
         sides = np.array(self._sides, dtype=np.int64).reshape(-1, 2)
         values, of_deal = np.array(self._won), np.array(self._of_deal, dtype=np.int64)
-        found = simultaneous(values, rows, of_deal, len(asked), self._deals, sides=sides, players=self._players)
+        _, half_widths, bound = simultaneous(
+            values, rows, of_deal, len(asked), self._deals, sides=sides, players=self._players
+        )
         scale = 100 / self._hands
-        halves = dict(zip(asked, found.half_widths * scale, strict=True))
+        halves = dict(zip(asked, (half_widths * scale).tolist(), strict=True))
         made = [
             _cell(dimension, name, cells.choices[number], self._sizes[number][0], scale, halves.get(number))
             for (dimension, name), number in cells.numbers.items()
             if number in self._sizes
         ]
         order = (*DIMENSIONS, BY_POSITION)
-        made.sort(key=lambda cell: (order.index(cell.dimension), cell.per_100_hands, cell.name))
+        made.sort(key=lambda cell: (order.index(cell.dimension), cell.won.mean, cell.name))
         return Leaks(
             player=self.player,
             others=tuple(self._others),
@@ -389,7 +379,7 @@ class PlayerCount:
             parted=self._parted,
             cells=tuple(made),
             asked=len(asked),
-            bound=found.bound,
+            bound=bound,
             worst=tuple((divergence, paths) for *_, divergence, paths in sorted(self._costliest, reverse=True)),
             is_of_many=self._players > _TWO,
         )
@@ -419,7 +409,7 @@ def _cell(
     did.sort(key=lambda choice: (choice[3], choice))
     total = sum(one[3] for one in did)
     shown = tuple(one for one in did if one[:2] != _NO_CHOICE)
-    return Cell(dimension, name, deals, total, None if half is None else float(half), shown)
+    return Cell(dimension, name, deals, Estimate(total, half), shown)
 
 
 def _whole_sets(hands: Sequence[LocatedHand]) -> tuple[list[list[LocatedHand]], int]:

@@ -19,11 +19,11 @@ from engine.betting import RoundActions, Step
 from engine.betting_rules import Move
 from engine.hand import Pot, side_pots, uncalled
 from engine.holdem import Blinds
-from logs.errors import LogsError
 from logs.formats import (
     RakeFunction,
     equal_shares,
     order_of_showing,
+    rake_units,
     shown_stacks,
     split_by_weight,
     street_actions,
@@ -158,7 +158,7 @@ class Planner:
                 steps = _without_idle_checks(betting, steps)
             streets = [self._street(round_, list(group), table) for round_, group in groupby(steps, _ROUND)]
         pots = side_pots(betting.spent, betting.folded)
-        rake_cents = 0 if self._rake is None else self._rake_cents(record, sum(pot.amount for pot in pots))
+        rake_cents = rake_units(self._rake, record, pots, self._money.scale)
         folded_texts = [""] * len(betting.spent)
         parts = []
         for text, folded, _ in streets:
@@ -226,16 +226,6 @@ class Planner:
         lines += [f"{table.seat_texts[position]}{texts[position]}{end}" for position in table.by_seat]
         lines += (end, end)
         return PlannedEnding("".join(lines), winners)
-
-    def _rake_cents(self, record: HandRecord, pot_chips: int) -> int:
-        assert self._rake is not None
-        scale = self._money.scale
-        rake = scale.rounded_units(self._rake(pot_chips, record.betting.round > 0))
-        if not 0 <= rake <= scale.units(pot_chips):
-            raise LogsError(
-                f"hand {record.hand_number}: a rake of {scale.number(rake)} from a pot of {scale.amount(pot_chips)}"
-            )
-        return rake
 
     def _limit_streets(self, betting: BettingState, table: TableText) -> list[_Street]:
         """The streets of a limit game in which no player is all-in: what was bet before changes none of their lines."""

@@ -52,7 +52,7 @@ from engine.betting_rules import raise_to
 from engine.hand import Pot, hand_values, side_pots, uncalled
 from engine.holdem import NO_CAP, holdem_game
 from logs.errors import HandError, LogError, LogsError, ProblemKind, ProblemReporter
-from logs.formats import HandReader, Scale, check_values
+from logs.formats import HandReader, Scale, check_values, paid_values
 from logs.pokerstars.writer import eastern_us
 from logs.record import HandRecord
 
@@ -86,22 +86,12 @@ _CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
 _STREET_LINES: Final = {"FLOP": 1, "TURN": 2, "RIVER": 3}
 
 
-class Post(NamedTuple):
-    """Chips, in hundredths of the money, put in before the cards are dealt; `line` is 0-based, `what` as in the line:
-    ``small blind``.
-    """
-
-    line: int
-    name: str
-    what: str
-    cents: int
-
-
 class ActionLine(NamedTuple):
-    """An action of a player; `line` and `street` are 0-based.
+    """An action of a player, or chips put in before the cards are dealt; `line` and `street` are 0-based.
 
     Attributes:
-        verb: ``folds``, ``checks``, ``calls``, ``bets`` or ``raises``.
+        verb: ``folds``, ``checks``, ``calls``, ``bets`` or ``raises``; or what is posted, as in the line: ``small
+            blind``.
         cents: hundredths of the money that a call or bet adds, or the total for the street that a raise is to.
     """
 
@@ -145,7 +135,7 @@ class HandText:
     table: str = ""
     button: int = 0
     seats: dict[str, tuple[int, int]] = field(default_factory=dict)
-    posts: list[Post] = field(default_factory=list)
+    posts: list[ActionLine] = field(default_factory=list)
     moves: list[ActionLine] = field(default_factory=list)
     board: tuple[Card, ...] = ()
     holes: dict[str, tuple[Card, ...]] = field(default_factory=dict)
@@ -289,7 +279,7 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
         found = _POSTS.match(text)
         if found is None:
             raise HandError(f"{text[:60]!r} cannot be read", line)
-        hand.posts.append(Post(line, name, found[1], _cents(found[2])))
+        hand.posts.append(ActionLine(line, 0, name, found[1], _cents(found[2])))
     if verb in ("shows", "folds") and (found := _CARDS.search(text)):
         _learn_cards(hand, line, name, found[1])
 
@@ -425,13 +415,13 @@ class _Replay:
         text = self._text
         stacks = [self._chips(0, text.seats[name][1]) for name in self._names]
         blinds = [0] * len(stacks)
-        big: Post | None = None
+        big: ActionLine | None = None
         has_small = False
         for post in text.posts:
             position = self._position_of[post.name]
-            is_small = post.what == "small blind"
-            if not is_small and post.what != "big blind":
-                what = post.what.removeprefix("the ")
+            is_small = post.verb == "small blind"
+            if not is_small and post.verb != "big blind":
+                what = post.verb.removeprefix("the ")
                 raise HandError(f"{post.name} posts {what}, which a game definition cannot express", post.line)
             if blinds[position] or (is_small and (has_small or big is not None)):
                 dead = f"{post.name} posts a dead blind, which a game definition cannot express"
@@ -557,13 +547,7 @@ class _Replay:
         betting = self._betting
         if not betting.is_showdown or all(deal.hole_cards[position] for position in betting.in_pot):
             return tuple(hand_values(betting, deal))
-        values = [float(-chips) for chips in betting.spent]
-        returned_to, returned = uncalled(betting.spent)
-        values[returned_to] += returned
-        for pot, sharing in zip(pots, winners, strict=True):
-            for position in sharing:
-                values[position] += pot.amount / len(sharing)
-        return tuple(values)
+        return paid_values(betting, pots, winners)
 
 
 read_pokerstars: Final = HandReader(_read, _MOST_CHARACTERS, Decimal("0.01"))

@@ -26,6 +26,15 @@ _Pots: TypeAlias = tuple[tuple[int, ...], ...]
 _Equities: TypeAlias = tuple[tuple[float, ...], ...]
 
 
+def board_before_showdown(betting: BettingState) -> int | None:
+    """How many cards of the board lay there when all betting was over; None where none was to come, or all but one
+    folded.
+    """
+    last = max([round_ for round_, actions in enumerate(betting.rounds) if actions], default=0)
+    known, whole = betting.game.board_cards_by_round[last], betting.game.board_cards_by_round[-1]
+    return known if betting.is_showdown and known < whole else None
+
+
 class AllInExpectations:
     def __init__(self, game: Game) -> None:
         self._game = game

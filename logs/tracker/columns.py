@@ -17,7 +17,7 @@ from engine import Game
 from engine.game import DEFAULT_STACK
 from engine.holdem import has_usual_blinds
 from engine.kernels.cards import rank_sevens
-from logs.record import HandRecord
+from logs.record import BettingMemory, HandRecord
 from logs.tracker.hand_facts import BettingFacts
 
 NOT_DEALT: Final = 255
@@ -72,10 +72,8 @@ def ranks_of(cards: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 def record_columns(records: Iterable[HandRecord]) -> Iterator[tuple[list[HandRecord], list[Columns]]]:
     """Hands as they come, some thousand at a time, with their columns game by game; no deal is cut in two."""
-    memory: dict[int, BettingFacts] = {}
+    memory = BettingMemory(BettingFacts, _MOST_BETTINGS)
     for batch in _batches(records):
-        if len(memory) > _MOST_BETTINGS:
-            memory.clear()
         deals = np.cumsum([True, *(not _is_same_deal(*pair) for pair in pairwise(batch))])
         places: dict[Game, list[int]] = {}
         game, of_game = None, list[int]()
@@ -104,22 +102,16 @@ def _is_same_deal(one: HandRecord, other: HandRecord) -> bool:
 
 
 def _columns(
-    batch: Sequence[HandRecord], order: NDArray[np.int64], deals: NDArray[np.int64], memory: dict[int, BettingFacts]
+    batch: Sequence[HandRecord], order: NDArray[np.int64], deals: NDArray[np.int64], memory: BettingMemory[BettingFacts]
 ) -> Columns:
     records = [batch[place] for place in order.tolist()]
-    facts: list[BettingFacts] = []
-    # By the identity of the betting, which the facts hold: hands share the object where betting comes again.
-    ways: dict[int, int] = {}
+    ways: dict[BettingFacts, int] = {}
     tables: dict[tuple[str, ...], int] = {}
+    of_hands: list[int] = []
     for record in records:
         tables.setdefault(record.names, len(tables))
-        key = id(record.betting)
-        if key not in ways:
-            found = memory.get(key)
-            if found is None:
-                found = memory[key] = BettingFacts(record.betting)
-            ways[key] = len(facts)
-            facts.append(found)
+        facts = memory.of(record.betting)
+        of_hands.append(ways.setdefault(facts, len(ways)))
     game = records[0].game
     cards = np.full((len(records), 2 * game.num_players + 5), NOT_DEALT, np.uint8)
     if has_usual_blinds(game):
@@ -128,10 +120,10 @@ def _columns(
             row[: len(dealt) + len(record.deal.board)] = [*dealt, *record.deal.board]
     return Columns(
         game=game,
-        facts=facts,
+        facts=list(ways),
         names=list(tables),
         order=order,
-        ways=np.array([ways[id(record.betting)] for record in records]),
+        ways=np.array(of_hands),
         tables=np.array([tables[record.names] for record in records]),
         deals=deals[order],
         cards=cards,

@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 
 from engine import BettingState, Move, Step, betting_steps, uncalled
+from logs.tracker.all_in import board_before_showdown
 
 ROUNDS: Final = 4
 MOVES: Final = len(Move)
@@ -117,12 +118,8 @@ class BettingFacts:
         if not betting.is_showdown and any(self.saw_flop) and betting.pot > returned:
             increments.append(in_pot[0] * WIDTH + Place.WON_AFTER_FLOP)
         self.rows = np.bincount(increments, minlength=WIDTH * len(positions)).reshape(-1, WIDTH).astype(np.uint8)
-        self.board_cards = -1
-        last_bet = steps[-1].round if steps else 0
-        if betting.is_showdown and last_bet < betting.round:
-            known = game.board_cards_by_round[last_bet]
-            if known < game.board_cards_by_round[-1]:
-                self.board_cards = known
+        board_cards = board_before_showdown(betting)
+        self.board_cards = -1 if board_cards is None else board_cards
 
 
 def _note(counted: set[int] | list[int], position: int, noted: list[tuple[int, bool]]) -> None:

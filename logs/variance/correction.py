@@ -14,18 +14,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import BettingState, Deal, Game
+from engine import Deal, Game
 from engine.holdem import is_holdem
 from engine.kernels import disk
 from logs.estimation.mean import Bounds, possible_losses
-from logs.record import HandRecord
+from logs.record import BettingMemory, HandRecord
 from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD
-from logs.variance.terms import PotRow, Shares, Terms, chance_terms, shares_refusal, term_values
+from logs.variance.terms import PotRow, Shares, chance_terms, shares_refusal, term_values
 
 MOST_HANDS: Final = 100_000
 """The hands times players up to which a result is corrected unasked: some seconds (docs/variance.md has the rates)."""
 
-_MOST_BETTINGS: Final = 1 << 14
 _ROUNDING: Final = 1e-9
 
 
@@ -35,7 +34,7 @@ class ChanceCorrection:
     def __init__(self, game: Game) -> None:
         self._rounds = game.num_rounds
         self._shares = Shares(game)
-        self._terms: dict[int, tuple[BettingState, Terms]] = {}
+        self._terms = BettingMemory(chance_terms)
         if is_holdem(game):
             # Compiled now, not in the middle of a match, whose clocks would run meanwhile.
             cards = iter(game.deck)
@@ -44,7 +43,7 @@ class ChanceCorrection:
 
     def values(self, records: Sequence[HandRecord]) -> list[list[float]]:
         """The corrected chips of each hand, by position; one or more hands."""
-        terms = [self._terms_of(record.betting) for record in records]
+        terms = [self._terms.of(record.betting) for record in records]
         streams = [record.hand_number for record in records]
         found = term_values(self._shares, [record.deal for record in records], terms, streams)
         corrections = found[:, :, : self._rounds].sum(axis=2).tolist()
@@ -52,15 +51,6 @@ class ChanceCorrection:
             [value + added for value, added in zip(record.values, of_hand, strict=True)]
             for record, of_hand in zip(records, corrections, strict=True)
         ]
-
-    def _terms_of(self, betting: BettingState) -> Terms:
-        found = self._terms.get(id(betting))
-        if found is None:
-            if len(self._terms) >= _MOST_BETTINGS:
-                self._terms.clear()
-            # The betting is kept with them, so that its id is not reused.
-            found = self._terms[id(betting)] = (betting, chance_terms(betting))
-        return found[1]
 
 
 def is_cheap(game: Game, hands: int) -> bool:

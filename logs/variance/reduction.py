@@ -20,12 +20,12 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import BettingState, Card, Game
+from engine import Card, Game
 from logs.estimation import Bounds, RunningMean, score_bounds
 from logs.files import is_plain
 from logs.hand_source import HandFile, HandSource
-from logs.record import HandRecord
-from logs.tracker.all_in import AllInExpectations
+from logs.record import BettingMemory, HandRecord
+from logs.tracker.all_in import AllInExpectations, board_before_showdown
 from logs.tracker.columns import without_stacks
 from logs.variance.cross_fitting import HANDS, ONE, CrossSums
 from logs.variance.estimates import Estimates, Estimator, GameEstimates, Omission, PlayerEstimates, WinRateEstimate
@@ -34,7 +34,6 @@ from logs.variance.terms import (
     Terms,
     chance_columns,
     chance_terms,
-    last_board_before_showdown,
     shares_refusal,
     term_values,
 )
@@ -42,7 +41,6 @@ from logs.variance.terms import (
 _RAW, _ADJUSTED, _FIRST = 2, 3, 4
 """The columns behind `ONE` and `HANDS`; the terms follow."""
 _BATCH: Final = 4096
-_MOST_BETTINGS: Final = 1 << 14
 _CHANCE_NAME: Final = "chance-corrected and AIVAT"
 
 
@@ -67,12 +65,6 @@ class HandCorrections(Protocol):
     def terms(self, record: HandRecord, stream: int) -> Terms:
         """The terms of a hand; a stream as for `logs.variance.terms.Shares.of`."""
         ...
-
-
-class _Betting(NamedTuple):
-    betting: BettingState
-    terms: Terms
-    all_in_board: int | None
 
 
 class _Correction(NamedTuple):
@@ -138,7 +130,7 @@ class _GameSums:
             self._columns += sum(map(len, (*corrections.columns.values(), *corrections.ranges.values())))
         self._bounds: Bounds = score_bounds(game)
         self._stacks: set[tuple[int, ...]] = set()
-        self._bettings: dict[int, _Betting] = {}
+        self._bettings = BettingMemory(lambda betting: (board_before_showdown(betting), chance_terms(betting)))
         self._players: dict[str, int] = {}
         self._sums: list[CrossSums] = []
         self._raw: list[RunningMean] = []
@@ -180,12 +172,12 @@ class _GameSums:
         rows[:, :, _ADJUSTED] = rows[:, :, _RAW]
         chance: list[Terms] = []
         for number, record in enumerate(records):
-            betting = self._betting(record.betting)
-            if betting.all_in_board is not None and self._expectations is not None:
-                expected = self._expectations.values(record.betting, record.deal, betting.all_in_board)
+            board_cards, terms = self._bettings.of(record.betting)
+            if board_cards is not None and self._expectations is not None:
+                expected = self._expectations.values(record.betting, record.deal, board_cards)
                 if expected is not None:
                     rows[number, :, _ADJUSTED] = expected
-            chance.append(betting.terms)
+            chance.append(terms)
         if not self._hidden and self._shares is not None:
             end = _FIRST + self._chance
             deals, streams = [record.deal for record in records], units.tolist()
@@ -195,15 +187,6 @@ class _GameSums:
                 rows[:, :, end:] = term_values(self._shares, deals, corrections, streams)
         rows[:, :, _RAW:] *= 1000 / blind
         self._count(records, rows, units)
-
-    def _betting(self, betting: BettingState) -> _Betting:
-        found = self._bettings.get(id(betting))
-        if found is None:
-            if len(self._bettings) >= _MOST_BETTINGS:
-                self._bettings.clear()
-            found = _Betting(betting, chance_terms(betting), last_board_before_showdown(betting))
-            self._bettings[id(betting)] = found
-        return found
 
     def _count(self, records: Sequence[HandRecord], rows: NDArray[np.float64], units: NDArray[np.int64]) -> None:
         who = np.array([[self._player(name) for name in record.names] for record in records], np.int64)

@@ -137,38 +137,25 @@ class Shares:
         return found
 
 
-class Terms(NamedTuple):
-    """The terms of a hand, as weights of expected shares.
+class Terms:
+    """The terms of a hand, as weights of expected shares, which are added up.
 
     The value of a column for a position is its constant plus the sum over its weights of chips times share.
 
     Attributes:
-        rows: the pots whose shares are needed.
+        rows: the pots whose shares are needed, each with its number.
         weights: flat, three numbers for each: the number of its row, its column, and the chips.
         constants: shape (players, columns), in chips.
     """
 
-    rows: tuple[PotRow, ...]
-    weights: tuple[float, ...]
-    constants: NDArray[np.float64]
-
-
-class TermsBuilder:
-    """Adds up the weights of the terms of one hand."""
-
     def __init__(self, players: int, columns: int) -> None:
         self.constants = np.zeros((players, columns))
-        self._rows: dict[PotRow, int] = {}
-        self._weights: list[float] = []
+        self.rows: dict[PotRow, int] = {}
+        self.weights: list[float] = []
 
     def add(self, row: PotRow, column: int, chips: float) -> None:
         """Add a weight of a pot's share."""
-        self._weights += (self._rows.setdefault(row, len(self._rows)), column, chips)
-
-    @property
-    def terms(self) -> Terms:
-        """What has been added up."""
-        return Terms(tuple(self._rows), tuple(self._weights), self.constants)
+        self.weights += (self.rows.setdefault(row, len(self.rows)), column, chips)
 
 
 def term_values(
@@ -207,7 +194,7 @@ def chance_terms(betting: BettingState) -> Terms:
     game = betting.game
     rounds, players = game.num_rounds, game.num_players
     all_players = (1 << players) - 1
-    found = TermsBuilder(players, chance_columns(game))
+    found = Terms(players, chance_columns(game))
     dealt = PotRow(all_players, 0)
     chips = float(sum(game.blinds) or game.big_blind)
     for column, amount in ((0, chips), (rounds, float(game.big_blind))):
@@ -231,15 +218,4 @@ def chance_terms(betting: BettingState) -> Terms:
         ):
             found.add(PotRow(members, before), column, amount)
             found.add(PotRow(members, after), column, -amount)
-    return found.terms
-
-
-def last_board_before_showdown(betting: BettingState) -> int | None:
-    """How many cards of the board lay there when all betting was over; None where none was to come, or all but one
-    folded."""
-    rounds = betting.rounds
-    last = max([round_ for round_, actions in enumerate(rounds) if actions], default=0)
-    game = betting.game
-    if not betting.is_showdown or game.board_cards_by_round[last] == game.board_cards_by_round[-1]:
-        return None
-    return game.board_cards_by_round[last]
+    return found

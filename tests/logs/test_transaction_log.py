@@ -167,9 +167,9 @@ def test_many_lines_of_ours_are_read_alike_hand_by_hand(lines: list[str], is_lim
         return
     one_by_one = [parse_transactions([line], is_limit=is_limit)[0] for line in text.splitlines(keepends=True)]
     read_again = [
-        (hand.lines_before + i, hand.hand_number, action, times)
+        (hand.line + i, hand.hand_number, action, times)
         for hand in hands
-        for i, (action, times) in enumerate(zip(hand.actions, hand.times, strict=True))
+        for i, (action, times) in enumerate(zip(hand.actions or (), hand.times, strict=True))
     ]
     assert read_again == [
         (i, one.hand_number, one.action and format_action(one.action), one.times) for i, one in enumerate(one_by_one)
@@ -180,8 +180,8 @@ def test_what_we_write_is_read_the_fast_way() -> None:
     for is_limit, actions in ((True, [RAISE, CALL, CALL, FOLD]), (False, [raise_to(300), CALL, CALL, FOLD])):
         lines = [format_transaction(action, i // 3, 10**15 + i, 10**15 + 2 * i) for i, action in enumerate(actions)]
         first, second = parse_own_lines("".join(lines), is_limit=is_limit) or ()
-        assert (first.hand_number, first.lines_before, len(first.actions)) == (0, 0, 3)
-        assert second == (3, 1, ("f",), [Times(10**15 + 3, 10**15 + 6)])
+        assert (first.hand_number, first.line, len(first.actions or ())) == (0, 0, 3)
+        assert second == (3, 1, ("f",), [Times(10**15 + 3, 10**15 + 6)], [])
         assert parse_own_lines("".join(lines)[:-1], is_limit=is_limit) is None
         assert parse_own_lines("".join(lines), is_limit=not is_limit) is None
 

@@ -47,7 +47,7 @@ def test_what_was_departed_from_is_played_out() -> None:
                 folds += 1
     everything = next(cell for cell in found.cells if cell.dimension == "everything")
     assert found.parted == everything.deals == folds > 30
-    assert everything.per_100_hands * 120 / 100 == pytest.approx(lost)
+    assert everything.won.mean * 120 / 100 == pytest.approx(lost)
     assert found == leaks_against_policy(deals, "A", make_bot("calling"), "calling")
 
 

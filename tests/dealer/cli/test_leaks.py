@@ -30,7 +30,8 @@ def test_json_holds_what_was_found(arena_here: Arena, run: Path) -> None:
     told = json.loads(ran.out)
     assert (told["player"], told["others"], told["deals"]) == ("calling", ["random"], 300)
     assert [cell["name"] for cell in told["cells"]] == [cell.name for cell in found.cells]
-    assert [cell["half_width_simultaneous_95"] for cell in told["cells"]] == [cell.half_width for cell in found.cells]
+    half_widths = [cell.won.half_width for cell in found.cells]
+    assert [cell["half_width_simultaneous_95"] for cell in told["cells"]] == half_widths
     won = sum(record.values[record.names.index("calling")] for record in find([run]).hands())
     everything = next(cell for cell in told["cells"] if cell["dimension"] == "everything")
     assert everything["chips_per_100_hands"] == pytest.approx(won / 6)

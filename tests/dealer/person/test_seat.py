@@ -15,7 +15,7 @@ from dealer.person.seat import HumanSeat, Scene, in_words
 from engine import CALL, FOLD, RAISE, Hand, Position, Seat, deals
 from logs.estimation import AnyTimeMean, score_bounds
 from logs.hand_source import find
-from logs.view import Returned, Won
+from logs.view import Moved
 from protocol import LocalProtocolError, find_game, format_action, shipped_games
 from tests.dealer.person.scenes import NAMES, scene_of, seat_in
 from tests.engine.strategies import random_action
@@ -158,8 +158,9 @@ def test_recorded_hands_from_every_seat(name: str) -> None:
                 if action is not None:
                     hand.apply(action)
             assert scene.values == pytest.approx(record.values, abs=1e-5)
-            won = {one.position: one.chips for one in scene.history if isinstance(one, Won)}
-            back = {one.position: one.chips for one in scene.history if isinstance(one, Returned)}
+            moved = [one for one in scene.history if isinstance(one, Moved)]
+            won = {one.position: one.chips for one in moved if one.verb == "win"}
+            back = {one.position: one.chips for one in moved if one.verb == "get"}
             for at, value in enumerate(record.values):
                 given = won.get(Position(at), 0) + back.get(Position(at), 0)
                 assert given - hand.betting.spent[at] == pytest.approx(value, abs=1e-5)

@@ -27,9 +27,9 @@ def test_the_accounts_of_every_dimension_add_up_to_the_result() -> None:
     won = sum(record.values[record.names.index("A")] for deal in deals for _, record in deal)
     for dimension in DIMENSIONS:
         cells = [cell for cell in found.cells if cell.dimension == dimension]
-        assert sum(cell.per_100_hands for cell in cells) * 600 / 100 == pytest.approx(won)
+        assert sum(cell.won.mean for cell in cells) * 600 / 100 == pytest.approx(won)
         assert sum(cell.deals for cell in cells) == found.parted
-        assert all(one.per_100_hands <= other.per_100_hands for one, other in pairwise(cells))
+        assert all(one.won.mean <= other.won.mean for one, other in pairwise(cells))
     assert found == pickle.loads(pickle.dumps(found)) == leaks_of(deals, "A")
 
 
@@ -83,15 +83,15 @@ def test_among_more_players_each_is_compared_with_all_others(players: int) -> No
                     parted.add(number)
     hands = 60 * players
     cells = {(cell.dimension, cell.name): cell for cell in found.cells}
-    assert cells["everything", "all decisions"].per_100_hands * hands / 100 == pytest.approx(everything)
+    assert cells["everything", "all decisions"].won.mean * hands / 100 == pytest.approx(everything)
     assert cells["everything", "all decisions"].deals == found.parted == len(parted)
     for name, chips in zip(position_names(deals[0][0][1].game), by_position, strict=True):
         cell = cells[BY_POSITION, name]
         assert (cell.deals, cell.choices) == (60, ())
-        assert cell.per_100_hands * hands / 100 == pytest.approx(chips)
+        assert cell.won.mean * hands / 100 == pytest.approx(chips)
     for dimension in DIMENSIONS:
         of_dimension = [cell for cell in found.cells if cell.dimension == dimension]
-        assert sum(cell.per_100_hands for cell in of_dimension) * hands / 100 == pytest.approx(everything)
+        assert sum(cell.won.mean for cell in of_dimension) * hands / 100 == pytest.approx(everything)
     won = sum(record.values[record.names.index("A")] for deal in deals for _, record in deal)
     assert sum(by_position) == pytest.approx(won * players / (players - 1))
 

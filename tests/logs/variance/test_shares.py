@@ -78,7 +78,7 @@ def test_shares_before_the_flop_are_right_on_average() -> None:
     game = find_game("holdem.limit.3p")[1]
     holes = (parse_cards("AhKd"), parse_cards("QsQc"), parse_cards("7h7s"))
     deal = Deal(tuple(holes), ())
-    row = chance_terms(betting_start(game)).rows[0]
+    row = next(iter(chance_terms(betting_start(game)).rows))
     found = Shares(game).of([deal] * 400, np.arange(400), [row] * 400, range(400))
     exact = showdown_odds(holes).equities
     errors = found.std(axis=0) / 20
@@ -97,7 +97,7 @@ def test_shares_on_boards_are_those_of_all_boards() -> None:
         members = sum([1 << position for position in inside])
         dead = [card for at in range(6) if at not in inside for card in holes[at]]
         for known in (3, 4, 5):
-            row = chance_terms(betting_start(game)).rows[0]._replace(members=members, known=known)
+            row = PotRow(members, known)
             found = Shares(game).of([deal], np.array([0]), [row], [7])[0]
             exact = showdown_odds([holes[at] for at in inside], deal.board[:known], dead=dead).equities
             assert found[inside] == pytest.approx(exact, abs=1e-12)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from engine import CALL, betting_start, raise_to
-from logs.tracker.all_in import AllInExpectations
+from logs.tracker.all_in import AllInExpectations, board_before_showdown
 from logs.variance.cross_fitting import HANDS, ONE, CrossSums
-from logs.variance.terms import Shares, chance_columns, chance_terms, last_board_before_showdown, term_values
+from logs.variance.terms import Shares, chance_columns, chance_terms, term_values
 from protocol import find_game
 from tests.logs.variance.small_games import Strategy, Weighed, all_hands, drawn, small_game, uniform
 
@@ -35,7 +35,7 @@ def expectations(hands: list[Weighed], position: int) -> tuple[CrossSums, int]:
     rows[:, 2] = [record.values[position] for record in records]
     rows[:, 3] = rows[:, 2]
     for row, record in zip(rows, records, strict=True):
-        board = last_board_before_showdown(record.betting)
+        board = board_before_showdown(record.betting)
         if board is not None and (values := expected.values(record.betting, record.deal, board)) is not None:
             row[3] = values[position]
     rows[:, 4:] = terms[:, position]
@@ -102,7 +102,7 @@ def test_all_in_side_pots_have_terms_of_their_own() -> None:
     assert betting.finished
     rows = {row.members for row in chance_terms(betting).rows}
     assert rows == {0b111, 0b110}
-    assert last_board_before_showdown(betting) == 0
+    assert board_before_showdown(betting) == 0
 
 
 def test_terms_of_all_positions_add_up_to_0() -> None:
