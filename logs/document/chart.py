@@ -18,7 +18,7 @@ from logs.estimation import Estimate
 
 _WIDTH: Final = 480
 _HEIGHT: Final = 260
-_LEFT, _RIGHT, _TOP, _BOTTOM = 68, 14, 14, 46
+_RIGHT, _TOP, _BOTTOM = 14, 14, 46
 _BAR_HEIGHT: Final = 24
 _INTERVAL_WIDTH: Final = 160
 _INTERVAL_HEIGHT: Final = 16
@@ -55,6 +55,10 @@ class _Scale:
     @property
     def ends(self) -> tuple[float, float]:
         return (10.0**self._low, 10.0**self._high) if self.axis.is_log else (self._low, self._high)
+
+    @property
+    def ticks(self) -> list[float]:
+        return ticks(*self.ends, is_log=self.axis.is_log)
 
     def _along(self, value: float) -> float:
         return math.log10(value) if self.axis.is_log else float(value)
@@ -97,8 +101,9 @@ def _lines(chart: Chart) -> str:
         ys += [one.ys[-1] + sign * (half or 0.0) for sign in (-1, 1)]
     if not chart.y.is_log:
         ys.append(0.0)
-    x = _Scale(xs, chart.x, _LEFT, _WIDTH - _RIGHT)
     y = _Scale(ys, chart.y, _HEIGHT - _BOTTOM, _TOP, 0.05)
+    left = 30 + _LETTER * max((len(f"{at:,.6g}") for at in y.ticks), default=0)
+    x = _Scale(xs, chart.x, left, _WIDTH - _RIGHT)
     parts = [*_frame(x, y, _HEIGHT)]
     for at, name in chart.marks:
         parts.append(f'<line class="mark" x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>')
@@ -214,7 +219,7 @@ def _square(grid: HandGrid) -> str:
 def _frame(x: _Scale, y: _Scale | None, height: int) -> Iterable[str]:
     """Grid, ticks and names of the axes."""
     bottom = height - _BOTTOM
-    for at in ticks(*x.ends, is_log=x.axis.is_log):
+    for at in x.ticks:
         kind = "zero" if not at else "grid"
         anchor = "end" if x(at) > _WIDTH - 3 * _RIGHT else "middle"
         yield f'<line class="{kind}" x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{_TOP}" y2="{bottom}"/>'
@@ -222,10 +227,11 @@ def _frame(x: _Scale, y: _Scale | None, height: int) -> Iterable[str]:
     yield f'<text x="{_WIDTH - _RIGHT}" y="{height - 6}" text-anchor="end">{escape(x.axis.heading)}</text>'
     if y is None:
         return
-    for at in ticks(*y.ends, is_log=y.axis.is_log):
+    left = x(x.ends[0])
+    for at in y.ticks:
         kind = "zero" if not at else "grid"
-        yield f'<line class="{kind}" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y(at):.1f}" y2="{y(at):.1f}"/>'
-        yield f'<text x="{_LEFT - 8}" y="{y(at) + 4:.1f}" text-anchor="end">{at:,.6g}</text>'
+        yield f'<line class="{kind}" x1="{left:.1f}" x2="{_WIDTH - _RIGHT}" y1="{y(at):.1f}" y2="{y(at):.1f}"/>'
+        yield f'<text x="{left - 8:.1f}" y="{y(at) + 4:.1f}" text-anchor="end">{at:,.6g}</text>'
     place, name = f"translate(14 {(_TOP + bottom) / 2:.0f}) rotate(-90)", escape(y.axis.heading)
     yield f'<text transform="{place}" text-anchor="middle">{name}</text>'
 

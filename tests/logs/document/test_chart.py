@@ -103,3 +103,12 @@ def test_intervals_are_on_one_scale_and_a_long_one_does_not_squeeze_the_others()
     assert at[0] - at[1] > 25
     assert [len(_of_class(one, "whisker")) for one in drawn] == [1, 1, 0, 0]
     assert interval_svgs([]) == []
+
+
+@pytest.mark.parametrize("most", [5, 20_000, 3_000_000])
+def test_figures_of_an_axis_do_not_reach_its_name(most: int) -> None:
+    svg = chart_svg(Chart("Winnings", HANDS, CHIPS, (Series("a", (0, 20), (0, -most)),)))
+    figures = [text for text in _parsed(svg).iter("text") if (text.text or "").startswith("-")]
+    assert figures
+    for text in figures:
+        assert float(text.get("x", "")) - 7 * len(text.text or "") > 20
