@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal
 from dealer.cli.options import Given, RunOptions
-from dealer.cli.running import merged, run_new
+from dealer.cli.running import run_new
 from dealer.run.settings import Command, RunSettings
 
 
@@ -42,26 +43,15 @@ def play(
     Every bot is a process of its own, connected over TCP. The same cards are played again with the seats rotated.
     Without arguments, two built-in bots play limit hold'em.
     """
-    asked = options.seating | settings | split_words(words or [])
+    observer = preview = None
     if plan:
         from dealer.cli.pilot import show_plan
 
-        show_plan(
-            terminal,
-            merged(Command.PLAY, asked, options.config),
-            is_silent=options.quiet,
-            as_json=options.as_json,
-        )
-    if not watch:
-        run_new(terminal, Command.PLAY, asked, options)
-        return
-    from dealer.cli.pages import pages_during, require_web
+        preview = partial(show_plan, terminal, is_silent=options.quiet, as_json=options.as_json)
+    elif watch:
+        from dealer.cli.pages import pages_during, require_web
 
-    require_web()
-    run_new(
-        terminal,
-        Command.PLAY,
-        asked,
-        options,
-        observer=lambda folder: pages_during(terminal, folder, opens_browser=not no_browser),
-    )
+        require_web()
+        observer = partial(pages_during, terminal, opens_browser=not no_browser)
+    asked = options.seating | settings | split_words(words or [])
+    run_new(terminal, Command.PLAY, asked, options, observer=observer, preview=preview)

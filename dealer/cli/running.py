@@ -50,28 +50,32 @@ def run_new(
     options: RunOptions,
     scheduler: str | None = None,
     observer: Observer | None = None,
+    *,
+    preview: Callable[[RunSettings], None] | None = None,
 ) -> None:
-    """Play what the settings and the configuration file ask for, in a new folder, and end the command."""
+    """Play what the settings ask for in a new folder, or show them to `preview`, and end the command.
+
+    The settings of the command line take precedence over those of the configuration file, and these over the user's
+    defaults.
+    """
     check_writable(options.junit)
     if scheduler is not None and "workers" in settings:
         abort("--workers counts matches on this machine, and a cluster has workers of its own: leave one out")
-    asked = merged(command, settings, options.config)
+    data: dict[str, Any] = {}
+    if options.config is not None:
+        data = read_config(options.config)
+        written = validated(data, str(options.config))
+        if "command" in data and written.command is not command:
+            raise ConfigError(f"{options.config} is for 'arena {written.command}', not for 'arena {command}'")
+        if "games" in settings:
+            data.pop("game", None)
+    asked = validated(user_defaults() | data | settings | {"command": command})
+    if preview is not None:
+        preview(asked)
+        return
     # Connect before creating the folder.
     with workers_from(1, scheduler) as cluster:
         play_and_show(terminal, new_run(asked, options.out), options, cluster, observer)
-
-
-def merged(command: Command, settings: dict[str, Any], path: Path | None) -> RunSettings:
-    """The user's defaults, the settings of the file and those of the command line; later ones take precedence."""
-    data: dict[str, Any] = {}
-    if path is not None:
-        data = read_config(path)
-        written = validated(data, str(path))
-        if "command" in data and written.command is not command:
-            raise ConfigError(f"{path} is for 'arena {written.command}', not for 'arena {command}'")
-        if "games" in settings:
-            data.pop("game", None)
-    return validated(user_defaults() | data | settings | {"command": command})
 
 
 def resume_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, scheduler: str | None) -> None:

@@ -24,8 +24,8 @@ from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.folder import launching
-from dealer.run.match_run import LocalRun, MatchPlan, MatchRun, TcpRun
-from dealer.run.plan import ContestPlan, Slot
+from dealer.run.match_run import LocalRun, MatchRun, TcpRun
+from dealer.run.plan import ContestPlan, MatchPlan
 from dealer.run.results import TrainingReport
 from dealer.run.resume import recover_match
 from dealer.run.scores import Scores
@@ -242,7 +242,8 @@ class Contest:
         """
         if self.training is not None:
             self.training.begin()
-        plans = [self.match_plan(slot) for slot in self.slots]
+        files = [() if self.training is None else self.training.learner_files(slot) for slot in self.slots]
+        plans = list(map(self.plan.match_of, self.slots, files))
         self._count(list(map(self._recovered, plans)))
         kind = LocalRun if self.plan.run.in_process else TcpRun
         for index, (plan, tally) in enumerate(zip(plans, self.tallies, strict=True)):
@@ -270,14 +271,6 @@ class Contest:
 
     def _scores_of(self, counted: Sequence[Tally] | Sequence[CorrectedValues]) -> Scores:
         return Scores(self.plan.game, self.slots, [of_match.values for of_match in counted])
-
-    def match_plan(self, slot: Slot) -> MatchPlan:
-        """One of its matches as it is to be run."""
-        plan = self.plan
-        players = tuple([plan.players[player] for player in slot.players])
-        bot_seeds = tuple([plan.bot_seed(slot, player) for player in slot.players])
-        learner_files = () if self.training is None else self.training.learner_files(slot)
-        return MatchPlan(plan.setup_of(slot), plan.record, players, bot_seeds, plan.run.listening, learner_files)
 
     @property
     def _is_over(self) -> bool:

@@ -26,7 +26,6 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -43,45 +42,22 @@ from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.journal import Journal
 from dealer.match.sentences import process_sentences, sentence_of
-from dealer.match.setup import Loss, MatchSetup, Phase
+from dealer.match.setup import Loss, Phase
 from dealer.run.bot_code import bot_code
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
-from dealer.run.plan import Listening
-from dealer.run.record import MatchFiles, RecordPlan
+from dealer.run.plan import MatchPlan
+from dealer.run.record import MatchFiles
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.links import OpenSeat
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import notify_from_thread
-from dealer.table.players import LearnerFiles, Player, PlayerKind, make_player
+from dealer.table.players import Player, PlayerKind, make_player
 from engine import Seat
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class MatchPlan:
-    """A match to be run.
-
-    Attributes:
-        record: what is kept of it, and where.
-        players: by seat.
-        bot_seeds: by seat, for the chance decisions of built-in bots.
-        learner_files: by seat, for players that learn; empty without any.
-    """
-
-    setup: MatchSetup
-    record: RecordPlan
-    players: tuple[Player, ...]
-    bot_seeds: tuple[int, ...]
-    listening: Listening = field(default_factory=Listening)
-    learner_files: tuple[LearnerFiles | None, ...] = ()
-
-    def files_of(self, seat: int) -> LearnerFiles | None:
-        """What the player in a seat is given, if it learns."""
-        return self.learner_files[seat] if self.learner_files else None
 
 
 class MatchRun(ABC):

@@ -17,7 +17,7 @@ import os
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from dealer.run.record import RecordPlan
 from dealer.run.settings import BotSettings, Command, Format, RunSettings, Score, Seating
 from dealer.table.confinement import Confinement
 from dealer.table.listener import MOST_SEATS
-from dealer.table.players import Player, PlayerKind, parse_player, unique_names
+from dealer.table.players import LearnerFiles, Player, PlayerKind, parse_player, unique_names
 from engine import DealKey, Game, Seed, derived_seed
 from engine.errors import quoted
 from logs.errors import UnsupportedGameError
@@ -175,6 +175,29 @@ class Slot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """A match to be run.
+
+    Attributes:
+        record: what is kept of it, and where.
+        players: by seat.
+        bot_seeds: by seat, for the chance decisions of built-in bots.
+        learner_files: by seat, for players that learn; empty without any.
+    """
+
+    setup: MatchSetup
+    record: RecordPlan
+    players: tuple[Player, ...]
+    bot_seeds: tuple[int, ...]
+    listening: Listening = field(default_factory=Listening)
+    learner_files: tuple[LearnerFiles | None, ...] = ()
+
+    def files_of(self, seat: int) -> LearnerFiles | None:
+        """What the player in a seat is given, if it learns."""
+        return self.learner_files[seat] if self.learner_files else None
+
+
+@dataclass(frozen=True, slots=True)
 class ContestPlan:
     """A contest to be played.
 
@@ -232,21 +255,24 @@ class ContestPlan:
         """The seed of a match."""
         return derived_seed(self.run.seed, slot.seating) if self.has_own_cards else self.run.seed
 
-    def setup_of(self, slot: Slot) -> MatchSetup:
+    def match_of(self, slot: Slot, learner_files: tuple[LearnerFiles | None, ...] = ()) -> MatchPlan:
         """One of its matches."""
-        return MatchSetup(
+        run, players = self.run, tuple([self.players[player] for player in slot.players])
+        setup = MatchSetup(
             game=self.game,
             name=slot.name,
             hands=slot.hands,
             seed=self.seed_of(slot),
             names=tuple([self.names[player] for player in slot.players]),
-            fixed_seats=self.run.fixed_seats,
+            fixed_seats=run.fixed_seats,
             first_hand=slot.first_hand,
-            limits=self.run.limits,
-            on_fault=self.run.on_fault,
+            limits=run.limits,
+            on_fault=run.on_fault,
             max_idle_lines_per_hand=_MAX_IDLE_LINES_PER_HAND,
-            own_limits=tuple([self.players[player].limits for player in slot.players]),
+            own_limits=tuple([player.limits for player in players]),
         )
+        bot_seeds = tuple([self.bot_seed(slot, player) for player in slot.players])
+        return MatchPlan(setup, self.record, players, bot_seeds, run.listening, learner_files)
 
     def bot_seed(self, slot: Slot, player: int) -> int:
         """The seed of a player's own draws: the same in every slice, so that it does not matter how hands are cut."""

@@ -235,8 +235,6 @@ def error_answer(site: Site, request: HTTPConnection, error: WebError) -> Respon
     answer: Response
     if request.url.path.startswith(_API):
         problem: dict[str, object] = {"title": heading, "status": error.status, "detail": error.sentence}
-        # As it was before there was a standard for it.
-        problem["error"] = error.sentence
         if error.limit:
             problem["ratelimit"] = {"key": error.limit, "seconds": error.wait_s}
         answer = JSONResponse(problem, error.status, media_type="application/problem+json")

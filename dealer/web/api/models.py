@@ -44,7 +44,6 @@ class Problem(Model):
     title: str = Field(description="what the status means")
     status: int
     detail: str = Field(description="what is wrong with this call, in a sentence")
-    error: str = Field(description="the same sentence")
     ratelimit: RateLimited = Field(None, description="only where a limit is reached")  # type: ignore[assignment]
 
 

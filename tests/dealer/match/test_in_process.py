@@ -27,7 +27,8 @@ from dealer.match.in_process import InProcessMatch
 from dealer.match.sentences import sentence_of
 from dealer.match.setup import MatchSetup, Phase
 from dealer.reference.command import failure_text
-from dealer.run.match_run import MatchPlan, TcpRun
+from dealer.run.match_run import TcpRun
+from dealer.run.plan import MatchPlan
 from dealer.run.record import MatchFiles, RecordPlan
 from dealer.run.writers import LogWriter
 from dealer.table.loop import new_event_loop

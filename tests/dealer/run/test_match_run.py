@@ -23,8 +23,8 @@ from dealer.match.clocks import TimeLimits
 from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.reports.sentences import fault_phrase
-from dealer.run.match_run import MatchPlan, TcpRun
-from dealer.run.plan import Listening
+from dealer.run.match_run import TcpRun
+from dealer.run.plan import Listening, MatchPlan
 from dealer.run.record import MatchFiles, RecordPlan
 from dealer.run.resume import recover_match
 from dealer.table.launcher import BotProcess

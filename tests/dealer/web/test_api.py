@@ -138,7 +138,7 @@ def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> None:
         kuhn = await program.finished((await program.submit(KUHN)).json()["id"])
         refused = await program.get(f"/runs/{kuhn['runs'][0]['id']}/matches/0/export/pokerstars")
         assert refused.status_code == 409
-        assert refused.json()["error"].endswith(".")
+        assert refused.json()["detail"].endswith(".")
 
     visit(small_house(), talk, tmp_path / "data")
 
@@ -316,8 +316,8 @@ def test_requests_that_make_no_sense_are_told_why(tmp_path: Path, wish: Any, tol
     async def talk(one: Visit) -> None:
         answer = await Program(one).submit(wish)
         assert answer.status_code == 422
-        assert told.lower() in answer.json()["error"].lower()
-        assert answer.json()["error"].endswith(".")
+        assert told.lower() in answer.json()["detail"].lower()
+        assert answer.json()["detail"].endswith(".")
         headers = {"authorization": f"Bearer {one.token}"}
         assert (await one.browser.post(f"{PREFIX}/jobs", content=b"\xff{", headers=headers)).status_code == 422
         assert one.house.rows("SELECT count(*) FROM jobs") == [(0,)]

@@ -125,7 +125,6 @@ def test_errors_are_one_sentence_in_a_page_or_as_json() -> None:
         "title": "Too Many Requests",
         "status": 429,
         "detail": "Wait a little.",
-        "error": "Wait a little.",
         "ratelimit": {"key": "some.limit", "seconds": 7},
     }
     assert client().get("/api/nothing").json()["detail"] == "Page not found."
