@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from engine import (
     CALL,
@@ -363,15 +363,11 @@ def _scan_cards(text: str, start: int, most: int) -> tuple[tuple[Card, ...], int
 _LEGACY_TOKEN = re.compile(r"([bcrf])([0-9]{0,18})")
 
 
-class LegacyState(NamedTuple):
-    """A state in the older form: today's state, and the blinds in the order they were posted, in chips."""
-
-    state: MatchState
-    blinds: tuple[int, ...]
-
-
-def parse_legacy_state(text: str) -> LegacyState:
+def parse_legacy_state(text: str) -> tuple[MatchState, tuple[int, ...]]:
     """Read a state in the older form, with or without ``MATCHSTATE:`` before it.
+
+    Returns:
+        the state in today's form, and the blinds in the order they were posted, in chips.
 
     Raises:
         FormatError: it is not such a state; `column` is the first wrong byte.
@@ -393,8 +389,7 @@ def parse_legacy_state(text: str) -> LegacyState:
         board = ((), *(parse_cards(cards) for cards in board_texts))
     except CardError as error:
         raise FormatError(text, starts[3], str(error)) from None
-    state = MatchState(Position(int(fields[0])), int(fields[1]), rounds, hole_cards, board)
-    return LegacyState(state, blinds)
+    return MatchState(Position(int(fields[0])), int(fields[1]), rounds, hole_cards, board), blinds
 
 
 def _parse_legacy_betting(

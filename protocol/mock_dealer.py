@@ -12,20 +12,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from engine import Game, IllegalAction
 from protocol.actions import format_action
 from protocol.errors import LocalProtocolError
 from protocol.game_definition import find_game
 from protocol.match_state import betting_after, format_betting, parse_match_state
 from protocol.session import NEED_DATA, Closed, Comment, DealerSession, Handshake, Reply
-
-
-class _Step(NamedTuple):
-    line: bytes
-    expects: tuple[str, ...] | None
-    """None: no reply is due. Empty: any legal action. Else one of these."""
 
 
 class MockDealer:
@@ -40,11 +32,12 @@ class MockDealer:
         self.game = find_game(game)[1] if isinstance(game, str) else game
         self.replies: list[str] = []
         self.comments: list[bytes] = []
-        self._script: list[_Step] = []
+        self._script: list[tuple[bytes, tuple[str, ...] | None]] = []
+        """Lines and the replies to them: None where none is due; any legal action if empty, else one of these."""
         self._session = DealerSession(self.game)
         self._done = 0
         self._is_greeted = False
-        self._awaits: _Step | None = None
+        self._awaits: tuple[bytes, tuple[str, ...]] | None = None
 
     def tell(self, state: str) -> MockDealer:
         """Add a state that asks no player, or another player.
@@ -72,7 +65,7 @@ class MockDealer:
             raise LocalProtocolError(
                 f"{state!r} {'asks this player: use ask()' if asks else 'asks no player: use tell()'}"
             )
-        self._script.append(_Step(state.encode("latin-1") + b"\r\n", expects))
+        self._script.append((state.encode("latin-1") + b"\r\n", expects))
         return self
 
     def receive(self, data: bytes) -> bytes:
@@ -132,31 +125,31 @@ class MockDealer:
     def _advance(self) -> bytes:
         out = b""
         while self._awaits is None and self._done < len(self._script):
-            step = self._script[self._done]
+            line, expects = self._script[self._done]
             self._done += 1
-            out += self._session.send(step.line, is_question=step.expects is not None)
-            if step.expects is not None:
-                self._awaits = step
+            out += self._session.send(line, is_question=expects is not None)
+            if expects is not None:
+                self._awaits = line, expects
         return out
 
     def _check_reply(self, event: Reply) -> None:
-        step = self._awaits
-        assert step is not None
+        assert self._awaits is not None
+        line, expects = self._awaits
         action = format_action(event.action)
-        state = parse_match_state(step.line.decode("latin-1").rstrip(), self.game)
+        state = parse_match_state(line.decode("latin-1").rstrip(), self.game)
         try:
             betting_after(self.game, format_betting(state.rounds)).check(event.action)
         except IllegalAction as error:
             raise AssertionError(f"{action!r} is illegal at {self._asked_text()}: {error}") from None
-        if step.expects and action not in step.expects:
+        if expects and action not in expects:
             raise AssertionError(
-                f"the bot answered {action!r} to {self._asked_text()}, expected {' or '.join(step.expects)}"
+                f"the bot answered {action!r} to {self._asked_text()}, expected {' or '.join(expects)}"
             )
         self.replies.append(action)
         self._awaits = None
 
     def _asked_text(self) -> str:
-        return repr(self._awaits.line.decode("latin-1").rstrip()) if self._awaits else "nothing"
+        return repr(self._awaits[0].decode("latin-1").rstrip()) if self._awaits else "nothing"
 
 
 def _describe(event: object) -> str:

@@ -139,7 +139,7 @@ class CfrBot(Bot):
             return {action: chances for action, chances in river.policy(node).items() if chances.any()}
         from bots.cfr.lookup import play
 
-        return play(strategy, view.betting, view.board, strategy.buckets_on).policy
+        return play(strategy, view.betting, view.board, strategy.buckets_on)[0]
 
     def _decide(self, view: View) -> _Decided:
         import numpy as np
@@ -154,9 +154,11 @@ class CfrBot(Bot):
             number = holding_number(*view.hole_cards)
             chances = {action: float(chance[number]) for action, chance in river.policy(node).items()}
             return _Decided({action: chance for action, chance in chances.items() if chance > 0}, river)
-        played = play(strategy, view.betting, view.board, lambda board: np.array([self._bucket(strategy, view, board)]))
-        chances = {action: float(chance[0]) for action, chance in played.policy.items()}
-        readings = "".join(f"; {_in_words(reading)}" for reading in played.read)
+        policy, read = play(
+            strategy, view.betting, view.board, lambda board: np.array([self._bucket(strategy, view, board)])
+        )
+        chances = {action: float(chance[0]) for action, chance in policy.items()}
+        readings = "".join(f"; {_in_words(reading)}" for reading in read)
         return _Decided({action: chance for action, chance in chances.items() if chance > 0}, None, readings)
 
     def _reason(self, view: View, decided: _Decided) -> str:

@@ -287,17 +287,13 @@ BucketsOn: TypeAlias = Callable[[tuple[Card, ...]], Buckets]
 """The buckets of one holding, shape (1,), or of all, shape (1326,), with the board as it was in a round."""
 
 
-class PlayedPolicy(NamedTuple):
-    """What is played: the probability of each action by holding, and how the other player's raises were read.
+def play(
+    strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn
+) -> tuple[Mapping[Action, Chances], tuple[Reading, ...]]:
+    """The probability of each action by holding, and how the other player's raises were read.
 
     Every action has some probability with one of the holdings.
     """
-
-    policy: Mapping[Action, Chances]
-    read: tuple[Reading, ...]
-
-
-def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn) -> PlayedPolicy:
     shown = strategy.game.board_cards_by_round
 
     def decide(place: TreePosition, state: BettingState) -> Mapping[Action, Chances]:
@@ -306,7 +302,7 @@ def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...],
     found, read = tree_positions(strategy, betting, len(buckets_on(board)), decide)
     left = decide(replace(found[0], node=LEFT, owes_call=False), betting)
     policy = mixed(found, [decide(place, betting) for place in found], left)
-    return PlayedPolicy({action: chances for action, chances in policy.items() if chances.any()}, tuple(read))
+    return {action: chances for action, chances in policy.items() if chances.any()}, tuple(read)
 
 
 def decided_at(
@@ -358,7 +354,7 @@ def ranges(
     weights = np.tile(are_free(board), (2, 1)).astype(np.float64)
     state = betting_start(strategy.game)
     for position, action in (one for actions in betting.rounds[:-1] for one in actions):
-        played = play(strategy, state, board[: shown[state.round]], buckets_on).policy
+        played = play(strategy, state, board[: shown[state.round]], buckets_on)[0]
         weights[position] = narrowed(weights[position], _likely(played, state, action))
         state = state.after(action)
     return weights

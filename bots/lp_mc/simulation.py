@@ -194,7 +194,7 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
     shares, hands, of_hands = _draw(view.hole_cards, view.board, left_out, sizes, mixed(numbers))
     spent = view.hand_committed[view.position] if options.sunk == WHOLE_HAND else 0
     values = [
-        sum(size * line.sure + line.pot * share / 2 for line, size, share in zip(of, sizes, shares, strict=True))
+        sum(size * sure + pot * share / 2 for (sure, pot), size, share in zip(of, sizes, shares, strict=True))
         / options.trials
         - spent
         for of in lines
@@ -204,9 +204,9 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
 
 def _lines(
     view: View, action: Action, chances: Sequence[Sequence[AggressionCuts]], aggressions: Sequence[float]
-) -> list[SimulatedLine]:
+) -> list[tuple[int, int]]:
     cuts = sorted({cut for cells in chances for cell in cells for cut in cell})
-    known: dict[int, SimulatedLine] = {}
+    known: dict[int, tuple[int, int]] = {}
     lines = []
     for aggression in aggressions:
         at = bisect_right(cuts, aggression)
@@ -231,22 +231,15 @@ def _draw(
     return shares.tolist(), len(left.low), len(holdings.low)
 
 
-class SimulatedLine(NamedTuple):
-    """What we get in the end, in chips: ``sure + pot * our share of a showdown``.
-
-    Attributes:
-        sure: what the cards do not decide, less what we still put in.
-        pot: what a showdown decides; 0 where the opponent folds.
-    """
-
-    sure: int
-    pot: int
-
-
 def play_out(
     betting: BettingState, action: Action, chances: Sequence[Sequence[AggressionCuts]], aggression: float
-) -> SimulatedLine:
-    """Bet a hand of two players to its end: we take a legal action now, and call from then on."""
+) -> tuple[int, int]:
+    """Bet a hand of two players to its end: we take a legal action now, and call from then on.
+
+    Returns:
+        what the cards do not decide, less what we still put in, and the pot that a showdown decides, 0 where the
+        opponent folds: of it we get our share, in chips.
+    """
     us = betting.acting_position
     them = 1 - us
     before = betting.spent[us]
@@ -263,6 +256,6 @@ def play_out(
         state = state.after(choice)
     ours, theirs = state.spent[us], state.spent[them]
     if state.folded:
-        return SimulatedLine(theirs + before, 0)
+        return theirs + before, 0
     at_stake = min(ours, theirs)
-    return SimulatedLine(before - at_stake, 2 * at_stake)
+    return before - at_stake, 2 * at_stake

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
 from numba.core.compiler import CompileResult
@@ -39,12 +39,8 @@ _REBUILD: Callable[..., Any] = CompileResult._rebuild
 _DUMPS: Callable[[object], bytes] = dumps
 
 
-class _Filling(NamedTuple):
-    folder: Path
-    names: list[str]
-
-
-_filling: _Filling | None = None
+_filling: tuple[Path, list[str]] | None = None
+"""Where compiled kernels are written, and the names of those that were."""
 _read = 0
 
 
@@ -63,9 +59,10 @@ def kernels_read() -> int:
 def kernels_written_to(folder: Path) -> Iterator[list[str]]:
     """Write every kernel that is compiled inside the `with` to a folder; gives the growing list of their names."""
     global _filling
-    _filling = _Filling(folder, [])
+    names: list[str] = []
+    _filling = folder, names
     try:
-        yield _filling.names
+        yield names
     finally:
         _filling = None
 
@@ -97,8 +94,9 @@ class _KernelsOnDisk:
         if compiled.library.has_dynamic_globals:
             return
         if _filling is not None:
-            disk.write_kernel(_filling.folder, self._file_name(signature), _DUMPS(compiled._reduce()))
-            _filling.names.append(self._name)
+            folder, names = _filling
+            disk.write_kernel(folder, self._file_name(signature), _DUMPS(compiled._reduce()))
+            names.append(self._name)
         elif disk.is_shared():
             disk.share_kernel(self._file_name(signature), _DUMPS(compiled._reduce()))
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -330,14 +330,9 @@ def _add_shares(outcomes: _Outcomes, counts: Counts) -> None:
                 counts[pot, player, winners.bit_count() - 1] += int(outcomes[pot, winners])
 
 
-class _SuitedBoards(NamedTuple):
-    number: int
-    suited: _Ints
-    """The sets of their ranks, shape (sets,)."""
-    others: _Ints
-    """The ranks of the other cards as `_places`, shape (others,) each."""
-    pattern_of: _Ints
-    """The pattern of all five, shape (sets, others)."""
+_SuitedBoards: TypeAlias = tuple[int, _Ints, _Ints, _Ints]
+"""A number of cards of one suit: the sets of their ranks, shape (sets,), the ranks of the other cards as `_places`,
+shape (others,) each, and the pattern of all five, shape (sets, others)."""
 
 
 @cache
@@ -345,13 +340,13 @@ def _board_patterns() -> tuple[_Ints, _Ints, list[_SuitedBoards]]:
     ranks = np.array([five for five in combinations_with_replacement(range(13), 5) if five[0] != five[4]]).T
     ranks = ranks[:, _RANK_KEYS[ranks].sum(axis=0).argsort()]
     keys = _RANK_KEYS[ranks].sum(axis=0)
-    suited_boards = []
+    suited_boards: list[_SuitedBoards] = []
     for number in (5, 4, 3):
         suited = np.array(list(combinations(range(13), number))).T
         found = list(combinations_with_replacement(range(13), _BOARD_CARDS - number))
         others = np.array(found, np.int64).reshape(len(found), _BOARD_CARDS - number).T
         both = _RANK_KEYS[suited].sum(axis=0)[:, np.newaxis] + _RANK_KEYS[others].sum(axis=0)
-        suited_boards.append(_SuitedBoards(number, (1 << suited).sum(axis=0), _places(others), keys.searchsorted(both)))
+        suited_boards.append((number, (1 << suited).sum(axis=0), _places(others), keys.searchsorted(both)))
     return _places(ranks), keys, suited_boards
 
 

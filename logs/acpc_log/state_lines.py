@@ -231,14 +231,14 @@ class StateLines:
         """The state an older betting text leads to: it contains blinds, and amounts after calls."""
         before = "0:0:"
         try:
-            older = parse_legacy_state(f"{before}{text}:")
+            older, blinds = parse_legacy_state(f"{before}{text}:")
         except FormatError as error:
             raise FormatError(text, error.column - len(before), error.problem) from None
         wanted = sorted(blind for blind in self._game.blinds if blind)
-        if sorted(blind for blind in older.blinds if blind) != wanted:
-            raise FormatError(text, 0, f"the blinds are {older.blinds}, those of the game are {self._game.blinds}")
+        if sorted(blind for blind in blinds if blind) != wanted:
+            raise FormatError(text, 0, f"the blinds are {blinds}, those of the game are {self._game.blinds}")
         betting = self._root
-        for round_, actions in enumerate(older.state.rounds):
+        for round_, actions in enumerate(older.rounds):
             for action in actions:
                 try:
                     if betting.round != round_:
@@ -246,8 +246,8 @@ class StateLines:
                     betting = betting.after(action)
                 except IllegalAction as error:
                     raise FormatError(text, 0, error.fact) from None
-        if betting.finished and len(older.state.rounds) != betting.round + 1:
-            problem = f"{len(older.state.rounds)} rounds of betting where there are {betting.round + 1}"
+        if betting.finished and len(older.rounds) != betting.round + 1:
+            problem = f"{len(older.rounds)} rounds of betting where there are {betting.round + 1}"
             raise FormatError(text, 0, problem)
         return betting
 

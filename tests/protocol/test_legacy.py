@@ -6,22 +6,22 @@ from hypothesis import strategies as st
 
 from engine import CALL, FOLD, parse_cards, raise_to
 from protocol import FormatError, MatchState
-from protocol.match_state import LegacyState, parse_legacy_state
+from protocol.match_state import parse_legacy_state
 
 EXAMPLE = "0:13:b1b2r6r18r30c30/r32r96:Ks2d|/5s2s6h"
 
 
 def test_the_older_form_gives_todays_state() -> None:
-    read = parse_legacy_state(EXAMPLE)
-    assert read.blinds == (1, 2)
-    assert read.state == MatchState(
+    read, posted = parse_legacy_state(EXAMPLE)
+    assert posted == (1, 2)
+    assert read == MatchState(
         position=0,
         hand_number=13,
         rounds=((raise_to(6), raise_to(18), raise_to(30), CALL), (raise_to(32), raise_to(96))),
         hole_cards=(parse_cards("Ks2d"), ()),
         board=((), parse_cards("5s2s6h")),
     )
-    assert read.state.format() == "MATCHSTATE:0:13:r6r18r30c/r32r96:Ks2d|/5s2s6h"
+    assert read.format() == "MATCHSTATE:0:13:r6r18r30c/r32r96:Ks2d|/5s2s6h"
 
 
 def test_the_header_may_stand_before_it() -> None:
@@ -40,13 +40,13 @@ def test_the_header_may_stand_before_it() -> None:
     ],
 )
 def test_blinds_and_call_amounts_are_dropped(text: str, blinds: tuple[int, ...], state: str) -> None:
-    read = parse_legacy_state(text)
-    assert read.blinds == blinds
-    assert read.state.format() == state
+    read, posted = parse_legacy_state(text)
+    assert posted == blinds
+    assert read.format() == state
 
 
 def test_a_fold_may_carry_an_amount_too() -> None:
-    assert parse_legacy_state("0:0:b1b2r6f2:|").state.rounds == ((raise_to(6), FOLD),)
+    assert parse_legacy_state("0:0:b1b2r6f2:|")[0].rounds == ((raise_to(6), FOLD),)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ OLD_TEXT = st.text(st.sampled_from(list("0123456789bcrf:/|AhKs2d²x")), max_size
 
 @given(st.one_of(st.text(max_size=40), OLD_TEXT), st.sampled_from(["", "MATCHSTATE:", "0:1:", "0:1:b1b2r4:"]))
 def test_any_text_is_a_state_or_a_format_error(text: str, header: str) -> None:
-    read: LegacyState | FormatError
+    read: MatchState | FormatError
     try:
-        read = parse_legacy_state(header + text)
+        read, _ = parse_legacy_state(header + text)
     except FormatError as error:
         read = error
     if isinstance(read, FormatError):
         assert 0 <= read.column <= len(header + text)
     else:
-        assert read.state.format().startswith("MATCHSTATE:")
+        assert read.format().startswith("MATCHSTATE:")

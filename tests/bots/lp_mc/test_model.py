@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bots.lp_mc.simulation import AggressionCuts, OpponentModel, SimulatedLine, play_out
+from bots.lp_mc.simulation import AggressionCuts, OpponentModel, play_out
 from engine import CALL, RAISE, ActionKind, BettingState
 from protocol import find_game
 from protocol.match_state import betting_after
@@ -95,25 +95,27 @@ def test_how_often_it_folded() -> None:
     ("state", "action", "chances", "line"),
     [
         # 20 chips of each on the flop; the opponent folds to our bet of 10, checks to our check
-        ("rc/", RAISE, FOLDS, SimulatedLine(40, 0)),
-        ("rc/", CALL, FOLDS, SimulatedLine(0, 40)),
+        ("rc/", RAISE, FOLDS, (40, 0)),
+        ("rc/", CALL, FOLDS, (0, 40)),
         # it calls everything: a bet of 10 costs us 10 and makes a pot of 60
-        ("rc/", RAISE, CALLS, SimulatedLine(-10, 60)),
-        ("rc/", CALL, CALLS, SimulatedLine(0, 40)),
+        ("rc/", RAISE, CALLS, (-10, 60)),
+        ("rc/", CALL, CALLS, (0, 40)),
         # it raises once more than we do: flop 20 each; turn and river, where it acts behind us, 20 each
-        ("rc/", RAISE, RAISES, SimulatedLine(-60, 160)),
-        ("rc/", CALL, RAISES, SimulatedLine(-50, 140)),
+        ("rc/", RAISE, RAISES, (-60, 160)),
+        ("rc/", CALL, RAISES, (-50, 140)),
         # facing a bet of 10
-        ("rc/cr", CALL, CALLS, SimulatedLine(-10, 60)),
-        ("rc/cr", RAISE, FOLDS, SimulatedLine(50, 0)),
-        ("rc/cr", RAISE, CALLS, SimulatedLine(-20, 80)),
+        ("rc/cr", CALL, CALLS, (-10, 60)),
+        ("rc/cr", RAISE, FOLDS, (50, 0)),
+        ("rc/cr", RAISE, CALLS, (-20, 80)),
         # no raise is left to it
-        ("rc/rrr", RAISE, RAISES, SimulatedLine(-20 - 40, 40 + 80 + 80)),
+        ("rc/rrr", RAISE, RAISES, (-20 - 40, 40 + 80 + 80)),
         # before the flop the big blind may raise a limp
-        ("", CALL, CALLS, SimulatedLine(-5, 20)),
-        ("", CALL, RAISES, SimulatedLine(-5 - 10 - 10 - 20 - 20, 20 + 20 + 20 + 40 + 40)),
+        ("", CALL, CALLS, (-5, 20)),
+        ("", CALL, RAISES, (-5 - 10 - 10 - 20 - 20, 20 + 20 + 20 + 40 + 40)),
     ],
 )
-def test_how_a_hand_is_bet_to_its_end(state: str, action: object, chances: AggressionCuts, line: SimulatedLine) -> None:
+def test_how_a_hand_is_bet_to_its_end(
+    state: str, action: object, chances: AggressionCuts, line: tuple[int, int]
+) -> None:
     here = betting(state)
     assert play_out(here, action, [[chances, chances]] * 4, 0.5) == line  # type: ignore[arg-type]
