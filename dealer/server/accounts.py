@@ -164,6 +164,7 @@ class RateLimit:
             burst: how often at once; None for what comes in ten seconds.
             most_keys: how many buckets are kept; the one that was not used for longest is forgotten.
         """
+        self._per_minute = per_minute
         self._rate = per_minute / 60.0
         self._burst = max(1.0, self._rate * 10.0 if burst is None else burst)
         self._most_keys = most_keys
@@ -187,6 +188,15 @@ class RateLimit:
         if len(self._buckets) > self._most_keys:
             del self._buckets[next(iter(self._buckets))]
         return wait_s
+
+    def count(self, key: str) -> None:
+        """Take one out of a bucket for a request.
+
+        Raises:
+            WebError: nothing is in it.
+        """
+        if wait_s := self.take(key):
+            raise WebError(429, f"There may be {self._per_minute:,} requests a minute.", "requests", wait_s)
 
 
 class GuessLimit:

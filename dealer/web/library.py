@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
@@ -70,21 +70,13 @@ class ShownRun:
         return self.access.sees_cards
 
 
-@dataclass(frozen=True, slots=True)
-class RunFilter:
-    """Which runs a list shows: all, or those of a game, with a bot, of a user, in a state."""
-
-    game: str = ""
-    bot: str = ""
-    user: str = ""
-    state: RunState | None = None
-
-
 class Library(Protocol):
     """Where pages find runs."""
 
-    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
+    def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
         """So many of the runs to choose from, from the first on or after that of a key; and the key of the last.
+
+        `chosen` may have a game, a bot, a user and a state.
 
         The key is empty where no more follow.
         """
@@ -167,7 +159,7 @@ class LocalLibrary:
         """The keys of all runs."""
         return list(self._found())
 
-    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
+    def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
         """So many of the runs, from the first on or after that of a key; and the key of the last if more follow."""
         found = self._found()
         keys = list(found)
@@ -250,19 +242,19 @@ class ServerLibrary:
         self._tables: dict[int, tuple[LiveMatches, Callable[[], None]]] = {}
         self._lock = threading.Lock()
 
-    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
+    def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
         """The newest runs, or those older than the one of a key; and the key of the last if more follow."""
         before = whole_number(after)
         if after and before is None:
             return runs_table("Runs", ()), ""
         # A game that is not played here now still has runs.
-        game = self._parts.settings.find_game(chosen.game)
+        game, state = self._parts.settings.find_game(chosen.get("game", "")), chosen.get("state")
         found = records.runs(
             self._parts.store,
-            game=(chosen.game or None) if game is None else game.name,
-            bot=chosen.bot or None,
-            user=chosen.user or None,
-            state=chosen.state,
+            game=chosen.get("game") if game is None else game.name,
+            bot=chosen.get("bot"),
+            user=chosen.get("user"),
+            state=None if state is None else RunState(state),
             before=before,
             most=most + 1,
         )

@@ -59,13 +59,17 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
 
 
 def _metrics(server: ServerParts) -> Iterator[str]:
-    counts, service = records.counts(server.store), server.service
+    counts, states, service = records.counts(server.store), records.runs_by_state(server.store), server.service
     gauges: tuple[tuple[str, str, Mapping[str, float]], ...] = (
         ("info", "The version of the server.", {f'{{version="{version("acpc-arena")}"}}': 1}),
-        ("runs", "Runs by state.", {f'{{state="{state}"}}': count for state, count in counts.runs.items()}),
-        ("requests_open", "Requests of which something is left to play.", {"": counts.open_jobs}),
-        ("faults", "Faults of bots in all runs.", {"": counts.faults}),
-        ("users", "Users.", {"": counts.users}),
+        (
+            "runs",
+            "Runs by state.",
+            {f'{{state="{state}"}}': count for state, count in states.items()},
+        ),
+        ("requests_open", "Requests of which something is left to play.", {"": counts["requests_open"]}),
+        ("faults", "Faults of bots in all runs.", {"": counts["faults"]}),
+        ("users", "Users.", {"": counts["users"]}),
         ("bots_connected", "Connected bots of users.", {"": len(service.connected_bots.bots)}),
         ("matches_playing", "Requests that are being played.", {"": len(service.active())}),
         ("disk_free_bytes", "Free space for runs.", {"": free_bytes(server.folder)}),

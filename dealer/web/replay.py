@@ -27,7 +27,7 @@ from dealer.errors import WebError
 from dealer.run.results import TournamentResult
 from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
-from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, RunFilter, ShownRun, run_path
+from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun, run_path
 from dealer.web.security import whole_number
 from dealer.web.site import Site, download, next_pages, templates
 from dealer.web.views import (
@@ -53,6 +53,8 @@ from logs.record import HandRecord
 from logs.view import views_of
 
 _PAGE: Final = 100
+_CHOICES: Final = ("game", "bot", "user", "state")
+"""What a list of runs is chosen by."""
 _NOT_PUBLIC: Final = "They are public when their cards are not played any more."
 
 
@@ -85,15 +87,12 @@ class Pages:
     async def runs(self, request: Request) -> Response:
         """All runs, or those that the query chooses, page by page."""
         given = request.query_params
-        after, state = given.get("after", ""), given.get("state", "")
-        if state and state not in set(RunState):
+        after, query = given.get("after", ""), {name: word for name in _CHOICES if (word := given.get(name))}
+        if query.get("state", RunState.RUNNING) not in set(RunState):
             raise WebError(400, f"A run is {', '.join(RunState)}.")
-        words = {name: given.get(name, "") for name in ("game", "bot", "user")}
-        chosen = RunFilter(**words, state=RunState(state) if state else None)
-        table, following = await run_in_threadpool(self._library.runs, chosen, after, RUNS_OF_A_PAGE)
+        table, following = await run_in_threadpool(self._library.runs, query, after, RUNS_OF_A_PAGE)
         if len(table.rows) == 1 and not after and self._site.server is None and isinstance(table.rows[0][0], Link):
             return RedirectResponse(table.rows[0][0].path, 302)
-        query = {name: word for name, word in {**words, "state": state}.items() if word}
         part: Part = table if table.rows else self._no_runs(query, after)
         return self._site.document(
             request,

@@ -77,23 +77,6 @@ def as_web_error(error: Exception) -> WebError:
     return WebError(500, "An internal error of the server; its log has the details.")
 
 
-class RequestLimit:
-    """How many requests a minute a visitor or a token may send."""
-
-    def __init__(self, per_minute: int) -> None:
-        self._per_minute = per_minute
-        self._limit = RateLimit(per_minute)
-
-    def count(self, key: str) -> None:
-        """Count a request.
-
-        Raises:
-            WebError: there were too many.
-        """
-        if wait_s := self._limit.take(key):
-            raise WebError(429, f"There may be {self._per_minute:,} requests a minute.", "requests", wait_s)
-
-
 class SecurityMiddleware:
     """An ASGI application around another."""
 
@@ -120,7 +103,7 @@ class SecurityMiddleware:
         self._on_error = on_error
         self._sessions = sessions
         self._names = settings.names or (_LOOPBACK if is_loopback else ())
-        self._page_limit = RequestLimit(settings.page_requests_per_minute)
+        self._page_limit = RateLimit(settings.page_requests_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -194,10 +177,8 @@ class SecurityMiddleware:
         host = _host_of(request.headers.get("host", ""))
         if self._names and host not in self._names:
             raise WebError(421, "This name is not one of this server; its configuration lists them under [web] names.")
-        length = request.headers.get("content-length", "0")
-        if not length.isdecimal() or len(length) > 18:
-            raise WebError(400, "The length of the request's body is not a number.")
-        if int(length) > self._settings.max_body_bytes:
+        # h11 has refused what is no number.
+        if int(request.headers.get("content-length", "0")) > self._settings.max_body_bytes:
             raise self._too_long()
         if "content-length" in request.headers and "transfer-encoding" in request.headers:
             # A proxy that goes by the other of the two takes a part of the body for a request of another client.

@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
 from dealer.server.db import crosstable, records
-from dealer.server.db.crosstable import Company, Pair, PairScore, Rating, worst_runs
+from dealer.server.db.crosstable import Pair, PairScore, Rating, worst_runs
 from dealer.server.db.records import Bot, Run, RunState
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
@@ -144,7 +144,7 @@ def _name_of(server: ServerParts, version: int) -> str:
     return "?" if bot is None else _name(bot)
 
 
-def _rate(scores: PairScore | Company | Rating, player: str, opponent: str) -> Rate:
+def _rate(scores: PairScore | Rating, player: str, opponent: str) -> Rate:
     return Rate(scores.mbb_per_game, scores.half_width_95, player=player, opponent=opponent)
 
 

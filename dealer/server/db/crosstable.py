@@ -103,20 +103,17 @@ class Pair(Model):
     scores: tuple[PairScore, ...]
 
 
-class Company(Model):
+class Company(PairScore):
     """What a player of a game of more than two won at all tables at which another sat too, every deal counting alike.
 
     The interval is that of the mean of the deals as if all were of one table. Where what it wins differs from table to
     table, that makes the interval wider, never narrower.
     """
 
-    version: int
     other: int
     tables: int
     # Deals played at them in every seating.
     duplicates: int
-    mbb_per_game: float
-    half_width_95: float | None
 
 
 class Rating(Model):

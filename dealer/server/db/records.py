@@ -18,10 +18,10 @@ import json
 import sqlite3
 import time
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
 
@@ -300,25 +300,18 @@ def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, 
     return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), most)
 
 
-class Counts(NamedTuple):
-    """How much a server has: its runs by state, its open requests, users, and faults of bots."""
-
-    runs: Mapping[str, int]
-    open_jobs: int
-    users: int
-    faults: int
+def runs_by_state(store: Store) -> dict[RunState, int]:
+    """How many runs a server has in each state."""
+    found = {row["state"]: row["n"] for row in store.read("SELECT state, count(*) AS n FROM runs GROUP BY state")}
+    return {state: found.get(state, 0) for state in RunState}
 
 
-def counts(store: Store) -> Counts:
-    """How much a server has now."""
-    runs = {row["state"]: row["n"] for row in store.read("SELECT state, count(*) AS n FROM runs GROUP BY state")}
-    (row,) = store.read(
-        "SELECT (SELECT count(*) FROM jobs WHERE state = 'queued') AS open_jobs, "
+def counts(store: Store) -> sqlite3.Row:
+    """How many open requests, users, and faults of bots a server has."""
+    return store.read(
+        "SELECT (SELECT count(*) FROM jobs WHERE state = 'queued') AS requests_open, "
         "(SELECT count(*) FROM users) AS users, (SELECT coalesce(max(id), 0) FROM faults) AS faults"
-    )
-    return Counts(
-        {state.value: runs.get(state, 0) for state in RunState}, row["open_jobs"], row["users"], row["faults"]
-    )
+    )[0]
 
 
 # ---- bots

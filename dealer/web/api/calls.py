@@ -23,9 +23,8 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 
 from dealer.errors import WebError
-from dealer.server.accounts import Scope, Token
+from dealer.server.accounts import RateLimit, Scope, Token
 from dealer.server.server import ServerParts
-from dealer.web.security import RequestLimit
 from dealer.web.visitor import KNOWN_KEY, visitor_of
 from engine.text import shown
 
@@ -35,7 +34,7 @@ class Callers:
 
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
-        self._limit = RequestLimit(parts.settings.web.requests_per_minute)
+        self._limit = RateLimit(parts.settings.web.requests_per_minute)
 
     def token_of(
         self, request: HTTPConnection, given: HTTPAuthorizationCredentials | None, scope: Scope | None = None
