@@ -29,9 +29,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from dealer.errors import StoreError, WebError
+from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.server import ServerParts
-from dealer.server.settings import WebSettings
+from dealer.server.settings import ServerGame, WebSettings
 from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.tables import TableManager
 from dealer.web.visitor import Sessions, visitor_of
@@ -116,6 +116,18 @@ class Site:
             "is_broad": is_broad,
         }
         return self.page(request, template, status=status, document=document, **frame, **values)
+
+
+def game_of(server: ServerParts, name: str) -> ServerGame:
+    """A game that an address names.
+
+    Raises:
+        WebError: there is none.
+    """
+    try:
+        return server.settings.resolve_game(name)
+    except RefusedError as error:
+        raise WebError.of(error, 404) from None
 
 
 def next_pages(request: Request, following: str) -> list[Link]:

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from dealer.errors import RefusedError, WebError
+from dealer.errors import WebError
 from dealer.server.db import crosstable, records
 from dealer.server.db.crosstable import Pair, PairScore, Rating, worst_runs
 from dealer.server.db.records import Bot, Run, RunState
@@ -27,7 +27,7 @@ from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.library import ServerLibrary, run_path, runs_table
 from dealer.web.security import whole_number
-from dealer.web.site import Site, next_pages
+from dealer.web.site import Site, game_of, next_pages
 from dealer.web.views import crosstable_note, table_now
 from dealer.web.visitor import Visitor, visitor_of
 from engine.text import shown
@@ -64,18 +64,18 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
         return RedirectResponse(_standings_path(games[0]) if games else "/", 302)
 
     async def game(request: Request) -> Response:
-        found = _game(server, request)
+        found = game_of(server, request.path_params["game"])
         document = await run_in_threadpool(_standings, server, found)
         games = [Link(one.shown, _standings_path(one)) for one in server.settings.games]
         return site.document(request, document, tabs=games, is_broad=True)
 
     async def bot(request: Request) -> Response:
-        found = _game(server, request)
+        found = game_of(server, request.path_params["game"])
         document = await run_in_threadpool(_bot, server, found, request.path_params["name"])
         return site.document(request, document, crumbs=_crumbs(found))
 
     async def tables(request: Request) -> Response:
-        found = _game(server, request)
+        found = game_of(server, request.path_params["game"])
         if found.game.num_players == 2:
             raise WebError(404, "In this game two play; the standings lead to every pair.")
         numbers = [_number(request, name) for name in ("bot", "with", "after")]
@@ -83,7 +83,7 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
         return site.document(request, document, crumbs=_crumbs(found), pages=next_pages(request, following))
 
     async def pair(request: Request) -> Response:
-        found = _game(server, request)
+        found = game_of(server, request.path_params["game"])
         number, after = request.path_params["number"], _number(request, "after")
         document, following = await run_in_threadpool(_pair, server, found, number, after)
         return site.document(request, document, crumbs=_crumbs(found), pages=next_pages(request, following))
@@ -96,13 +96,6 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
         Route("/tables/{game:path}", tables),
         Route("/pairs/{game:path}/{number:int}", pair),
     ]
-
-
-def _game(server: ServerParts, request: Request) -> ServerGame:
-    try:
-        return server.settings.resolve_game(request.path_params["game"])
-    except RefusedError as error:
-        raise WebError.of(error, 404) from None
 
 
 def _number(request: Request, name: str) -> int | None:

@@ -35,11 +35,10 @@ from dealer.server.db.records import Fault, Job, JobState, Run, RunState
 from dealer.server.queue.feed import Feed, FeedEvent
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerGame
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Anyone, Parts, Player, Reader, answers, new_router
 from dealer.web.live import QUIET_S, EventStreams
-from dealer.web.site import download
+from dealer.web.site import download, game_of
 from logs.acpc_log.writer import state_text
 from logs.conversion import match_file
 from logs.errors import LogError, LogsError
@@ -89,13 +88,6 @@ def _before(found: Sequence[Job | Run | Fault], limit: int) -> int | None:
 
 def _after(found: Sequence[object], end: int) -> int | None:
     return end if end < len(found) else None
-
-
-def _game(parts: ServerParts, name: str) -> ServerGame:
-    try:
-        return parts.settings.resolve_game(name)
-    except RefusedError as error:
-        raise WebError.of(error, 404) from None
 
 
 def _full_name(parts: ServerParts, name: str | None) -> str | None:
@@ -238,7 +230,7 @@ async def standings(
     caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
 ) -> models.Standings:
     """Ratings: the largest field first, and in it the highest first."""
-    found = crosstable.standings(parts.store, _game(parts, game).name)
+    found = crosstable.standings(parts.store, game_of(parts, game).name)
     return models.Standings(ratings=found[after:][:limit], after=_after(found, after + limit))
 
 
@@ -247,7 +239,7 @@ async def pairs(
     caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
 ) -> models.Pairs:
     """Pairs, or larger tables, of which something counts."""
-    found = crosstable.pairs(parts.store, _game(parts, game))
+    found = crosstable.pairs(parts.store, game_of(parts, game))
     return models.Pairs(pairs=found[after:][:limit], after=_after(found, after + limit))
 
 
