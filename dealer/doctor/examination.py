@@ -13,7 +13,6 @@ is a finding.
 from __future__ import annotations
 
 import asyncio
-import signal
 import tempfile
 from collections import deque
 from collections.abc import Callable
@@ -28,7 +27,7 @@ from dealer.doctor.report import Examination, SituationState
 from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Situation
 from dealer.match import FaultKind, Phase, PlayerCause
 from dealer.match.causes import NotStarted, StartProblem
-from dealer.match.sentences import stray_sentence
+from dealer.match.sentences import exit_in_words, stray_sentence
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess
 from dealer.table.listener import Listener
@@ -258,7 +257,9 @@ def _conclude(examination: Examination, match: Dialogue, ended: Exit, *, can_sta
 
 
 def _crash(code: int, when: str) -> Problem:
-    return Problem(Kind.CRASHED, 0, f"the bot {_describe_exit(code)} {when}", "the bot runs until the dealer closes")
+    return Problem(
+        Kind.CRASHED, 0, f"the bot ended with {exit_in_words(code)} {when}", "the bot runs until the dealer closes"
+    )
 
 
 def _judge_end(examination: Examination, match: Dialogue, code: int | None, *, can_start: bool) -> Problem | None:
@@ -277,20 +278,10 @@ def _absence(examination: Examination, cause: NotStarted, code: int | None, *, c
     limit, expected = f"{examination.start_timeout_s or 0:g} s", _EXPECTED_CONNECTION
     kind = Kind.NO_CONNECTION
     if cause.problem is StartProblem.ENDED:
-        wrong = f"the bot {_describe_exit(code or 0)} without connecting"
+        wrong = f"the bot ended with {exit_in_words(code or 0)} without connecting"
     elif cause.problem is StartProblem.NOT_CONNECTED:
         wrong = f"the bot did not connect within {limit}"
     else:
         kind, expected = Kind.NO_VERSION, EXPECTED_VERSION
         wrong = f"no client began with a version line within {limit}"
     return Problem(kind, 0, wrong, expected, _START_ADVICE if can_start else _CONNECT_ADVICE)
-
-
-def _describe_exit(code: int) -> str:
-    if code >= 0:
-        return f"ended with exit code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = str(-code)
-    return f"was ended by signal {name}"

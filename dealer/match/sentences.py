@@ -61,7 +61,7 @@ def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None, n
     if last_lines is None:
         return ""
     whose = f"{name}'s" if name else "Its"
-    ended = "" if exit_code is None else f" {whose} process ended with {_exit_in_words(exit_code)}."
+    ended = "" if exit_code is None else f" {whose} process ended with {exit_in_words(exit_code)}."
     if not last_lines:
         return f"{ended} {name or 'It'} wrote nothing."
     return f"{ended} The last {name or 'it'} wrote:\n" + "\n".join(f"    {line}" for line in last_lines)
@@ -72,7 +72,8 @@ def without_output(text: str) -> str:
     return re.sub(r" The last \S+ wrote:\n.*", "", text, count=1, flags=re.DOTALL)
 
 
-def _exit_in_words(code: int) -> str:
+def exit_in_words(code: int) -> str:
+    """What a process ended with: an exit code, or a signal, which is a negative number."""
     if code >= 0:
         return f"exit code {code}"
     try:

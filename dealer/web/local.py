@@ -30,7 +30,7 @@ from dealer.web.library import Counting, Library, LocalLibrary
 from dealer.web.play import LOCAL_OWNER, routes
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
-from dealer.web.tables import LocalTableStore, TableManager
+from dealer.web.tables import TableManager, TableStore
 from logs.document import Link
 
 _HOST: Final = "127.0.0.1"
@@ -94,7 +94,7 @@ async def _play(run: Run[ContestResult], port: int, on_address: Callable[[str], 
     names = tuple(run.planned[0].names)
     game = run.planned[0].record.game_name
     table = TableRow(secrets.token_urlsafe(16), LOCAL_OWNER, game, names[1:], run.folder, time.time())
-    table_store = LocalTableStore(table)
+    table_store = TableStore([table])
     web = WebSettings(port=port, table_asleep_minutes=math.inf, table_closed_days=math.inf)
     task = asyncio.current_task()
     assert task is not None

@@ -218,7 +218,7 @@ class PlayPage:
         if self.site.server is None:
             await self.table_manager.end(table)
         else:
-            await self.table_manager.leave(table)
+            await self.table_manager.put_to_sleep(table)
         return self.site.page(request, "left.html.jinja", table=table, is_local=self.site.server is None)
 
     async def ask_to_end(self, request: Request) -> Response:

@@ -14,17 +14,17 @@ import contextlib
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from dealer.errors import DealerError, WebError
 from dealer.library import Run, new_run, reopen
 from dealer.person.settings import table_config
 from dealer.person.table_session import TableSession
-from dealer.run.results import ContestResult, read_result
+from dealer.run.results import read_result
 from dealer.run.settings import BotSettings, RunSettings
 from dealer.server.accounts import User
 from dealer.server.db import records
@@ -45,63 +45,44 @@ _MOST_TABLES: Final = 500
 """Open ones, awake or asleep."""
 
 
-class TableStore(Protocol):
-    """What is known of tables, over restarts."""
+class TableStore:
+    """What is known of tables: of one of this machine, as long as it is played; `ServerTableStore` of more.
+
+    Attributes:
+        closed: set when a table of this machine is closed.
+    """
+
+    def __init__(self, tables: Iterable[TableRow]) -> None:
+        self.closed = asyncio.Event()
+        self._tables = {table.id: table for table in tables}
 
     async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Enter a table; its folder is not made."""
+        raise WebError(403, "This program has one table; end it and start another with 'arena table'.")
 
     async def see(self, table: TableRow) -> None:
         """A visitor looks at a table."""
 
-    async def close(self, table: TableRow, table_session: TableSession | None, reason: str) -> None:
-        """There will be no more play; `table_session` has ended, or is None where the table slept or was never made."""
-
-    def find(self, number: str) -> TableRow | None:
-        """An open table."""
-
-    def of(self, owner: str | None) -> list[TableRow]:
-        """The open tables of a person, or all, the oldest first."""
-
-
-class LocalTableStore:
-    """The one table of this machine.
-
-    Attributes:
-        closed: set when it is closed.
-    """
-
-    def __init__(self, table: TableRow) -> None:
-        self.closed = asyncio.Event()
-        self._table = table
-
-    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
-        """Refuse: there is one."""
-        raise WebError(403, "This program has one table; end it and start another with 'arena table'.")
-
-    async def see(self, table: TableRow) -> None:
-        """Nothing is kept."""
-
-    async def close(self, table: TableRow, table_session: TableSession | None, reason: str) -> None:
-        """The folder has everything; those who wait are notified."""
+    async def close(self, table: TableRow, reason: str) -> None:
+        """There will be no more play, or there was none."""
         self.closed.set()
 
     def find(self, number: str) -> TableRow | None:
-        """The table, under its name."""
-        return self._table if number == self._table.id else None
+        """An open table."""
+        return self._tables.get(number)
 
     def of(self, owner: str | None) -> list[TableRow]:
-        """Its name is not shown."""
-        return [self._table] if owner is None else []
+        """The open tables of a person, or all, the oldest first."""
+        return [table for table in self._tables.values() if owner is None or table.owner == owner]
 
 
 @dataclass(slots=True)
 class _Awake:
     """A table at which bots sit."""
 
+    table: TableRow
     table_session: TableSession
     task: asyncio.Task[None]
-    is_guests: bool
     looks: int = 0
     seen_s: float = field(default_factory=time.monotonic)
     noted_s: float = 0.0
@@ -164,7 +145,7 @@ class TableManager:
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
-        await asyncio.gather(*(self._put_to_sleep(number) for number in list(self._awake)))
+        await asyncio.gather(*(self.put_to_sleep(awake.table) for awake in list(self._awake.values())))
 
     # ---- what pages ask for
 
@@ -208,7 +189,7 @@ class TableManager:
                 run = await asyncio.to_thread(new_run, config, table.folder)
                 table_session = await asyncio.to_thread(TableSession, run, decision_s=decision_s)
             except BaseException:
-                await self._close(table, None, "it could not begin")
+                await self.end(table, "it could not begin")
                 raise
             self._seat(table, table_session)
             return table
@@ -224,7 +205,8 @@ class TableManager:
             if awake is None:
                 with self._admitted(_Coming(table.owner, table.is_guests)):
                     try:
-                        table_session = await asyncio.to_thread(_reopened, table.folder)
+                        run: Run[Any] = await asyncio.to_thread(reopen, table.folder)
+                        table_session = await asyncio.to_thread(TableSession, run)
                     except DealerError as error:
                         raise WebError(409, f"This table cannot be resumed: {error}.") from None
                     awake = self._seat(table, table_session)
@@ -247,18 +229,18 @@ class TableManager:
                 awake.looks -= 1
                 awake.seen_s = time.monotonic()
 
-    async def leave(self, table: TableRow) -> None:
-        """Put a table to sleep now."""
-        await self._put_to_sleep(table.id)
+    async def put_to_sleep(self, table: TableRow) -> None:
+        """Stop the play at a table; it goes on when somebody looks at it."""
+        awake = self._awake.get(table.id)
+        if awake is not None:
+            await awake.table_session.stop()
+            await asyncio.wait([awake.task])
+            self._awake.pop(table.id, None)
 
     async def end(self, table: TableRow, reason: str = "it was ended") -> None:
         """Close a table for good."""
-        awake = self._awake.get(table.id)
-        await self._put_to_sleep(table.id)
-        await self._close(table, None if awake is None else awake.table_session, reason)
-
-    async def _close(self, table: TableRow, table_session: TableSession | None, reason: str) -> None:
-        await self.table_store.close(table, table_session, reason)
+        await self.put_to_sleep(table)
+        await self.table_store.close(table, reason)
         self._opening.pop(table.id, None)
         self._addresses.pop(table.id, None)
 
@@ -299,7 +281,7 @@ class TableManager:
             WebError: none is free.
         """
         self.check_open()
-        there = [one.is_guests for one in self._awake.values()] + [one.is_guests for one in self._coming]
+        there = [one.table.is_guests for one in self._awake.values()] + [one.is_guests for one in self._coming]
         self._check_share(there, coming, self._web.max_tables)
         self._coming.append(coming)
         try:
@@ -317,7 +299,7 @@ class TableManager:
     def _seat(self, table: TableRow, table_session: TableSession) -> _Awake:
         if self._bots is not None:
             self._bots.seat(table, table_session)
-        awake = _Awake(table_session, asyncio.create_task(self._play(table, table_session)), table.is_guests)
+        awake = _Awake(table, table_session, asyncio.create_task(self._play(table, table_session)))
         self._awake[table.id] = awake
         return awake
 
@@ -329,14 +311,6 @@ class TableManager:
         finally:
             if self._bots is not None:
                 self._bots.leave(table)
-
-    async def _put_to_sleep(self, number: str) -> None:
-        awake = self._awake.get(number)
-        if awake is None:
-            return
-        await awake.table_session.stop()
-        await asyncio.wait([awake.task])
-        self._awake.pop(number, None)
 
     async def _tidy_regularly(self) -> None:
         """Put to sleep, and close, what has not been looked at for long."""
@@ -350,21 +324,15 @@ class TableManager:
 
     async def _tidy_up(self) -> None:
         now_s = time.monotonic()
-        for number, awake in list(self._awake.items()):
+        for awake in list(self._awake.values()):
             if not awake.looks and now_s - awake.seen_s > 60 * self._web.table_asleep_minutes:
-                await self._put_to_sleep(number)
+                await self.put_to_sleep(awake.table)
         for table in self.table_store.of(None):
             if table.id not in self._awake and self._clock_s() - table.seen_s > 86_400 * self._web.table_closed_days:
                 await self.end(table, "no player has returned to it")
 
 
-def _reopened(folder: Path) -> TableSession:
-    run: Run[Any] = reopen(folder)
-    table: Run[ContestResult] = run
-    return TableSession(table)
-
-
-class ServerTableStore:
+class ServerTableStore(TableStore):
     """The tables of a server: in the store, and for quick answers here."""
 
     def __init__(self, parts: ServerParts) -> None:
@@ -372,7 +340,7 @@ class ServerTableStore:
         self._store = parts.store
         self._service = parts.service
         self._folder = parts.folder
-        self._tables = {table.id: table for table in open_tables(parts.store, parts.folder)}
+        super().__init__(open_tables(parts.store, parts.folder))
 
     async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Enter a table; its folder is not made."""
@@ -392,21 +360,13 @@ class ServerTableStore:
             await self._store.write(lambda db: see_table(db, run))
             self._tables[table.id] = replace(table, seen_s=time.time())
 
-    async def close(self, table: TableRow, table_session: TableSession | None, reason: str) -> None:
+    async def close(self, table: TableRow, reason: str) -> None:
         """There will be no more play: what was played is counted."""
         if self._tables.pop(table.id, None) is None or table.run is None:
             return
         run = table.run
         report = await asyncio.to_thread(_report, table.folder, reason)
         await self._store.write(lambda db: close_table(db, run, report))
-
-    def find(self, number: str) -> TableRow | None:
-        """An open table."""
-        return self._tables.get(number)
-
-    def of(self, owner: str | None) -> list[TableRow]:
-        """The open tables of a person, or all, the oldest first."""
-        return [table for table in self._tables.values() if owner is None or table.owner == owner]
 
 
 def _report(folder: Path, reason: str) -> RunReport:

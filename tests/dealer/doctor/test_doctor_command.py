@@ -206,7 +206,7 @@ def test_a_bot_that_kills_itself(doctor: Doctor, tmp_path: Path) -> None:
     code = f"{CONNECT}os.kill(os.getpid(), 9)\n"
     ran = doctor(write_program(tmp_path, "bot.py", code), "--json")
     assert ran.kinds == {"crashed"}
-    assert "was ended by signal SIGKILL before the first state" in ran.data["findings"][0]["wrong"]
+    assert "ended with signal 9 (SIGKILL) before the first state" in ran.data["findings"][0]["wrong"]
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,8 @@ def test_nothing_is_tried_without_a_version() -> None:
     [
         ((None, ()), "did not connect within 30 s"),
         ((3, ("boom",)), "ended with exit code 3 without connecting"),
-        ((-9, ()), "was ended by signal SIGKILL without connecting"),
-        ((-4000, ()), "was ended by signal 4000 without connecting"),
+        ((-9, ()), "ended with signal 9 (SIGKILL) without connecting"),
+        ((-4000, ()), "ended with signal 4000 without connecting"),
     ],
 )
 def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
