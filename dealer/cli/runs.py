@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
@@ -38,10 +37,8 @@ def run_path(text: str) -> Path:
     return newest[back]
 
 
-def complete_run(incomplete: str) -> Iterator[str]:
-    for name in ("last", *map(str, newest_runs())):
-        if name.startswith(incomplete):
-            yield name
+def complete_run(incomplete: str) -> list[str]:
+    return [name for name in ("last", *map(str, newest_runs())) if name.startswith(incomplete)]
 
 
 run_argument = partial(typer.Argument, parser=run_path, autocompletion=complete_run)

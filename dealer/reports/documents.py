@@ -29,14 +29,13 @@ def result_document(result: AnyResult, *, is_verbose: bool = False) -> Document:
 
 def contest_document(result: ContestResult, *, is_verbose: bool = False) -> Document:
     """A contest: its sentence and facts, `players_table` if a deal is complete, `faults_table` if there were faults."""
-    players: list[str | Table] = [players_table([result]), *_descriptions([result])] if result.duplicates else []
-    facts = [Fact("speed", result.hands_per_second, ",.0f", "hands/s")]
-    if is_verbose:
-        dealer = result.dealer
-        facts.append(Fact("dealer", _seconds(dealer.us_per_action), "time", "per action"))
-        facts.append(Fact("timeouts", dealer.timeouts_per_million_actions, "digits", "per million actions"))
-    sections: dict[str, list[str | Table]] = {
-        "Players": players,
+    dealer = (
+        Fact("dealer", _seconds(result.dealer.us_per_action), "time", "per action"),
+        Fact("timeouts", result.dealer.timeouts_per_million_actions, "digits", "per million actions"),
+    )
+    facts = Fact("speed", result.hands_per_second, ",.0f", "hands/s"), *(dealer if is_verbose else ())
+    sections: dict[str, Sequence[str | Table]] = {
+        "Players": [players_table([result]), *_descriptions([result])] if result.duplicates else [],
         "Faults and thinking times": [faults_table([result])],
     }
     return _document(result, contest_title(result), facts, sections)
@@ -44,18 +43,19 @@ def contest_document(result: ContestResult, *, is_verbose: bool = False) -> Docu
 
 def tournament_document(result: TournamentResult) -> Document:
     """A tournament: `crosstable`, `rankings` and `entrants` of each game, `faults_table`, contests that ended early."""
-    sections: dict[str, list[str | Table]] = {}
-    for standings in result.standings:
-        if standings.total_bankroll:
-            of_game = [contest for contest in result.contests if contest.game == standings.game]
-            tables = crosstable(standings), rankings(standings), entrants(standings, of_game)
-            sections[short_name(standings.game)] = [*tables]
-    sections["Players"] = [*_descriptions(result.contests)]
-    sections["Faults and thinking times"] = [faults_table(result.contests)]
     is_interrupted = result.outcome is Outcome.INTERRUPTED
     early = [one for one in result.contests if not one.outcome.is_complete and not is_interrupted]
     rows = [(contest_title(one), one.reason) for one in early]
-    sections["Ended early"] = [Table.of("", ("contest", Column("reason", TEXT)), rows)]
+    sections: dict[str, Sequence[str | Table]] = {
+        **{
+            short_name(one.game): (crosstable(one), rankings(one), entrants(one, result.contests))
+            for one in result.standings
+            if one.total_bankroll
+        },
+        "Players": (*_descriptions(result.contests),),
+        "Faults and thinking times": (faults_table(result.contests),),
+        "Ended early": (Table.of("", ("contest", Column("reason", TEXT)), rows),),
+    }
     games = ", ".join(short_name(standings.game) for standings in result.standings)
     return _document(result, f"{games}: {', '.join(result.players)}", (), sections)
 
@@ -200,7 +200,12 @@ def entrants(standings: GameStandings, contests: Sequence[ContestResult]) -> Tab
     """All contests of each bot together, and its speed: hands per second of its own time."""
     rows = []
     for name in standings.bots:
-        played = [(contest, player) for contest in contests for player in contest.players if player.name == name]
+        played = [
+            (contest, player)
+            for contest in contests
+            for player in contest.players
+            if (contest.game, player.name) == (standings.game, name)
+        ]
         hands = sum(contest.hands_played for contest, _ in played)
         thinking_s = sum(player.thinking_s for _, player in played)
         faults = sum(sum(player.faults.values()) for _, player in played)
