@@ -179,9 +179,6 @@ class Evolution:
 
     Raises:
         EvolutionError: sizes or shapes that do not fit.
-
-    Attributes:
-        state: after the last generation; None before the first.
     """
 
     def __init__(
@@ -205,7 +202,7 @@ class Evolution:
         self._over, self._parts = over, parts
         self._opponents = opponents if state is None else state.opponents
         self._seed = seed if state is None else state.seed
-        self.state = state
+        self._state = state
         if state is not None:
             population = state.population
         if self._seed < 0 or parts < 1:
@@ -227,21 +224,31 @@ class Evolution:
             raise EvolutionError("rivals are judged by the children they meet, so their own children replace them all")
 
     @property
+    def state(self) -> State:
+        """The state after the last generation."""
+        if self._state is None:
+            raise EvolutionError("there is no state before the first generation")
+        return self._state
+
+    @property
+    def opponents(self) -> Chromosomes | None:
+        """Those of the next generation."""
+        return self._opponents if self._state is None else self._state.opponents
+
+    @property
     def champion(self) -> Chromosomes:
         """The best individual of the last generation, shape (genes, values)."""
-        if self.state is None:
-            raise EvolutionError("there is no champion before the first generation")
         best: Chromosomes = self.state.population[int(np.argmax(self.state.evaluation.fitness))]
         return best
 
     def generations(self, rule: StopRule) -> Iterator[Generation]:
         """Breed until the rule holds, each generation when it is asked for."""
-        while self.state is None or rule.reason(self.state.history[-1]) is None:
+        while self._state is None or rule.reason(self._state.history[-1]) is None:
             yield self.step()
 
     def step(self) -> Generation:
         """Breed and evaluate one generation, the first population if there has been none."""
-        state = self.state
+        state = self._state
         if state is None:
             number, population = 0, self._first
             evaluation = self._evaluate(population, number)
@@ -250,15 +257,15 @@ class Evolution:
             population, evaluation = self._next(state, number)
         rivals = self._rivals_fitness(evaluation, number)
         opponents = self._next_opponents(population, evaluation, rivals, number)
-        self.state = self._remembered(state, number, population, evaluation, opponents, rivals)
-        return self.state.history[-1]
+        self._state = self._remembered(state, number, population, evaluation, opponents, rivals)
+        return self._state.history[-1]
 
     def _random(self, generation: int, purpose: int) -> np.random.Generator:
         return np.random.default_rng([self._seed, generation, purpose])
 
     def _evaluate(self, chromosomes: Chromosomes, number: int, purpose: int = _MEASURE) -> Evaluation:
         seeds = self._random(number, purpose).integers(0, 1 << 64, len(chromosomes), np.uint64)
-        opponents = self._opponents if self.state is None else self.state.opponents
+        opponents = self.opponents
         found = evaluate_in_parts(self._evaluator, chromosomes, seeds, opponents, self._parts, self._over)
         if found.fitness.shape != (len(chromosomes),) or not np.isfinite(found.fitness).all():
             raise EvolutionError(f"the evaluation of {len(chromosomes)} individuals did not find a number for each")
@@ -292,7 +299,6 @@ class Evolution:
         fitness = _opponents_fitness(evaluation)
         if not (in_hall := min(self._hall, number)):
             return fitness
-        assert self.state is not None
         champions = self._evaluate(self.state.champions[-in_hall:], number, _MEASURE_CHAMPIONS)
         met = len(evaluation.fitness)
         mean = (met * fitness + in_hall * _opponents_fitness(champions)) / (met + in_hall)
@@ -302,7 +308,7 @@ class Evolution:
     def _next_opponents(
         self, population: Chromosomes, evaluation: Evaluation, fitness: Floats | None, number: int
     ) -> Chromosomes | None:
-        opponents = self._opponents if self.state is None else self.state.opponents
+        opponents = self.opponents
         if opponents is None or self._opposition is Opposition.FIXED:
             return opponents
         if fitness is None:
@@ -389,9 +395,8 @@ _KIND: Final = FileKind(
 )
 
 
-def save_checkpoint(path: str | Path, state: State | None, about: dict[str, Any]) -> None:
+def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> None:
     """Write a state whole, with what else is needed to resume, such as settings, as JSON."""
-    assert state is not None
     facts = {
         "about": about,
         "seed": state.seed,

@@ -203,11 +203,9 @@ def _run(
                 yield rule.part(generation), partial(_in_words, name, generation)
                 is_due = generation.number % (checks.check_every or 1) == 0 or rule.reason(generation) is not None
                 if kept is not None and is_due:
-                    assert evolution.state is not None
                     check_best(kept, settings, checks.check_deals, evolution.state, over.get("over", map))
 
         run_steps(generations(), lambda: save_checkpoint(checkpoint, evolution.state, about), show)
-    assert evolution.state is not None
     last = evolution.state.history[-1]
     reason = rule.reason(last)
     assert reason is not None

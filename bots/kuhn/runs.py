@@ -1,6 +1,6 @@
 """Runs of the evolution: one in memory, or several in a folder, and what each found.
 
-A folder holds ``seed-1.checkpoint`` and ``seed-1.json``, and so on. An existing run is resumed, never begun again:
+A folder holds ``seed-1.checkpoint`` and so on. An existing run is resumed, never begun again:
 with the same settings the end is the same to the bit, whatever happened in between.
 
 What strategies are worth is computed exactly, in chips per hand: no hand is played for any of it.
@@ -8,20 +8,17 @@ What strategies are worth is computed exactly, in chips per hand: no hand is pla
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
-from importlib.metadata import version
 from itertools import permutations
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bots.artifact import write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Floats
 from bots.evolution.evolution import (
@@ -131,9 +128,6 @@ def answers_chance(genes: Sequence[float], answers: Sequence[tuple[int, bool]], 
     return math.prod(chance if yes else 1 - chance for chance, (_, yes) in zip(chances, answers, strict=True))
 
 
-_DIGITS: Final = 6
-
-
 @dataclass(frozen=True, slots=True)
 class KuhnResult:
     """The results of one run.
@@ -164,20 +158,6 @@ class KuhnResult:
     average: Genes
     rival_average: Genes
 
-    def as_data(self) -> dict[str, Any]:
-        return {
-            name: [round(one, _DIGITS) for one in value] if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-        }
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> KuhnResult:
-        """The inverse of `as_data`; a missing or unknown name is a `TypeError`."""
-        found: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
-        }
-        return cls(**found)
-
 
 Trace: TypeAlias = dict[str, list[Any]]
 """The mean genes of both sides by generation, and the fittest rival of the last; empty without rivals."""
@@ -187,12 +167,9 @@ def _generations(
     settings: KuhnSettings, evolution: Evolution, generations: int, trace: Trace
 ) -> Iterator[tuple[float, Words]]:
     """Breed so many generations, and add to the trace."""
-    rivals = settings.first(1) if settings.opposition is not OppositionKind.MODEL else None
-    if evolution.state is not None:
-        rivals = evolution.state.opponents
+    rivals = evolution.opponents
     for generation in evolution.generations(StopRule(generations=generations)):
         state = evolution.state
-        assert state is not None
         trace["genes"].append(state.population[:, :, 0].mean(axis=0).tolist())
         if rivals is not None and state.evaluation.totals is not None:
             # Those in a hall of fame come after as many rivals as there are individuals.
@@ -209,7 +186,6 @@ def _empty_trace() -> Trace:
 
 def _result(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> KuhnResult:
     state = evolution.state
-    assert state is not None
     history = state.history
     has_rivals = bool(trace["rival_genes"])
     record_genes: Genes = ()
@@ -328,28 +304,21 @@ def evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowPro
     """One run, with checkpoints."""
     name, about = f"seed-{settings.seed}", settings_data(settings)
     path, state, trace = folder / f"{name}.checkpoint", None, _empty_trace()
-    if (finished := _finished(folder, settings, generations)) is not None:
-        return finished
     with locked_run(folder, name):
         if path.exists():
             state, found = load_checkpoint(path)
             require_same_settings(path, about, found.get("settings", {}))
-            trace = found["trace"]
+            trace, bred = found["trace"], state.history[-1].number
+            if bred > generations:
+                problem = f"it has {bred} generations, more than the {generations} asked for: take another folder"
+                raise CheckpointError(str(path), problem)
         evolution = kuhn_evolution(settings, state=state)
 
         def save() -> None:
             save_checkpoint(path, evolution.state, {"settings": about, "trace": trace})
 
         run_steps(_generations(settings, evolution, generations, trace), save, show)
-        result = _result(settings, evolution, trace)
-        data = {
-            "acpc-arena": version("acpc-arena"),
-            "settings": about,
-            "generations": generations,
-            "result": result.as_data(),
-        }
-        write_file(folder / f"{name}.json", json.dumps(data) + "\n", CheckpointError)
-    return result
+    return _result(settings, evolution, trace)
 
 
 def evolve_seeds(
@@ -376,7 +345,6 @@ def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generati
     """A generation and its fittest individual, whose winnings from those it met are computed exactly."""
     genes = tuple(evolution.champion.ravel().tolist())
     state = evolution.state
-    assert state is not None
     game, seat = settings.rules, settings.seat - 1
     if settings.opposition is OppositionKind.MODEL:
         possible = best_answer(game, seat, settings.model).value
@@ -388,27 +356,6 @@ def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generati
         f"seed {settings.seed}, generation {generation.number}, mean {generation.mean:+.4f}, best "
         f"{generation.best:+.4f}, exactly {exact}, exploitable by {exploitability_of(game, seat, genes):.4f}"
     )
-
-
-def _finished(folder: Path, settings: KuhnSettings, generations: int) -> KuhnResult | None:
-    """The result of a run that the folder holds; None if it is not there, or of fewer or more generations."""
-    path = folder / f"seed-{settings.seed}.json"
-    if not path.exists():
-        return None
-    try:
-        found = json.loads(path.read_text("utf-8"))
-        result, their_settings, bred = KuhnResult.from_data(found["result"]), found["settings"], found["generations"]
-    except OSError as error:
-        raise CheckpointError(str(path), f"it cannot be read: {error.strerror or error}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise CheckpointError(str(path), "it is not the result of such a run, or a damaged one") from error
-    require_same_settings(path, settings_data(settings), their_settings)
-    if bred > generations:
-        raise CheckpointError(
-            str(path),
-            f"it is the result of {bred} generations, more than the {generations} asked for: take another folder",
-        )
-    return result if bred == generations else None
 
 
 _TOLD: Final = ("game", "opposition", "seat", "population")
@@ -427,8 +374,9 @@ def evolution_document(settings: KuhnSettings, results: Sequence[KuhnResult], fo
         Section("Genes", (_genes_table(settings, results),)),
         Section("Fitness by generation", (_fitness_chart(settings, results),)),
     )
-    sentences = (_in_words(settings, results), f"Results and the fittest genes are in {folder}.")
-    return Document("Strategies evolved", sentences, facts, sections)
+    sentences = (_in_words(settings, results), f"The populations and the fittest genes are in {folder}.")
+    found = {"settings": data, "results": results}
+    return Document("Strategies evolved", sentences, facts, sections, data=found)
 
 
 def _results_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table:

@@ -134,7 +134,6 @@ def test_nothing_depends_on_interruptions_or_on_the_division_of_the_work(name: s
     resumed = make(**VARIANTS[name])
     for _ in range(3):
         run(resumed, 3)
-        assert resumed.state is not None
         save_checkpoint(tmp_path / "x.checkpoint", resumed.state, {"name": name})
         state, about = load_checkpoint(tmp_path / "x.checkpoint")
         assert about == {"name": name}
@@ -161,7 +160,6 @@ def test_over_processes() -> None:
 def test_it_finds_the_best(breeding: Breeding) -> None:
     evolution = run(make(breeding=breeding, population=60), 60)
     assert evolution.champion[:4, 0] == pytest.approx([0.3] * 4, abs=0.1)
-    assert evolution.state is not None
     history = evolution.state.history
     assert all(one.best <= other.best for one, other in pairwise(history))
     assert history[0].used_share == pytest.approx(4 / 6)
@@ -172,7 +170,6 @@ def test_it_finds_the_best(breeding: Breeding) -> None:
 
 def test_champions_are_those_that_were_better_than_all_before() -> None:
     evolution = run(make(breeding=Breeding(elite=1)), 30)
-    assert evolution.state is not None
     bests = [generation.best for generation in evolution.state.history]
     expected = tuple(number for number, best in enumerate(bests) if best > max(bests[:number], default=-np.inf))
     assert evolution.state.champion_generations == expected
@@ -182,8 +179,6 @@ def test_champions_are_those_that_were_better_than_all_before() -> None:
 def test_luck_does_not_live_on_in_a_noisy_evaluation() -> None:
     settled = run(make(noisy, Breeding(keeps_best=True), is_noisy=True), 40)
     believed = run(make(noisy, Breeding(keeps_best=True)), 40)
-    assert settled.state is not None
-    assert believed.state is not None
     assert believed.state.history[-1].mean > 0.05
     assert believed.state.history[-1].mean - settled.state.history[-1].mean > 0.02
 
@@ -193,7 +188,6 @@ def test_a_challenger_replaces_the_worst_opponent() -> None:
     before = opponents()
     for generation in islice(evolution.generations(StopRule()), 20):
         state = evolution.state
-        assert state is not None
         assert state.opponents is not None
         best = int(np.argmax(state.evaluation.fitness))
         assert state.evaluation.against is not None
@@ -216,7 +210,6 @@ def test_rivals_come_to_an_equilibrium_on_average() -> None:
     )
     heads = []
     for _ in islice(evolution.generations(StopRule()), 400):
-        assert evolution.state is not None
         assert evolution.state.opponents is not None
         heads.append((evolution.state.population.mean(), evolution.state.opponents.mean()))
     assert np.mean(heads[50:], axis=0) == pytest.approx([0.5, 0.5], abs=0.1)
@@ -236,8 +229,6 @@ def test_totals_say_the_same_of_rivals_as_every_single_result() -> None:
 
     options: dict[str, Any] = {"opponents": opponents(20), "opposition": Opposition.RIVALS}
     one, other = run(make(single, **options), 5), run(make(together, **options), 5)
-    assert one.state is not None
-    assert other.state is not None
     assert np.array_equal(one.state.population, other.state.population)
     assert np.array_equal(np.asarray(one.state.opponents), np.asarray(other.state.opponents))
     assert [found.rivals_best for found in one.state.history] == [found.rivals_best for found in other.state.history]
@@ -251,7 +242,6 @@ def test_each_side_plays_against_the_others_hall_of_fame() -> None:
         return taller_in_sum(chromosomes, seeds, opponents)
 
     evolution = run(make(evaluate, opponents=opponents(20), opposition=Opposition.RIVALS, hall=2), 4)
-    assert evolution.state is not None
     sizes = [(len(chromosomes), len(others)) for chromosomes, others in met]
     assert sizes == [(30, 20), (30, 21), (1, 21), (30, 22), (2, 22), (30, 22), (2, 22)]
     for _, others in met[3:]:
@@ -291,7 +281,6 @@ def test_the_most_generations_left() -> None:
         assert bound >= len(bounds) - 1 - number
     assert all(later is not None and later < bound for bound, later in pairwise(bounds) if bound is not None)
     state = evolution.state
-    assert state is not None
     assert StopRule(generations=400).most_left(state.history[3]) == 397
     assert StopRule(patience=9).most_left(state.history[3]) is None
 
@@ -331,14 +320,13 @@ class TestRefusals:
             make(near, opponents=opponents(), opposition=opposition).step()
 
     def test_no_champion_yet(self) -> None:
-        with pytest.raises(EvolutionError, match="no champion before the first generation"):
+        with pytest.raises(EvolutionError, match="no state before the first generation"):
             _ = make().champion
 
 
 class TestCheckpoints:
     def test_every_cut_is_told(self, tmp_path: Path) -> None:
         state = run(make(), 2).state
-        assert state is not None
         save_checkpoint(tmp_path / "whole.checkpoint", state, {})
         data = (tmp_path / "whole.checkpoint").read_bytes()
         cut = tmp_path / "cut.checkpoint"
@@ -349,7 +337,6 @@ class TestCheckpoints:
 
     def test_a_flipped_byte_is_told_or_harmless(self, tmp_path: Path) -> None:
         state = run(make(), 2).state
-        assert state is not None
         save_checkpoint(tmp_path / "whole.checkpoint", state, {})
         data = bytearray((tmp_path / "whole.checkpoint").read_bytes())
         for at in range(0, len(data), 61):
@@ -361,7 +348,6 @@ class TestCheckpoints:
 
     def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         state = run(make(), 2).state
-        assert state is not None
         monkeypatch.setattr("bots.evolution.evolution._KIND", evolution_run._KIND._replace(version=7))
         save_checkpoint(tmp_path / "x.checkpoint", state, {})
         monkeypatch.undo()
@@ -372,7 +358,6 @@ class TestCheckpoints:
 
     def test_a_failed_save_leaves_the_old_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         evolution = run(make(), 2)
-        assert evolution.state is not None
         old = evolution.state
         save_checkpoint(tmp_path / "x.checkpoint", old, {})
         run(evolution, 2)

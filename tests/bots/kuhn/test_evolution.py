@@ -142,7 +142,6 @@ def test_with_exact_fitness_the_best_answer_is_found() -> None:
     evolution = kuhn_evolution(settings)
     for _ in range(60):
         evolution.step()
-    assert evolution.state is not None
     assert evolution.state.history[-1].best == pytest.approx(1 / 12, abs=0.01)
     assert evolution.state.history[-1].best <= 1 / 12
 
@@ -184,7 +183,6 @@ class TestAsPublished:
             assert (9 in drawn) is not wrong
             for _ in range(50):
                 evolution.step()
-            assert evolution.state is not None
             means.append(evolution.state.history[-1].mean)
         assert means[0] == pytest.approx(means[1], abs=0.01)
 

@@ -70,10 +70,10 @@ def test_a_run_against_a_file_and_what_it_leaves(arena_here: Arena, tmp_path: Pa
     assert ran.code == 0
     assert "No strategy wins more than +0.0833 chips per hand from this opponent in this seat.\n" in ran.out
     assert "C " in ran.out
-    found = json.loads((runs / "seed-1.json").read_text())
-    assert found["generations"] == 4
-    assert len(found["result"]["mean"]) == 5
-    assert found["result"]["record_value"] == pytest.approx(found["result"]["record"])
+    again = arena_here("evolve", "kuhn", str(runs), "--opponent", str(tmp_path / "mine.genes"), "--json", *EXACT, "4")
+    (found,) = json.loads(again.out)["results"]
+    assert len(found["mean"]) == 5
+    assert found["record_value"] == pytest.approx(found["record"])
     assert "<svg" in (tmp_path / "f.html").read_text()
     again = arena_here("evolve", "kuhn", str(tmp_path / "next"), "--opponent", str(runs / "fittest.genes"), *EXACT, "1")
     assert again.code == 0
@@ -84,23 +84,17 @@ def test_a_run_against_a_file_and_what_it_leaves(arena_here: Arena, tmp_path: Pa
 def test_it_goes_on_where_it_stopped(arena_here: Arena, tmp_path: Path, opponent: str) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     command = ("--opponent", opponent, "--hall", "3", *EXACT)
-    assert arena_here("evolve", "kuhn", str(whole), *command, "6").code == 0
+    one = arena_here("evolve", "kuhn", str(whole), *command, "6", "--json")
     for generations in ("2", "3", "6"):
-        assert arena_here("evolve", "kuhn", str(parts), *command, generations).code == 0
-    one, other = (json.loads((folder / "seed-1.json").read_text()) for folder in (whole, parts))
-    assert one == other
+        other = arena_here("evolve", "kuhn", str(parts), *command, generations, "--json")
+    assert json.loads(one.out) == json.loads(other.out)
     ran = arena_here("evolve", "kuhn", str(parts), *command, "6", "--selection", "rank")
     assert (ran.code, ran.out) == (2, "")
-    assert "seed-1.json: it was made with selection tournament, not selection rank: take another folder" in ran.err
+    assert (
+        "seed-1.checkpoint: it was made with selection tournament, not selection rank: take another folder" in ran.err
+    )
     ran = arena_here("evolve", "kuhn", str(parts), *command, "5")
-    assert "it is the result of 6 generations, more than the 5 asked for: take another folder" in ran.err
-
-
-def test_a_damaged_result(arena_here: Arena, tmp_path: Path) -> None:
-    (tmp_path / "seed-1.json").write_text('{"result": ')
-    ran = arena_here("evolve", "kuhn", str(tmp_path))
-    assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path}/seed-1.json: it is not the result of such a run, or a damaged one\n"
+    assert "it has 6 generations, more than the 5 asked for: take another folder" in ran.err
 
 
 def test_repeated_runs_have_a_mean_and_a_spread(arena_here: Arena, tmp_path: Path) -> None:
@@ -108,7 +102,7 @@ def test_repeated_runs_have_a_mean_and_a_spread(arena_here: Arena, tmp_path: Pat
     assert ran.code == 0
     table = ran.out[ran.out.index("  seed") :].splitlines()
     assert [line.split()[0] for line in table[2:7]] == ["5", "6", "7", "mean", "spread"]
-    assert sorted(path.name for path in tmp_path.glob("seed-*.json")) == [f"seed-{seed}.json" for seed in (5, 6, 7)]
+    assert sorted(path.name for path in tmp_path.glob("seed-*")) == [f"seed-{seed}.checkpoint" for seed in (5, 6, 7)]
 
 
 @pytest.mark.slow  # processes are started, numba compiles
@@ -124,7 +118,7 @@ class TestLong:
             )
             assert ran.code == 0
         for seed in (1, 2, 3):
-            one, two = ((tmp_path / folder / f"seed-{seed}.json").read_text() for folder in ("one", "two"))
+            one, two = ((tmp_path / folder / f"seed-{seed}.checkpoint").read_bytes() for folder in ("one", "two"))
             assert one == two
 
     @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
