@@ -333,8 +333,6 @@ class Joining:
                 except ServerLostError as error:
                     if not self._user:
                         raise JoinError(str(error)) from None
-                    retry_s = self._settings.retry_s if self._is_joined else retry_s
-                    self._is_joined = False
                     self._on_news(ConnectionLost(str(error), retry_s))
                     await asyncio.sleep(retry_s)
                     retry_s = min(2 * retry_s, self._settings.most_retry_s)
@@ -384,9 +382,11 @@ class Joining:
             await asyncio.wait(self._playing)
 
     def _tell(self, request: JoiningRequest) -> bool:
-        if self._connection is not None:
-            self._connection.tell(request)
-        return self._connection is not None
+        # Before the server has told what it has received, it would be sent twice.
+        if self._connection is None or not self._is_joined:
+            return False
+        self._connection.tell(request)
+        return True
 
     # ---- joining
 
@@ -419,8 +419,17 @@ class Joining:
                 seat.over()
         # The end of a run may have been missed meanwhile.
         self._runs &= {seat.offer.match for seat in self._seats.values() if not seat.is_over}
+        self._take_on()
         for tag in sorted(self._open - self._asked):
             self._challenge(tag)
+
+    def _take_on(self) -> None:
+        """Have the server know whether the bot takes further runs."""
+        most = self._settings.most_runs
+        is_leaving = most is not None and self._played + len(self._runs) >= most
+        if is_leaving != self._is_leaving:
+            self._is_leaving = is_leaving
+            self._tell(self._join())
 
     def _challenge(self, tag: str) -> None:
         self._asked.add(tag)
@@ -512,10 +521,7 @@ class Joining:
         if not offer.match.endswith(f".{TABLE_TAG}"):
             # Its other seatings are offered one by one, until the server reports the end of the run.
             self._runs.add(offer.match)
-        most = self._settings.most_runs
-        if most is not None and self._played + len(self._runs) >= most and not self._is_leaving:
-            self._is_leaving = True
-            self._tell(self._join())
+        self._take_on()
 
     def _on_failed(self, seat: PlayedSeat) -> None:
         self._ending.failures += 1

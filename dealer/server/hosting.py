@@ -314,6 +314,9 @@ class HostedSeat:
 
     def resume(self, received: int | None) -> None:
         """Offer the seat, or send what the client lacks that has received so many texts at it."""
+        if received is None and self._link is not None:
+            self.give_up("its client does not play it any more")
+            return
         if received is None:
             facts = self.facts
             self._host.send(

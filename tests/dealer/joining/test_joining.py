@@ -583,6 +583,39 @@ def test_a_client_leaves_between_runs_not_between_their_seatings(
     assert [(one.ladder, one.at_once) for one in joins] == [(True, 2), (False, 1)]
 
 
+def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    joins: list[bool] = []
+
+    class Seated(client.PlayedSeat):
+        async def play(self) -> None:
+            await self._changes.wait_for(lambda: self.is_over)
+
+    async def handle(connection: ServerConnection) -> None:
+        async def send(*messages: ServerMessage) -> None:
+            for message in messages:
+                await connection.send(encode(message).decode())
+
+        definition = format_game_definition(find_game("kuhn")[1])
+        async for text in connection:
+            request = read_request(text)
+            assert isinstance(request, Join)
+            joins.append(request.ladder)
+            if len(joins) in (1, 3):
+                await send(Joined("mine", "player", {"kuhn": definition}, {}))
+            if len(joins) in (1, 4):
+                await send(SeatOffer(len(joins), "kuhn", "ladder.x", "mine"))
+            elif len(joins) == 2:
+                connection.transport.abort()
+            elif len(joins) == 5:
+                await send(SeatOver(4), RunOver("ladder.x", 1, 1, "finished", "mine"))
+
+    monkeypatch.setattr(client, "PlayedSeat", Seated)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        ending = runner.run(answered(handle, is_on_ladder=True, most_runs=1, retry_s=0.01))
+    assert joins == [True, False, False, True, False]
+    assert ending.runs == {"finished": 1}
+
+
 def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: Path) -> None:
     async def talk(house: House) -> None:
         wrong = [

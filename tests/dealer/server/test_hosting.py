@@ -236,6 +236,19 @@ def test_a_seat_that_cannot_be_gone_on_with_is_given_up() -> None:
     play(talk)
 
 
+def test_a_seat_that_a_client_no_longer_plays_is_given_up() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(CHALLENGE)
+        seat = (await ann.hear(SeatOffer)).seat
+        await ann.say(SeatText(seat, VERSION))
+        await ann.hear(SeatText)
+        again = await joined(house)
+        assert await again.hear(SeatOver) == SeatOver(seat, "its client does not play it any more")
+
+    play(talk)
+
+
 def test_another_session_does_not_get_the_seats() -> None:
     async def talk(house: House) -> None:
         ann = await joined(house)
