@@ -20,6 +20,7 @@ import pickle
 import re
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -65,7 +66,7 @@ class HandSummary(NamedTuple):
     most_pot: int
 
 
-class MatchHands:
+class MatchHands(ABC):
     """The hands of one match, in the order of their numbers.
 
     Attributes:
@@ -78,15 +79,16 @@ class MatchHands:
     seed: int | str | None = None
 
     @property
+    @abstractmethod
     def names(self) -> tuple[str, ...]:
         """The players by seat."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def count(self) -> int:
         """How many hands it has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def hand(self, number: int) -> HandRecord:
         """A hand.
 
@@ -95,40 +97,36 @@ class MatchHands:
             LogError: its line is damaged.
             OSError: the file cannot be read.
         """
-        raise NotImplementedError
 
     def has(self, number: int) -> bool:
         """Whether there is a hand of a number."""
         before, _ = self.around(number + 1)
         return before == number
 
+    @abstractmethod
     def around(self, number: int) -> tuple[int | None, int | None]:
         """The numbers of the hands before and after a number."""
-        raise NotImplementedError
 
+    @abstractmethod
     def page(self, start: int, count: int) -> list[int]:
         """The numbers of some hands, from the `start`-th on, which is 0-based."""
-        raise NotImplementedError
 
+    @abstractmethod
     def summaries(self, start: int) -> Iterator[HandSummary]:
         """The hands in short, from the `start`-th on, without a look at their betting."""
-        raise NotImplementedError
 
 
 class HandIndex:
-    """The matches of one file, in its order.
+    """What was found in one file.
 
     Attributes:
+        matches: with at least one hand, in the order of the file.
         problems: what was met in it and left out; of logs only the hands that are asked for are read.
     """
 
     path: str
+    matches: Sequence[MatchHands] = ()
     problems: Sequence[LogProblem] = ()
-
-    @property
-    def matches(self) -> Sequence[MatchHands]:
-        """The matches with at least one hand."""
-        raise NotImplementedError
 
     def refresh(self) -> None:
         """Read the lines added to the file since."""
@@ -170,11 +168,12 @@ def _is_of_today(path: str) -> bool:
 
 # ---- ACPC logs
 class _LogMatch(MatchHands):
+    count: int = 0
+
     def __init__(self, path: str, game: Game, name: str, lines: StateLines) -> None:
         self.name = name
         self.game = game
         self.last = -1
-        self._count = 0
         self.places = array("Q")
         self.numbers = array("Q")
         self._path = path
@@ -187,15 +186,11 @@ class _LogMatch(MatchHands):
     def names(self) -> tuple[str, ...]:
         return self._seating.names
 
-    @property
-    def count(self) -> int:
-        return self._count
-
     def add(self, number: int, place: int, line: bytes) -> None:
-        if not self._count % _APART:
+        if not self.count % _APART:
             self.places.append(place)
             self.numbers.append(number)
-        self._count += 1
+        self.count += 1
         self.last = number
         if not self._is_seated and self._collected < _SEATING_HANDS:
             with contextlib.suppress(FormatError):
@@ -262,7 +257,7 @@ class _LogMatch(MatchHands):
         return next(found, None)
 
     def _lines_of(self, block: int) -> Iterator[tuple[int, bytes]]:
-        left = min(_APART, self._count - block * _APART)
+        left = min(_APART, self.count - block * _APART)
         with open(self._path, "rb") as log:
             log.seek(self.places[block])
             while left and (line := log.readline(_MOST_BYTES)):
@@ -278,22 +273,18 @@ class _LogIndex(HandIndex):
     def __init__(self, path: str, game: Game | None) -> None:
         self.path = path
         self._given = game
-        self._matches: list[_LogMatch] = []
+        self.matches: list[_LogMatch] = []
         self._passed = 0
         self._header: LogHeader | None = None
         self._is_new = True
         self.refresh()
-
-    @property
-    def matches(self) -> Sequence[MatchHands]:
-        return self._matches
 
     def refresh(self) -> None:
         size = os.path.getsize(self.path)
         if size == self._passed:
             return
         if size < self._passed:
-            self._matches, self._passed, self._header, self._is_new = [], 0, None, True
+            self.matches, self._passed, self._header, self._is_new = [], 0, None, True
         with open(self.path, "rb") as log:
             log.seek(self._passed)
             while line := log.readline(_MOST_BYTES):
@@ -309,11 +300,11 @@ class _LogIndex(HandIndex):
                     self._header = parse_header(_text(line)) or self._header
                     self._is_new = True
                 self._passed += len(line)
-        for match in self._matches:
+        for match in self.matches:
             match.conclude()
 
     def _add(self, number: int, line: bytes) -> None:
-        matches = self._matches
+        matches = self.matches
         if self._is_new or number <= matches[-1].last:
             game = find_log_game(self._header, self.path, self._given)
             name = os.path.basename(stem(self.path)) if self._header is None else self._header.match_name
@@ -379,17 +370,15 @@ def _pot_bound(game: Game) -> Callable[[bytes], int]:
 
 # ---- any other file
 class _CopiedMatch(MatchHands):
+    names: tuple[str, ...] = ()
+
     def __init__(self, first: HandRecord, file: IO[bytes], lock: threading.Lock) -> None:
         self.name = first.match_name
         self.game = first.game
         self.places: dict[int, int] = {}
-        self._names = first.names_by_seat
+        self.names = first.names_by_seat
         self._file = file
         self._lock = lock
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self._names
 
     @property
     def count(self) -> int:
@@ -430,24 +419,20 @@ class _CopiedIndex(HandIndex):
         self.problems = problems = list[LogProblem]()
         lock = threading.Lock()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
-        self._matches: list[_CopiedMatch] = []
+        self.matches: list[_CopiedMatch] = []
         newest: dict[str, _CopiedMatch] = {}
         try:
             for record in HandSource((file,), game, times=True, on_problem=problems.append).hands():
                 match = newest.get(record.match_name)
                 if match is None or record.hand_number in match.places:
                     match = newest[record.match_name] = _CopiedMatch(record, self._file, lock)
-                    self._matches.append(match)
+                    self.matches.append(match)
                 match.places[record.hand_number] = self._file.tell()
                 pickle.dump(record, self._file, pickle.HIGHEST_PROTOCOL)
             self._file.flush()
         except BaseException:
             self._file.close()
             raise
-
-    @property
-    def matches(self) -> Sequence[MatchHands]:
-        return self._matches
 
     def close(self) -> None:
         self._file.close()

@@ -28,7 +28,7 @@ from dealer.run.plan import ContestPlan
 from dealer.server.accounts import User
 from dealer.server.db.records import Bot
 from engine import DealKey
-from logs.estimation import FEWEST_UNITS, Bounds, RunningMean, interval_half_width
+from logs.estimation import FEWEST_UNITS, Bounds, Estimate, RunningMean, interval_half_width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,15 +93,14 @@ class FittedRating:
     """A player's rating.
 
     Attributes:
-        mbb_per_game: what it would win from the average of its field.
-        half_width_95: half the 95 % interval; None while it has played fewer than `FEWEST_UNITS`.
+        won: what it would win from the average of its field, in mbb per game; there is no interval while it has played
+            fewer than `FEWEST_UNITS`.
         field: the lowest of the players with which results connect it.
         is_provisional: whether it has played less than `FEWEST_UNITS_TO_RATE`.
     """
 
     player: int
-    mbb_per_game: float
-    half_width_95: float | None
+    won: Estimate
     field: int
     is_provisional: bool
 
@@ -173,7 +172,7 @@ def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
         if units >= FEWEST_UNITS:
             half_width = _half_width(tables, variances, shares[number], bounds)
         is_provisional = units < FEWEST_UNITS_TO_RATE
-        found.append(FittedRating(player, float(ratings[number]), half_width, players[0], is_provisional))
+        found.append(FittedRating(player, Estimate(float(ratings[number]), half_width), players[0], is_provisional))
     return found
 
 

@@ -37,6 +37,7 @@ from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, W
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from dealer.web.server_site import server_site
+from logs.document import text_of
 from logs.estimation import score_bounds
 from protocol import find_game
 from protocol.joining import Challenge
@@ -135,7 +136,7 @@ def _ratings(game: ServerGame, folder: Path) -> Ratings:
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         names = {version: bot.name for version, bot in all_versions(store, game.name).items()}
         fitted = fit_ratings(table_scores(store, game.name), score_bounds(game.game))
-    return {names[one.player]: one for one in sorted(fitted, key=lambda one: -one.mbb_per_game)}
+    return {names[one.player]: one for one in sorted(fitted, key=lambda one: -one.won.mean)}
 
 
 def attack(game: str, field: Sequence[str], *, deals: int, lost: int) -> tuple[Ratings, Ratings, Ratings]:
@@ -165,8 +166,7 @@ def place(ratings: Ratings, name: str) -> int:
 
 def _cell(ratings: Ratings, name: str) -> str:
     one = ratings[name]
-    width = "" if one.half_width_95 is None else f" ± {one.half_width_95:,.0f}"
-    return f"{place(ratings, name)}. {one.mbb_per_game:+,.0f}{width}".replace("-", "−")
+    return f"{place(ratings, name)}. {text_of(one.won, '+,.0f')}".replace("-", "−")
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, Final, TextIO
 
 from engine import Deal, Game, Seed, deals, logged_seed
 from logs.acpc_log.companions import HandNotes, companions
@@ -113,20 +113,13 @@ class _Stretch(io.FileIO):
         return count
 
 
-class _Waiting(NamedTuple):
-    """A hand whose seats are not decided yet."""
-
-    line_number: int
-    line: str
-    hand: StateLine
-
-
 class _Match:
     """What is known of the match whose hands are being read."""
 
     def __init__(self, num_players: int) -> None:
         self.seating = MatchSeats(num_players)
-        self.waiting: list[_Waiting] = []
+        self.waiting: list[tuple[int, str, StateLine]] = []
+        """Hands whose seats are not decided yet, with their lines."""
         self.totals = [0.0] * num_players
         self.next_number: int | None = None
         self.is_complete = True
@@ -249,7 +242,7 @@ class _LogReader:
         match = self._match
         if match is None:
             return False
-        known = match.seating.names or (match.waiting[0].hand.names if match.waiting else ())
+        known = match.seating.names or (match.waiting[0][2].names if match.waiting else ())
         return sorted(names) == sorted(known)
 
     def _leave_out(self, line_number: int, column: int | None, problem: str) -> None:
@@ -328,7 +321,7 @@ class _LogReader:
                 self._is_torn = False
         if match.seating.names:
             return self._record(match, line_number, line, hand)
-        match.waiting.append(_Waiting(line_number, line, hand))
+        match.waiting.append((line_number, line, hand))
         if match.seating.collect(hand.hand_number, hand.names):
             self._seat_waiting(match)
         return None

@@ -44,47 +44,27 @@ AGGRESSIVE_FROM_AF: Final = 2
 """Less is passive after the flop."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlayClass:
-    """A class of players, by how many hands it plays and how it bets before and after the flop; `original` is its name
-    in the source.
-    """
-
-    name: str
-    original: str
-    looseness: str
-    before: str
-    after: str
-
-
-_WAYS: Final = tuple((before, after) for before in ("passive", "aggressive") for after in ("passive", "aggressive"))
-_NAMES: Final = {
-    "loose": (("fish", "pez"), ("elephant", "elefante"), ("dice", "dado"), ("maniac", "maníaco")),
-    "semi-loose": (("telephone", "teléfono"), ("sad", "triste"), ("bomb", "bomba"), ("cheerful", "alegre")),
-    "tight": (("mouse", "ratón"), ("rock", "roca"), ("dangerous", "peligroso"), ("shark", "tiburón")),
+STYLES: Final = {
+    ("loose", "passive", "passive"): "fish",
+    ("semi-loose", "passive", "passive"): "telephone",
+    ("loose", "aggressive", "passive"): "dice",
+    ("loose", "aggressive", "aggressive"): "maniac",
+    ("tight", "passive", "passive"): "mouse",
+    ("loose", "passive", "aggressive"): "elephant",
+    ("semi-loose", "aggressive", "passive"): "bomb",
+    ("tight", "passive", "aggressive"): "rock",
+    ("semi-loose", "passive", "aggressive"): "sad",
+    ("semi-loose", "aggressive", "aggressive"): "cheerful",
+    ("tight", "aggressive", "passive"): "dangerous",
+    ("tight", "aggressive", "aggressive"): "shark",
 }
-"""English and in the source, by looseness, then in the order of `_WAYS`: before the flop, after it."""
-_ORDER: Final = (
-    *("fish", "telephone", "dice", "maniac", "mouse", "elephant"),
-    *("bomb", "rock", "sad", "cheerful", "dangerous", "shark"),
-)
-CLASSES: Final = tuple(
-    sorted(
-        (
-            PlayClass(*names, looseness, *ways)
-            for looseness, row in _NAMES.items()
-            for names, ways in zip(row, _WAYS, strict=True)
-        ),
-        key=lambda play_class: _ORDER.index(play_class.name),
-    )
-)
-"""From the worst to the best."""
-_CLASS_OF: Final = {(found.looseness, found.before, found.after): found for found in CLASSES}
+"""The classes of players, by how many hands they play and how they bet before and after the flop, from the worst to the
+best. In the source: pez, teléfono, dado, maníaco, ratón, elefante, bomba, roca, triste, alegre, peligroso, tiburón."""
 
 
 def classify(
     hands: int, vpip_percent: float | None, pfr_percent: float | None, raises: int, calls: int
-) -> tuple[PlayClass | None, str]:
+) -> tuple[str | None, str]:
     """The class of a player by the hands dealt in, VPIP and PFR (None without a chance), and raises and calls after the
     flop, None where too little was seen; and the thresholds that decided, as a sentence without its full stop.
     """
@@ -104,8 +84,8 @@ def classify(
         af_reason = f"AF {raises / calls:.4g} {sign} {AGGRESSIVE_FROM_AF}: {after} after it"
     else:
         af_reason = f"never calls, {raises} bets and raises: {after} after it"
-    found = _CLASS_OF[looseness, before, after]
-    return found, f"{vpip_reason}; {pfr_reason}; {af_reason}: {found.name}"
+    found = STYLES[looseness, before, after]
+    return found, f"{vpip_reason}; {pfr_reason}; {af_reason}: {found}"
 
 
 def _aggression(is_aggressive: bool) -> tuple[str, str]:

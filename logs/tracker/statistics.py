@@ -20,8 +20,7 @@ from engine import Category, Move
 from engine.cards import STARTING_HANDS
 from engine.holdem import POSITION_ORDER, SMALL_BLIND, position_names, round_names
 from logs.estimation import Bounds, Estimate, RunningMean
-from logs.tracker.definitions import CLASSES as STYLES
-from logs.tracker.definitions import classify
+from logs.tracker.definitions import STYLES, classify
 from logs.tracker.hand_counts import (
     FINAL_HANDS,
     POWERS,
@@ -377,8 +376,8 @@ def _style(play: PlayStatistics) -> Style | None:
     factor = play.aggression_factor
     found, explanation = classify(play.hands, play.vpip.percent, play.pfr.percent, factor.raises, factor.calls)
     return Style(
-        name=None if found is None else found.name,
-        place=None if found is None else 1 + STYLES.index(found),
+        name=found,
+        place=None if found is None else 1 + list(STYLES.values()).index(found),
         explanation=explanation,
     )
 

@@ -79,7 +79,7 @@ def write_ratings(db: sqlite3.Connection, game: str, ratings: Sequence[FittedRat
     db.executemany(
         "INSERT INTO ratings (game, version, mbb_per_game, half_width_95, field, is_provisional) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        [(game, one.player, one.mbb_per_game, one.half_width_95, one.field, one.is_provisional) for one in ratings],
+        [(game, one.player, one.won.mean, one.won.half_width, one.field, one.is_provisional) for one in ratings],
     )
 
 

@@ -43,12 +43,12 @@ def test_two_players_are_rated_half_their_difference_from_their_average() -> Non
     scores = np.tile([300.0, -100.0], 1000)
     first, second = fit_ratings([between_two((3, 7), scores)], BOUNDS)
     assert (first.player, second.player, first.field, second.field) == (3, 7, 3, 3)
-    assert first.mbb_per_game == pytest.approx(50.0)
-    assert second.mbb_per_game == pytest.approx(-50.0)
+    assert first.won.mean == pytest.approx(50.0)
+    assert second.won.mean == pytest.approx(-50.0)
     # The interval of the mean, halved as the rating is.
     width = RunningMean(scores.tolist(), BOUNDS).half_width_95
     assert width is not None
-    assert first.half_width_95 == pytest.approx(width / 2, rel=0.01)
+    assert first.won.half_width == pytest.approx(width / 2, rel=0.01)
     assert not first.is_provisional
 
 
@@ -59,7 +59,7 @@ def test_the_fit_is_that_of_least_squares() -> None:
     tables = []
     for (pair, mean), units in zip(margins.items(), range(1000, 3000, 200), strict=True):
         tables.append(between_two(pair, mean + 500.0 * np.tile([1.0, -1.0], units // 2) * math.sqrt(1 - 1 / units)))
-    found = [rating.mbb_per_game for rating in fit_ratings(tables, BOUNDS)]
+    found = [rating.won.mean for rating in fit_ratings(tables, BOUNDS)]
     assert found == pytest.approx(by_hand(tables, 5), abs=1e-6)
     assert sum(found) == pytest.approx(0.0, abs=1e-9)
     assert fit_ratings(tables, BOUNDS) == fit_ratings(tables, BOUNDS)
@@ -71,11 +71,11 @@ def test_margins_that_add_up_are_found_exactly_and_a_more_precise_pair_weighs_mo
         between_two((a, b), truth[a] - truth[b] + np.tile([200.0, -200.0], 1000))
         for a, b in itertools.combinations(range(3), 2)
     ]
-    assert [one.mbb_per_game for one in fit_ratings(tables, BOUNDS)] == pytest.approx(truth)
+    assert [one.won.mean for one in fit_ratings(tables, BOUNDS)] == pytest.approx(truth)
     # A pair that says otherwise, but knows little.
     noisy = between_two((0, 2), np.tile([20_000.0, -20_000.0], 1000))
     found = fit_ratings([tables[0], noisy, tables[2]], BOUNDS)
-    assert [one.mbb_per_game for one in found] == pytest.approx(truth, abs=0.1)
+    assert [one.won.mean for one in found] == pytest.approx(truth, abs=0.1)
 
 
 def test_three_players_at_a_table_are_rated_by_what_they_win_from_the_others() -> None:
@@ -83,7 +83,7 @@ def test_three_players_at_a_table_are_rated_by_what_they_win_from_the_others() -
     truth = np.array([90.0, -30.0, -60.0])
     scores = 1.5 * truth + np.tile([[100.0, -50.0, -50.0], [-100.0, 50.0, 50.0]], (1000, 1))
     found = fit_ratings([table((4, 5, 6), scores)], BOUNDS)
-    assert [one.mbb_per_game for one in found] == pytest.approx(truth)
+    assert [one.won.mean for one in found] == pytest.approx(truth)
 
 
 def test_what_no_result_connects_cannot_be_compared() -> None:
@@ -91,22 +91,22 @@ def test_what_no_result_connects_cannot_be_compared() -> None:
     found = fit_ratings([between_two((1, 2), scores), between_two((8, 9), scores), between_two((2, 5), scores)], BOUNDS)
     assert {one.player: one.field for one in found} == {1: 1, 2: 1, 5: 1, 8: 8, 9: 8}
     for field in (1, 8):
-        assert sum(one.mbb_per_game for one in found if one.field == field) == pytest.approx(0.0, abs=1e-9)
+        assert sum(one.won.mean for one in found if one.field == field) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_little_is_provisional_and_very_little_has_no_interval() -> None:
     for units, width, is_provisional in ((50, False, True), (500, True, True), (FEWEST_UNITS_TO_RATE, True, False)):
         (first, _) = fit_ratings([between_two((0, 1), np.tile([100.0, -80.0], units // 2))], BOUNDS)
-        assert (first.half_width_95 is not None, first.is_provisional) == (width, is_provisional)
+        assert (first.won.half_width is not None, first.is_provisional) == (width, is_provisional)
     assert fit_ratings([], BOUNDS) == []
 
 
 def test_scores_that_are_all_equal_have_an_interval_all_the_same() -> None:
     (first, _) = fit_ratings([between_two((0, 1), np.full(1000, 10.0))], BOUNDS)
-    assert first.mbb_per_game == pytest.approx(5.0)
-    assert first.half_width_95 is not None
+    assert first.won.mean == pytest.approx(5.0)
+    assert first.won.half_width is not None
     # The rule of three, halved as the rating is: 3.7 times the distance to the bound over the units.
-    assert first.half_width_95 == pytest.approx(3.69 * 100_010 / 1000 / 2, rel=0.01)
+    assert first.won.half_width == pytest.approx(3.69 * 100_010 / 1000 / 2, rel=0.01)
 
 
 def test_the_error_is_that_of_a_bootstrap() -> None:
@@ -119,16 +119,16 @@ def test_the_error_is_that_of_a_bootstrap() -> None:
     again = []
     for _ in range(400):
         drawn_anew = [between_two(pair, chance.choice(scores, len(scores))) for pair, scores in samples.items()]
-        again.append([one.mbb_per_game for one in fit_ratings(drawn_anew, (-1e-9, 1e-9))])
+        again.append([one.won.mean for one in fit_ratings(drawn_anew, (-1e-9, 1e-9))])
     spread = np.std(again, axis=0)
     for rating, own in zip(observed, spread, strict=True):
-        assert rating.half_width_95 is not None
+        assert rating.won.half_width is not None
         # 400 draws tell a standard deviation to 3.5 %; the unseen adds the mean over the units, which is little.
-        assert rating.half_width_95 == pytest.approx(1.96 * own, rel=0.15)
+        assert rating.won.half_width == pytest.approx(1.96 * own, rel=0.15)
 
 
 def is_within(rating: FittedRating, truth: float) -> bool:
-    return rating.half_width_95 is not None and abs(rating.mbb_per_game - truth) <= rating.half_width_95
+    return rating.won.half_width is not None and abs(rating.won.mean - truth) <= rating.won.half_width
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ def test_intervals_cover_what_they_say(*, is_transitive: bool, population: str) 
             for one in tables
         ]
         truth = fit_ratings(exact, (-101_000.0, 101_000.0))
-        covered += sum(is_within(one, true.mbb_per_game) for one, true in zip(found, truth, strict=True))
+        covered += sum(is_within(one, true.won.mean) for one, true in zip(found, truth, strict=True))
     share = covered / (runs * n)
     # Ratings of one standing hang together: five of them tell less than five alone.
     assert share >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs), share
