@@ -63,7 +63,7 @@ def command_line() -> str:
 def run_settings() -> str:
     """A table of the settings of a run."""
     from bots.sdk.options import reference_table
-    from dealer.run.settings import RunSettings
+    from dealer.run.settings import BotSettings, RunSettings
 
     lines = [
         "# Settings of a run",
@@ -71,7 +71,8 @@ def run_settings() -> str:
         "The keys of `run.toml`, and the keywords of `dealer.play` and `tournament`.",
         "",
     ]
-    return "\n".join([*lines, *reference_table(RunSettings)]) + "\n"
+    bots = ["", "## Settings of a bot", "", str(BotSettings.__doc__), "", *reference_table(BotSettings)]
+    return "\n".join([*lines, *reference_table(RunSettings), *bots]) + "\n"
 
 
 def result_fields() -> str:

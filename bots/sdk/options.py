@@ -13,7 +13,7 @@ declarations with `options_of`. pydantic takes the bounds from them, too; it is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import MISSING, dataclass, is_dataclass
 from functools import cache
 from inspect import Parameter, signature
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
@@ -164,7 +164,9 @@ def _options_of(declared: Any, is_every: bool) -> tuple[Option, ...]:
         wording = next((one for one in about if isinstance(one, Wording)), Wording())
         group = wording.group or group
         bounds = next((one for one in about if isinstance(one, Interval)), Interval())
-        found.append(Option(name, kind, parameter.default, meaning, bounds=bounds, wording=wording, group=group))
+        factory = declared.__dataclass_fields__[name].default_factory if is_dataclass(declared) else MISSING
+        default = parameter.default if factory is MISSING else factory()
+        found.append(Option(name, kind, default, meaning, bounds=bounds, wording=wording, group=group))
     return tuple(found)
 
 

@@ -6,7 +6,6 @@ error is 2. Errors of our packages and of the system that a command lets through
 
 from __future__ import annotations
 
-import enum
 import shlex
 import sys
 from typing import Any, Final
@@ -139,13 +138,7 @@ def _default(parameter: Any, context: Any) -> str:
     if isinstance(parameter.show_default, str):
         return parameter.show_default
     value = parameter.get_default(context, call=False) if parameter.show_default else None
-    if isinstance(value, bool):
-        return "on" if value and parameter.secondary_opts else ""
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, list | tuple):
-        return " ".join(map(str, value))
-    return "" if value is None else str(value.value if isinstance(value, enum.Enum) else value)
+    return "" if value is None or value is False else str(value)
 
 
 def _usage_problem(error: typer.TyperException) -> str:

@@ -125,10 +125,7 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
         otherwise: Mapping[str, str] = next((one for one in about if isinstance(one, dict)), {})
         options = [option for option in options_of(declared) if option.wording.is_flag]
         groups[name] = kind if kind is declared else dict, [option.name for option in options]
-        parameters += [
-            _parameter(option, None, otherwise.get(option.name) or option.wording.otherwise or _text(option.default))
-            for option in options
-        ]
+        parameters += [_parameter(option, None, otherwise.get(option.name, "")) for option in options]
 
     def run(**values: Any) -> None:
         for name in terminals:
@@ -148,8 +145,8 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _parameter(option: Option, default: Any, shown: str | None = None) -> inspect.Parameter:
-    """The parameter for typer; `shown` is the default in the help, None for `default`."""
+def _parameter(option: Option, default: Any, shown: str = "") -> inspect.Parameter:
+    """The parameter for typer; `shown` is the default in the help, where it is not the declared one."""
     wording, names = option.wording, option.wording.flags.split()
     if not any(name.startswith("--") for name in names):
         names.insert(0, _flag(option.name))
@@ -161,7 +158,7 @@ def _parameter(option: Option, default: Any, shown: str | None = None) -> inspec
         metavar=wording.unit or None,
         min=option.bounds.low,
         max=option.bounds.high,
-        show_default=wording.otherwise or True if shown is None else shown or False,
+        show_default=shown or wording.otherwise or _text(option.default) or False,
         rich_help_panel=option.group or None,
     )
     # The texts of several values are split where they are read; an option that is repeated has a list.

@@ -102,6 +102,7 @@ class Command(enum.StrEnum):
 
 _MATCH: Final = "Match"
 _FILE: Final = Wording(is_flag=False)
+_AS_ALL: Final = Wording(otherwise="as for all")
 _Limit: TypeAlias = Annotated[int, Interval(1, 10**9)]
 _Seconds: TypeAlias = Annotated[float, Interval(0.001, _LONGEST_S)]
 
@@ -175,39 +176,32 @@ def _stop_rule(text: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class BotSettings:
-    """A bot with what is set for it alone: ``{bot = "./new.py", t_response_s = 2.0}``; a text is the bot alone.
-
-    Attributes:
-        bot: as on the command line, with its name if it has one of its own.
-        directory: the folder where it starts, in that of the run.
-        address: the only one from which a ``tcp`` player may connect.
-        key: a line that the client of a ``tcp`` player has to send before the player's version line.
-        linked: whether a ``tcp`` player has joined the server that plays the run, so that no port is opened for it.
-        arguments: what follows host and port in the words that start a command.
-        environment: variables that its process gets besides those of the run.
-        t_response_s: seconds for one answer; None as for all.
-        t_hand_s: seconds for all answers in one hand.
-        t_per_hand_s: seconds per hand on average over the match.
-        user: as which its process runs; None for our own.
-        memory_mb: of its process, in millions of bytes of address space; None for any.
-        cpu_s: seconds of the processor for its process; None for any.
-    """
+    """A bot with what is set for it alone: ``{bot = "./new.py", t_response_s = 2.0}``; a text is the bot alone."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
-    bot: str
-    directory: str | None = None
-    address: str | None = None
-    key: str | None = None
-    linked: bool | None = None
-    arguments: tuple[str, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict, hash=False)
-    t_response_s: _Seconds | None = None
-    t_hand_s: _Seconds | None = None
-    t_per_hand_s: _Seconds | None = None
-    user: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    memory_mb: _Limit | None = None
-    cpu_s: _Limit | None = None
+    bot: Annotated[str, "the bot, as on the command line"]
+    directory: Annotated[str | None, "the folder where it starts, in that of the run"] = None
+    address: Annotated[str | None, "the only address from which a `tcp` player may connect"] = None
+    key: Annotated[
+        str | None, "a line that the client of a `tcp` player has to send before the player's version line"
+    ] = None
+    linked: Annotated[
+        bool | None, "whether a `tcp` player has joined the server that plays the run, so that it needs no port"
+    ] = None
+    arguments: Annotated[tuple[str, ...], "what follows host and port in the words that start a command"] = ()
+    environment: Annotated[dict[str, str], "variables that its process gets besides those of the run"] = field(
+        default_factory=dict, hash=False
+    )
+    t_response_s: Annotated[_Seconds | None, "seconds for one answer", _AS_ALL] = None
+    t_hand_s: Annotated[_Seconds | None, "seconds for all answers in one hand", _AS_ALL] = None
+    t_per_hand_s: Annotated[_Seconds | None, "seconds per hand on average over the match", _AS_ALL] = None
+    user: Annotated[
+        Annotated[str, Field(min_length=1, max_length=256)] | None,
+        "another user for its process, if the dealer is run by root (Linux and macOS)",
+    ] = None
+    memory_mb: Annotated[_Limit | None, "millions of bytes of address space per process (Linux and macOS)"] = None
+    cpu_s: Annotated[_Limit | None, "seconds of the processor per process (Linux and macOS)"] = None
 
     @model_validator(mode="before")
     @classmethod

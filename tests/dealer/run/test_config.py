@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.sdk.options import options_of
+from bots.sdk.options import options_of, reference_table
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 from dealer.run.plan import settle
-from dealer.run.settings import RunSettings, read_config, validated
+from dealer.run.settings import BotSettings, RunSettings, read_config, validated
 from dealer.table.launcher import command_of
 from tests.programs import KUHN
 
@@ -134,8 +134,10 @@ def test_every_setting_that_can_be_left_open_says_what_it_is_then() -> None:
         assert option.default is not None or option.wording.otherwise or option.name == "stop", option.name
 
 
-def test_every_field_is_declared_with_its_meaning() -> None:
-    assert [option.name for option in options_of(RunSettings)] == [field.name for field in fields(RunSettings)]
+@pytest.mark.parametrize("kind", [RunSettings, BotSettings])
+def test_every_field_is_on_the_page_of_reference(kind: Any) -> None:
+    _, _, *rows = reference_table(kind)
+    assert [row.split("`")[1] for row in rows] == [field.name for field in fields(kind)]
 
 
 # ---- bots with settings of their own
