@@ -119,7 +119,6 @@ class BettingState:
 
     @property
     def game(self) -> Game:
-        """The game being played."""
         return self._tree.game
 
     @property

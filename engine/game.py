@@ -176,5 +176,4 @@ class Game:
 
     @cached_property
     def deck_set(self) -> frozenset[Card]:
-        """The cards of the deck."""
         return frozenset(self.deck)

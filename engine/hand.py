@@ -140,7 +140,6 @@ class Hand:
 
     @property
     def game(self) -> Game:
-        """The game being played."""
         return self.betting.game
 
     @property
@@ -150,7 +149,6 @@ class Hand:
 
     @property
     def finished(self) -> bool:
-        """Whether the hand is over."""
         return self.betting.finished
 
     @property

@@ -146,7 +146,6 @@ def position_names(game: Game) -> tuple[str, ...]:
 
 
 def round_names(game: Game) -> tuple[str, ...]:
-    """The name of each betting round."""
     return (
         ROUND_NAMES if has_usual_blinds(game) else tuple(f"round {number}" for number in range(1, game.num_rounds + 1))
     )

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS
 from engine.cards import STARTING_HANDS, starting_hand
 from engine.equity import preflop_equity
-from engine.kernels.cards import BITS, KEYS, START
-from engine.kernels.evaluation import seven_rank
+from engine.kernels.cards import BITS, KEYS
+from engine.kernels.evaluation import key_and_set, seven_rank
 from engine.kernels.jit import njit
 
 CLASSES: Final = 8
@@ -65,10 +65,7 @@ def order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: ND
 
     The shape of both is (1081,).
     """
-    key, cards = START, np.uint64(0)
-    for card in board:
-        key += KEYS[card]
-        cards |= BITS[card]
+    key, cards = key_and_set(board)
     found, their_ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
     low, high = np.zeros(257, np.uint16), np.zeros(257, np.uint16)
     size = 0

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from engine.batch import rank_hands
 from engine.cards import starting_hand_table
-from engine.kernels.cards import BITS, KEYS, START
+from engine.kernels.cards import BITS, KEYS
 from engine.kernels.draw import mixed
-from engine.kernels.evaluation import seven_rank
+from engine.kernels.evaluation import key_and_set, seven_rank
 from engine.kernels.jit import njit
 from engine.splitmix import STEP
 from engine.tables import MOST_OPPONENTS, read_preflop
@@ -109,10 +109,7 @@ def count_shares(
     cards, to_come = len(unseen), _BOARD_CARDS - len(board)
     rest = cards - 2
     hands = np.uint64(len(low))
-    board_key, board_cards = START, np.uint64(0)
-    for card in board:
-        board_key += KEYS[card]
-        board_cards |= BITS[card]
+    board_key, board_cards = key_and_set(board)
     own_key, own_cards = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
     deck = unseen.copy()
     places = np.empty(_BOARD_CARDS, np.int64)

@@ -83,7 +83,6 @@ class Option(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The meaning as a sentence."""
         return f"{self.meaning[0].upper()}{self.meaning[1:]}".removesuffix(".") + "."
 
     @property
@@ -98,7 +97,6 @@ class Option(NamedTuple):
 
     @property
     def type_name(self) -> str:
-        """The type of its values in words."""
         return "file" if self.wording == _FILE else _TYPE_NAMES.get(self._scalar, "text")
 
     @property

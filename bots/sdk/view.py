@@ -100,7 +100,6 @@ class View:
 
     @property
     def game(self) -> Game:
-        """The game being played."""
         return self.betting.game
 
     @property
@@ -343,7 +342,6 @@ class View:
 
     @property
     def finished(self) -> bool:
-        """Whether the hand is over."""
         return self.betting.finished
 
     @property

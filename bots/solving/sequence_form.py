@@ -395,7 +395,6 @@ def exploitability(form: SequenceForm, plans: Plans) -> float:
 
 
 def exploitability_in_words(chips: float) -> str:
-    """An exploitability as a sentence."""
     within = f"below {ROUNDING:.0e}" if chips < ROUNDING else f"{chips:.6g}"
     return f"Exploitability by exact best responses: {within} chips per hand."
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from engine.betting_rules import first_point
 from engine.game import MAX_ACTIONS_PER_ROUND, Game
-from engine.kernels.cards import BITS, KEYS, START
-from engine.kernels.evaluation import seven_rank
+from engine.kernels.cards import BITS, KEYS
+from engine.kernels.evaluation import key_and_set, seven_rank
 from engine.kernels.jit import njit
 
 POSITION: Final = 0
@@ -210,10 +210,7 @@ def holdem_ranks(cards: NDArray[np.uint8], ranks: NDArray[np.int64]) -> None:
         ranks: one for each position.
     """
     players = len(ranks)
-    board_key, board_cards = START, np.uint64(0)
-    for i in range(2 * players, 2 * players + 5):
-        board_key += KEYS[cards[i]]
-        board_cards |= BITS[cards[i]]
+    board_key, board_cards = key_and_set(cards[2 * players : 2 * players + 5])
     for position in range(players):
         one, other = cards[2 * position], cards[2 * position + 1]
         ranks[position] = seven_rank(board_key + KEYS[one] + KEYS[other], board_cards | BITS[one] | BITS[other])

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.kernels.cards import BITS, FLUSH, FLUSHES, KEYS, RANK_KEYS, RANKS_ONLY, START
-from engine.kernels.evaluation import flush_rank, plain_seven_rank, seven_rank
+from engine.kernels.cards import BITS, FLUSH, FLUSHES, KEYS, RANK_KEYS, RANKS_ONLY
+from engine.kernels.evaluation import flush_rank, key_and_set, plain_seven_rank, seven_rank
 from engine.kernels.jit import njit
 from engine.splitmix import FACTORS, SHIFTS, STEP
 
@@ -80,10 +80,7 @@ def count_sampled(
     """Add `trials` showdowns with drawn cards to counts, as `engine.kernels.showdowns.count_sampled` does."""
     to_come = 5 - len(board)
     draws = to_come + 2 * opponents
-    key, cards = START, _ZERO
-    for card in board:
-        key += KEYS[card]
-        cards |= BITS[card]
+    key, cards = key_and_set(board)
     own_key, own_cards = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
     deck = np.empty(len(unseen), np.uint8)
     counter = start
@@ -124,10 +121,7 @@ def count_sampled_duels(
             kernel is compiled for each and all short loops in it are written out.
     """
     missing, size = np.uint64(len(to_come)), np.uint64(len(unseen))
-    board_key, board_cards = START, _ZERO
-    for card in board:
-        board_key += KEYS[card]
-        board_cards |= BITS[card]
+    board_key, board_cards = key_and_set(board)
     own_key, own_cards = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
     whole = np.zeros(8 * int(_DECK_WORDS), np.uint8)
     whole[: len(unseen)] = unseen
@@ -222,10 +216,7 @@ def count_against_many(
         start: of the random numbers, 64 bits.
         counts: at least ``opponents + 2``: lost ones at 0, at k those with k winners including us.
     """
-    board_key, board_cards = START, _ZERO
-    for card in board:
-        board_key += KEYS[card]
-        board_cards |= BITS[card]
+    board_key, board_cards = key_and_set(board)
     own_key, own_cards = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
     key_at, bits_at = np.zeros(_PLACES, np.uint64), np.zeros(_PLACES, np.uint64)
     rank_at, in_deck = np.zeros(_PLACES, np.uint8), np.zeros(13, np.int64)

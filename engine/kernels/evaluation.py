@@ -32,6 +32,16 @@ _ROW_7 = np.uint64(len(_OFFSETS_7) - 1)
 
 
 @njit
+def key_and_set(cards: NDArray[np.uint8]) -> tuple[np.uint64, np.uint64]:
+    """Return `START` and the sum of the keys of some cards, and the same cards as a set."""
+    key, found = START, np.uint64(0)
+    for card in cards:
+        key += KEYS[card]
+        found |= BITS[card]
+    return key, found
+
+
+@njit
 def flush_rank(cards: np.uint64) -> np.uint16:
     """Return the rank of the best flush in a set of cards; 0 if there is none."""
     rank = FLUSHES[cards & SUIT_MASK]

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.duels import BOARDS, duel_row
-from engine.kernels.cards import BITS, FLUSHES, KEYS, START, VALUES
+from engine.kernels.cards import BITS, FLUSHES, KEYS, VALUES
 from engine.kernels.draw import draw_cards, mixed
-from engine.kernels.evaluation import seven_rank
+from engine.kernels.evaluation import key_and_set, seven_rank
 from engine.kernels.jit import njit
 from engine.splitmix import STEP
 
@@ -92,11 +92,7 @@ def find_shares(
             shares[pot, winner] = (of_row[0] + 0.5 * of_row[1]) / BOARDS
             shares[pot, 1 - winner] = 1.0 - shares[pot, winner]
             continue
-        board_key, board_bits = START, _ZERO
-        for place in range(on_table):
-            card = cards[hand, 2 * players + place]
-            board_key += KEYS[card]
-            board_bits |= BITS[card]
+        board_key, board_bits = key_and_set(cards[hand, 2 * players : 2 * players + on_table])
         missing = _BOARD_CARDS - on_table
         boards = 1
         if missing:
@@ -180,10 +176,7 @@ def count_against_all(board: NDArray[np.uint8], wins: NDArray[np.int64], ties: N
         ties: likewise.
     """
     deck = np.empty(52, np.uint8)
-    key, table = START, _ZERO
-    for card in board:
-        key += KEYS[card]
-        table |= BITS[card]
+    key, table = key_and_set(board)
     left = 0
     for card in range(52):
         if not table & BITS[card]:
@@ -254,10 +247,7 @@ def count_shares(hole: NDArray[np.uint8], board: NDArray[np.uint8], shares: NDAr
         shares: by holding, shape (1326,); nothing is added for a holding that shares a card with the others.
     """
     deck = np.empty(52, np.uint8)
-    key, table = START, _ZERO
-    for card in board:
-        key += KEYS[card]
-        table |= BITS[card]
+    key, table = key_and_set(board)
     own_key, own = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
     left = 0
     for card in range(52):
