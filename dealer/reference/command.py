@@ -333,29 +333,28 @@ def _split_bundle(letters: str, rest: Iterator[str], program: str) -> Iterator[t
         yield letter, ""
 
 
+_SWITCHES = {
+    "f": ("fixed_seats", True),
+    "l": ("log", False),
+    "L": ("log", True),
+    "t": ("transaction_log", False),
+    "T": ("transaction_log", True),
+    "a": ("append", True),
+    "q": ("quiet", True),
+    "help": ("help", True),
+}
+_TIMES = {
+    "t_response": ("response_us", "response timeout"),
+    "t_hand": ("hand_us", "player hand timeout"),
+    "t_per_hand": ("per_hand_us", "average player hand timeout"),
+}
+"""The limits, and what they are called where they cannot be read."""
+
+
 def _set(options: Options, name: str, value: str) -> None:
     match name:
-        case "f":
-            options.fixed_seats = True
-        case "l" | "L":
-            options.log = name == "L"
-        case "t" | "T":
-            options.transaction_log = name == "T"
-        case "a":
-            options.append = True
-        case "q":
-            options.quiet = True
         case "p":
             options.ports = _parse_ports(value)
-        case "t_response":
-            response_us = _microseconds(value, "ERROR: could not get response timeout from ")
-            options.limits = replace(options.limits, response_us=response_us)
-        case "t_hand":
-            hand_us = _microseconds(value, "ERROR: could not get player hand timeout from ")
-            options.limits = replace(options.limits, hand_us=hand_us)
-        case "t_per_hand":
-            per_hand_us = _microseconds(value, "ERROR: could not get average player hand timeout from ")
-            options.limits = replace(options.limits, per_hand_us=per_hand_us)
         case "start_timeout":
             milliseconds = _integer(value, "ERROR: could not get start timeout ")
             options.limits = replace(options.limits, start_us=milliseconds * 1000 if milliseconds >= 0 else None)
@@ -363,8 +362,13 @@ def _set(options: Options, name: str, value: str) -> None:
             options.host = value
         case "coalesce":
             options.coalesce_s = max(0, _integer(value, "ERROR: could not get coalescing time from ")) / 1000
-        case "help":
-            options.help = True
+        case _ if name in _TIMES:
+            limit, what = _TIMES[name]
+            options.limits = replace(
+                options.limits, **{limit: _microseconds(value, f"ERROR: could not get {what} from ")}
+            )
+        case _:
+            setattr(options, *_SWITCHES[name])
 
 
 def _integer(text: str, complaint: str) -> int:

@@ -34,9 +34,7 @@ _MOST_S = 1e9
 class _Block:
     name: str
     game: Game
-    runs: int = 10
-    jobs: int = 1
-    hands: int = 5000
+    numbers: dict[str, int] = field(default_factory=dict)
     bots: dict[str, str] = field(default_factory=dict)
 
 
@@ -56,14 +54,13 @@ _OUTSIDE: Final = {
     "handTimeoutSecs": ("handTimeoutSecs", "hand timeout", 16),
     "avgHandTimeSecs": ("avgHandTimeSecs", "average hand timeout", 16),
 }
-"""Numbers of the server: what they are called inside a block, and where they cannot be read; and their bits."""
-
 _INSIDE: Final = {
-    "maxMatchRuns": ("runs", "maximum number of match runs", 16),
-    "maxRunningJobs": ("jobs", "maximum number of running jobs", 16),
-    "matchHands": ("hands", "number of hands in a match", 32),
+    "maxMatchRuns": ("maxMatchRuns", "maximum number of match runs", 16),
+    "maxRunningJobs": ("maxRunningJobs", "maximum number of running jobs", 16),
+    "matchHands": ("matchHands", "number of hands in a match", 32),
 }
-"""Numbers of a game: the field of `_Block`, what they are called where they cannot be read, and their bits."""
+"""Numbers of the server, and of a game: what they are called in the wrong place, and where they cannot be read; and
+their bits."""
 
 
 def read_reference_settings(path: Path) -> ServerSettings:
@@ -105,7 +102,7 @@ def _read_line(line: str, reading: _Reading) -> None:
         ("port", _read_number),
         ("game", _read_game),
         *((keyword, _read_number) for keyword in _OUTSIDE if keyword != "port"),
-        *((keyword, _read_game_number) for keyword in _INSIDE),
+        *((keyword, _read_number) for keyword in _INSIDE),
         ("bot", _read_bot),
         ("user", _read_user),
     ]
@@ -120,25 +117,15 @@ def _shown(line: str) -> str:
     return escaped(line, most=200)
 
 
-def _number(line: str, keyword: str, what: str, bits: int) -> int:
+def _read_number(keyword: str, line: str, reading: _Reading) -> None:
+    is_inside = keyword in _INSIDE
+    named, what, bits = (_INSIDE if is_inside else _OUTSIDE)[keyword]
+    if is_inside is (reading.block is None):
+        raise ConfigError(f"{named} must be defined {'within a game block' if is_inside else 'outside of game blocks'}")
     scanned = scan_unsigned(line, len(keyword))
     if scanned is None:
         raise ConfigError(f"could not get {what} from: {_shown(line)}")
-    return int(scanned[0] % 2**bits)
-
-
-def _read_number(keyword: str, line: str, reading: _Reading) -> None:
-    outside, what, bits = _OUTSIDE[keyword]
-    if reading.block is not None:
-        raise ConfigError(f"{outside} must be defined outside of game blocks")
-    reading.numbers[keyword] = _number(line, keyword, what, bits)
-
-
-def _read_game_number(keyword: str, line: str, reading: _Reading) -> None:
-    name, what, bits = _INSIDE[keyword]
-    if reading.block is None:
-        raise ConfigError(f"{keyword} must be defined within a game block")
-    setattr(reading.block, name, _number(line, keyword, what, bits))
+    (reading.block or reading).numbers[keyword] = int(scanned[0] % 2**bits)
 
 
 def _words(line: str, keyword: str, count: int, what: str) -> list[str]:
@@ -201,10 +188,10 @@ def _settled(reading: _Reading) -> ServerSettings:
             block.name,
             os.path.abspath(block.name),
             block.game,
-            block.hands,
-            block.runs,
+            block.numbers.get("matchHands", 5000),
+            block.numbers.get("maxMatchRuns", 10),
             tuple(ServerBot(name, BotSettings(bot=_command(command))) for name, command in block.bots.items()),
-            max_running=block.jobs,
+            max_running=block.numbers.get("maxRunningJobs", 1),
         )
         for block in reading.games
     )
