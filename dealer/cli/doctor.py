@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from functools import partial
 from typing import Annotated
 
@@ -69,7 +70,7 @@ def doctor(
     with LiveLine(terminal, is_silent=is_silent) as line, asyncio.Runner(loop_factory=new_event_loop) as runner:
         line("waiting for the bot")
         show = partial(_show, terminal, line, is_verbose=verbose)
-        with BotHost(player, examination, game_name, show) as host:
+        with contextlib.closing(BotHost(player, examination, game_name, show)) as host:
             runner.run(until_stopped(examine(examination, host, show)))
     report = examination.report(bot=bot, game=game_name)
     if junit is not None:

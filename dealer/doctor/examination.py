@@ -63,7 +63,7 @@ class Host(Protocol):
 
 
 class BotHost:
-    """Starts or awaits the bot that a `Player` describes; use it in a ``with`` block."""
+    """Starts or awaits the bot that a `Player` describes; to be closed."""
 
     def __init__(self, player: Player, examination: Examination, game_name: str, on_event: OnEvent) -> None:
         """Prepare; a bot that we start is given the game, of this canonical name."""
@@ -73,10 +73,8 @@ class BotHost:
         self._game_file = write_game(Path(self._folder.name) / "match.game", examination.game, game_name)
         self._listener: Listener | None = None
 
-    def __enter__(self) -> BotHost:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Await nobody any more."""
         if self._listener is not None:
             self._listener.close()
         self._folder.cleanup()

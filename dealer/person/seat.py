@@ -128,20 +128,19 @@ class HumanSeat:
         game: Game,
         names: Sequence[str],
         seat: Seat,
-        earlier: Iterable[tuple[int, Sequence[float]]] = (),
+        earlier: Iterable[tuple[int, Sequence[int], Sequence[float]]] = (),
     ) -> None:
         """Prepare the seat.
 
         Args:
             names: the players, by seat.
-            earlier: numbers of hands that were played before, each with its net chips by seat; those that are played
-                again do not count.
+            earlier: numbers of hands that were played before, each with the seats and the net chips of its positions;
+                those that are played again do not count.
         """
         self._session = PlayerSession(game)
         self._names = tuple(names)
         self._seat = seat
         self._earlier = list(earlier)
-        self._is_begun = False
         self._hands = 0
         self._chips = [0.0] * len(self._names)
         # A person looks after every hand, and leaves at any time.
@@ -179,12 +178,10 @@ class HumanSeat:
         count = len(self._names)
         # Positions go round the table from seat to seat, wherever the button is.
         seats = [(self._seat + position - state.position) % count for position in range(count)]
-        if not self._is_begun:
-            self._is_begun = True
-            for number, values in self._earlier:
-                if number < state.hand_number:
-                    self._count(values)
-            self._earlier = []
+        for number, earlier_seats, values in self._earlier:
+            if number < state.hand_number:
+                self._count(earlier_seats, values)
+        self._earlier = []
         scene = Scene(
             names=tuple(self._names[seat] for seat in seats),
             position=Position(state.position),
@@ -196,14 +193,12 @@ class HumanSeat:
         )
         if scene.values is None:
             return scene
-        by_seat = [0.0] * count
-        for seat, value in zip(seats, scene.values, strict=True):
-            by_seat[seat] = value
-        self._count(by_seat)
+        self._count(seats, scene.values)
         return replace(scene, score=self.score)
 
-    def _count(self, values: Sequence[float]) -> None:
+    def _count(self, seats: Sequence[int], values: Sequence[float]) -> None:
+        """Count a hand, by the seats and the net chips of its positions."""
         self._hands += 1
-        for seat, value in enumerate(values):
+        for seat, value in zip(seats, values, strict=True):
             self._chips[seat] += value
-        self._mean.add(values[self._seat] * self._mbb_per_chip)
+        self._mean.add(values[seats.index(self._seat)] * self._mbb_per_chip)

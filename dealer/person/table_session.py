@@ -37,7 +37,7 @@ from dealer.run.results import ContestResult
 from dealer.run.tournament import Progress
 from dealer.table.links import Link, OpenSeat
 from dealer.table.loop import Changes
-from engine import Action, Game
+from engine import Action, Game, Seat
 from logs import HandRecord
 from logs.errors import LogError
 from logs.hand_source import find
@@ -168,6 +168,7 @@ class TableSession:
         result: of the run, once it has ended or was stopped.
         problem: why nothing can be played, as a sentence; empty if nothing is wrong.
         version: grows whenever something is to be shown again.
+        is_dealing: whether the run goes on.
         caller: gets the progress and the events of the run, too; None where it calls no players.
     """
 
@@ -195,10 +196,10 @@ class TableSession:
         self.caller: Caller | None = None
         self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier)
         self._records = records
-        self._last_seen = max((number for number, _ in earlier), default=-1)
+        self._last_seen = max((number for number, _, _ in earlier), default=-1)
         self._changes = Changes()
         self._link: Link | None = None
-        self._is_ended = False
+        self.is_dealing = True
         self._clock: asyncio.TimerHandle | None = None
         self._late: asyncio.Task[None] | None = None
 
@@ -210,12 +211,7 @@ class TableSession:
     @property
     def is_ended(self) -> bool:
         """Whether nothing more is dealt, and the person has seen everything."""
-        return self._is_ended and not (self.moments.is_asked and self.scene is not None and self.scene.finished)
-
-    @property
-    def is_dealing(self) -> bool:
-        """Whether the run goes on."""
-        return not self._is_ended
+        return not self.is_dealing and not (self.moments.is_asked and self.scene is not None and self.scene.finished)
 
     @property
     def time_left_s(self) -> float | None:
@@ -253,9 +249,9 @@ class TableSession:
         except OSError as error:
             self.problem = f"{self.run.folder} cannot be written: {error.strerror}."
         finally:
-            self._is_ended = True
+            self.is_dealing = False
             self._stop_clock()
-            self._changed()
+            self.wake()
 
     async def stop(self) -> None:
         """End the run as soon as possible; `play` returns then, and the run can be resumed."""
@@ -282,7 +278,7 @@ class TableSession:
             self._send(action)
         if self.moments.name != before:
             self._start_clock()
-        self._changed()
+        self.wake()
 
     def _send(self, action: Action) -> None:
         assert self._link is not None
@@ -293,7 +289,7 @@ class TableSession:
             self.caller.note(progress)
         if progress.awaited != self.awaited:
             self.awaited = progress.awaited
-            self._changed()
+            self.wake()
 
     def _note_event(self, event: MatchEvent) -> None:
         if self.caller is not None:
@@ -314,9 +310,10 @@ class TableSession:
 
     def _note(self, sentence: str) -> None:
         self.notes.append(sentence)
-        self._changed()
+        self.wake()
 
-    def _changed(self) -> None:
+    def wake(self) -> None:
+        """Have those that wait for something newer look."""
         self.version += 1
         self._changes.notify()
 
@@ -330,7 +327,7 @@ class TableSession:
             UnclearEntry: it is no action, or an illegal one.
         """
         scene = self.scene
-        if self._is_ended and scene is not None and not scene.finished:
+        if not self.is_dealing and scene is not None and not scene.finished:
             raise StaleEntry("Nothing is dealt here any more; sit down again to go on.")
         action = self.moments.answer(moment, entry)
         self.notes.clear()
@@ -342,7 +339,7 @@ class TableSession:
                 self._note(f"What you did could not be kept for after a break: {error.strerror}.")
             self._send(action)
         self._start_clock()
-        self._changed()
+        self.wake()
 
     async def _keep(self) -> None:
         """Keep how far the person has come, also if the process is killed; a power cut may cost the current hand.
@@ -359,13 +356,9 @@ class TableSession:
         """Wait until there is something newer than a version; returns whether there is."""
         return await self._changes.wait_for(lambda: self.version > version, timeout_s)
 
-    def wake(self) -> None:
-        """Have those that wait for something newer look."""
-        self._changed()
-
     async def wait_until_asked(self, timeout_s: float) -> bool:
         """Wait until the person is asked or nothing more is dealt; returns whether it is so."""
-        return await self._changes.wait_for(lambda: self.moments.is_asked or self._is_ended, timeout_s)
+        return await self._changes.wait_for(lambda: self.moments.is_asked or not self.is_dealing, timeout_s)
 
     def _start_clock(self) -> None:
         self._stop_clock()
@@ -382,7 +375,7 @@ class TableSession:
 
     def _time_is_up(self, name: str) -> None:
         scene = self.scene
-        if scene is None or not scene.is_your_turn or self._is_ended:
+        if scene is None or not scene.is_your_turn or not self.is_dealing:
             return
         entry, does = ("f", "fold") if scene.view.can_fold else ("k", "check")
         self._late = asyncio.create_task(self._enter_late(name, entry, does))
@@ -397,23 +390,17 @@ KEPT_HANDS: Final = 1000
 """How many hands can be shown again; earlier ones are in the log."""
 
 
-def _earlier_hands(run: Run[Any]) -> tuple[list[tuple[int, list[float]]], deque[HandRecord]]:
+def _earlier_hands(
+    run: Run[Any],
+) -> tuple[list[tuple[int, tuple[Seat, ...], tuple[float, ...]]], deque[HandRecord]]:
     """The hands of a run that were played before: what counts of all, and those that can be shown again."""
     values, records = [], deque[HandRecord](maxlen=KEPT_HANDS)
     # There are none yet; files that are damaged are found out when the run picks them up.
     with contextlib.suppress(LogError):
         for record in find([run.folder], on_problem=lambda problem: None, times=True).hands():
-            values.append((record.hand_number, _by_seat(record)))
+            values.append((record.hand_number, record.seats, record.values))
             records.append(record)
     return values, records
-
-
-def _by_seat(record: HandRecord) -> list[float]:
-    """The values of a hand by seat."""
-    values = [0.0] * len(record.seats)
-    for seat, value in zip(record.seats, record.values, strict=True):
-        values[seat] = value
-    return values
 
 
 SEAT_FILE: Final = "seat.json"

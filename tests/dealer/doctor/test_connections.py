@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import socket
 import threading
@@ -47,7 +48,7 @@ class Port:
         examination = Examination(settings, game("kuhn"), is_remote=True)
         with (
             asyncio.Runner(loop_factory=new_event_loop) as runner,
-            BotHost(parse_player("tcp"), examination, "kuhn", self._on_event) as host,
+            contextlib.closing(BotHost(parse_player("tcp"), examination, "kuhn", self._on_event)) as host,
         ):
             runner.run(examine(examination, host, self._on_event))
         return examination

@@ -102,14 +102,14 @@ def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
 
 
 def test_earlier_hands_count_unless_they_are_played_again() -> None:
-    seat = seat_in("kuhn", seat=1, earlier=[(0, (1, -1)), (1, (-2, 2)), (2, (1, -1))])
+    seat = seat_in("kuhn", seat=1, earlier=[(0, (0, 1), (1, -1)), (1, (1, 0), (2, -2)), (2, (0, 1), (1, -1))])
     (scene,) = seat.receive_data(b"MATCHSTATE:1:2::|Ks\r\n")
     assert (scene.score.hands, scene.score.chips, scene.score.yours) == (2, (-1, 1), 1)
     assert scene.names == ("Ann", "Bob")
 
 
 def test_an_interval_is_given_once_it_means_something() -> None:
-    seat = seat_in("kuhn", earlier=[(number, (1 - 2 * (number % 2), 0)) for number in range(150)])
+    seat = seat_in("kuhn", earlier=[(number, (0, 1), (1 - 2 * (number % 2), 0)) for number in range(150)])
     (scene,) = seat.receive_data(b"MATCHSTATE:0:150::Ks|\r\n")
     assert scene.score.rate is not None
     assert scene.score.rate.half_width is not None
