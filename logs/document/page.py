@@ -40,8 +40,8 @@ from logs.view import views_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_LONG: Final = 40
-"""A cell of more characters is a sentence."""
+_LONG: Final = 20
+"""A cell of more characters is wide enough for some words."""
 _CERTAIN: Final = 3.0
 """Half widths from zero beyond which a colour is strong."""
 
@@ -136,7 +136,7 @@ def _kind(value: Value, spec: str) -> str:
     """The class of a cell: words, or a figure with the colour of a win or a loss."""
     plain = plain_value(value)
     if spec in (NAME, TEXT, CODE):
-        kind = "words long" if isinstance(plain, str) and len(plain) > _LONG else "words"
+        kind = "words long" if len(text_of(value, spec)) > _LONG else "words"
         tone = tone_of(value, spec)
         return kind if tone is None else f"{kind} {tone.name.lower()}"
     if not isinstance(plain, int | float | Estimate) or not (spec == "chips" or spec.startswith("+")):
