@@ -29,7 +29,7 @@ from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun, run_path
 from dealer.web.security import whole_number
-from dealer.web.site import Site, download, next_pages, templates
+from dealer.web.site import Site, download, next_pages
 from dealer.web.views import (
     contest_document,
     contest_of,
@@ -65,9 +65,6 @@ class Pages:
         self._site = site
         self._library = library
         self._counting = counting
-        templates().globals["hand_path"] = hand_path
-        templates().globals["match_path"] = match_path
-        templates().globals["contest_path"] = contest_path
 
     def routes(self) -> list[BaseRoute]:
         """The addresses of these pages."""
@@ -181,29 +178,24 @@ class Pages:
             record = self._hand(found, match, number)
             before, after = match.hands.around(number)
             scenes = views_of(record)
-            texts = _texts(record, match)
-            others = []
-            for name in next((names for names in contest.seatings if match.name in names), ()):
-                other = contest.matches.get(name)
-                if other is not None and other is not match and not contest.has_own_cards:
-                    others.append((other.key, name, _values_of(other, number)))
+            run = found.run.key
+            others = _others_table(run, contest, match, number)
+            same = "The same deal in other seatings"
             return {
-                "run": found.run.key,
-                "contest": contest.key,
-                "match": match,
-                "number": number,
-                "names": [shown(name) for name in record.names],
+                "document": Document(f"Hand {number}", sections=(Section(same, (others,)),) if others.rows else ()),
+                "template": "hand.html.jinja",
+                "crumbs": (*_crumbs(found, contest), Link(match.name, match_path(run, match.key))),
                 "scenes": scenes,
                 "hero": hero_of(scenes[0], match),
+                "holes": record.game.num_hole_cards,
                 "step": min(asked, len(scenes) - 1),
-                "before": before,
-                "after": after,
-                "texts": texts,
-                "others": others,
-                "values": record.values,
+                "before": None if before is None else Link(before, hand_path(run, match.key, before)),
+                "after": None if after is None else Link(after, hand_path(run, match.key, after)),
+                "here": hand_path(run, match.key, number),
+                "texts": _texts(record, match),
             }
 
-        return self._site.page(request, "hand.html.jinja", **await read_run(self._library, request, read))
+        return self._site.document(request, **await read_run(self._library, request, read))
 
     async def hand_text(self, request: Request) -> Response:
         """A hand as text."""
@@ -312,10 +304,17 @@ def shown_lines(text: str) -> str:
     return "\n".join(map(shown, text.replace("\r\n", "\n").split("\n")))
 
 
-def _values_of(match: WatchedMatch, number: int) -> list[tuple[str, float]] | None:
-    """What each player won in a hand; None where it has not been played."""
-    try:
-        record = match.hands.hand(number)
-    except LogsError:
-        return None
-    return [(shown(name), value) for name, value in zip(record.names, record.values, strict=True)]
+def _others_table(run: str, contest: WatchedContest, match: WatchedMatch, number: int) -> Table:
+    """The net chips of each player in the same deal in other seatings."""
+    same = next((names for names in contest.seatings if match.name in names), ())
+    rows = []
+    for name in () if contest.has_own_cards else same:
+        other = contest.matches.get(name)
+        if other is not None and other is not match:
+            values: dict[str, float] = {}
+            with suppress(LogsError):
+                record = other.hands.hand(number)
+                values = dict(zip(record.names, record.values, strict=True))
+            link = Link(name, hand_path(run, other.key, number))
+            rows.append((link, *(values.get(player) for player in match.hands.names)))
+    return Table.of("Net chips", ("match", *(Column(shown(player), "chips") for player in match.hands.names)), rows)
