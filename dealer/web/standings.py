@@ -54,10 +54,16 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
     """The addresses of these pages."""
 
     async def front(request: Request) -> Response:
-        values = await run_in_threadpool(_front, server, library, visitor_of(request))
-        address = f"{request.url.hostname}:{server.settings.port}"
-        may_play = server.settings.web.guests_may_play
-        return site.page(request, "front.html.jinja", address=address, may_play=may_play, **values)
+        sections, values = await run_in_threadpool(_front, server, library, visitor_of(request))
+        return site.document(
+            request,
+            Document(site.name, sections=sections),
+            "front.html.jinja",
+            is_broad=True,
+            address=str(request.base_url).rstrip("/"),
+            may_play=server.settings.web.guests_may_play,
+            **values,
+        )
 
     async def first(request: Request) -> Response:
         games = server.settings.games
@@ -160,7 +166,7 @@ def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> Table:
     return Table.of("Ratings", columns, rows).without_empty()
 
 
-def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> dict[str, Any]:
+def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> tuple[tuple[Section, ...], dict[str, Any]]:
     """What is played now, the best bots of each game, and the last results."""
     games = []
     for game in server.settings.games:
@@ -169,12 +175,10 @@ def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> dic
         games.append((game, best.with_columns(range(len(best.columns) - 1)), len(ratings)))
     playing = records.runs(server.store, state=RunState.RUNNING, most=_RUNS_OF_THE_FRONT)
     ended = records.runs(server.store, state=RunState.FINISHED, most=_RUNS_OF_THE_FRONT)
-    return {
-        "games": games,
-        "playing": runs_table("Being played", playing),
-        "ended": runs_table("Last results", ended),
-        "tables": [table for run in playing[:_TABLES_OF_THE_FRONT] if (table := _thumbnail(library, run, visitor))],
-    }
+    lists = runs_table("Being played", playing), runs_table("Last results", ended)
+    tables = [table for run in playing[:_TABLES_OF_THE_FRONT] if (table := _thumbnail(library, run, visitor))]
+    sections = tuple(Section(table.title, (table,)) for table in lists if table.rows)
+    return sections, {"games": games, "tables": tables}
 
 
 def _thumbnail(library: ServerLibrary, run: Run, visitor: Visitor) -> dict[str, Any] | None:

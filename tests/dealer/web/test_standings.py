@@ -57,6 +57,7 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         assert {*links(bot.text, "/runs/"), *links(bot.text, "/pairs/")} == {runs[0], pairs[0]}
         assert (await one.browser.get(f"/bots/{GAME}/chess")).status_code == 404
         home = (await one.browser.get("/")).text
+        assert f"arena join {one.address.rstrip('/')} --token" in home
         assert path in links(home)
         assert runs[0] in links(home)
         for query, found in (
