@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from bots.equilibrium.bot import GAMES, EquilibriumBot, state_of
 from bots.sdk.view import View
 from bots.solving.engine_games import decision_points, small_game
-from bots.solving.exact import plan_of_policy, view_of
-from bots.solving.sequence_form import Choice, Plan, sequence_form, sequence_values
+from bots.solving.exact import plan_of_policy, reach_of, view_of
+from bots.solving.sequence_form import sequence_form, sequence_values
 from engine import Action, ActionKind, Game, Move, Step, betting_start, betting_steps, parse_cards
 from engine.errors import quoted
 from engine.holdem import position_names
@@ -110,14 +110,13 @@ def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[Act
     found: dict[tuple[int, tuple[str, str]], dict[ActionKind, float]] = {}
     for player, other in ((0, 1), (1, 0)):
         values = sequence_values(form, player, plans[other])
-        reached = _reached(form.choices[other], plans[other])
         own = [frozenset(parse_cards(text)) for text in form.game.classes[player]]
         others = [frozenset(parse_cards(text)) for text in form.game.classes[other]]
         for choice in reversed(form.choices[player]):
             point = points[choice.name]
             of_actions = values[choice.sequences]
             values[choice.parent] += of_actions.max(axis=0)
-            reach = _reach_of(choice.name, reached)
+            reach = reach_of(form, other, plans[other], choice.name)
             known = 2 + len(point.board)
             deals = prod(len(game.deck) - at for at in range(known))
             for at, holding in enumerate(own):
@@ -132,22 +131,6 @@ def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[Act
                 key = player, state_of(view_of(point, tuple(holding)))
                 found[key] = {action.kind: cost for action, cost in zip(point.actions, costs, strict=True)}
     return found
-
-
-def _reached(choices: Iterable[Choice], plan: Plan) -> list[tuple[str, _Vector]]:
-    """The beginnings of names after each action of a player, with the chance that each class takes them; those that
-    come first are earlier."""
-    return [
-        (f"{choice.name}{action}", plan[sequence])
-        for choice in choices
-        for sequence, action in enumerate(choice.actions, choice.first)
-    ]
-
-
-def _reach_of(name: str, reached: Sequence[tuple[str, _Vector]]) -> _Vector:
-    """With which chance each class of the other player does its part on the way to a decision."""
-    behind = [part for begin, part in reached if name.startswith(begin)]
-    return behind[-1] if behind else np.ones_like(reached[0][1])
 
 
 def deviations_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None = None) -> Deviations:

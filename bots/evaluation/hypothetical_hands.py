@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import PolicyError
-from bots.evaluation.policies import Policy, policy_at, policy_by_holding_at, view_at
+from bots.evaluation.policies import Policy, certain_policy_at, policy_at, policy_by_holding_at, view_at
 from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, Position, betting_start, side_pots, uncalled
 from engine.ranges import holding_number
@@ -218,14 +218,7 @@ class _Walk:
 
     def _chances(self, policy: Policy, betting: BettingState, deal: Deal) -> Mapping[Action, float]:
         view = view_at(betting, deal, self._record.hand_number)
-        name = self._record.names[betting.acting_position]
-        try:
-            found = policy_at(policy, view)
-        except PolicyError as error:
-            raise PolicyError(f"{name}: {error}") from error
-        if found is None:
-            raise PolicyError(f"{name} has no policy in {view.match_state.format()}: no average over hands")
-        return found
+        return certain_policy_at(policy, view, self._record.names[betting.acting_position], ": no average over hands")
 
     def _of(self, row: PotRow) -> _Floats:
         """The shares of a pot with every holding, shape (holdings, players); 0 where they cannot be any more."""

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import GameRefused, PolicyError
-from bots.evaluation.policies import AskedPolicy, Policy, parse_policy, policy_at, policy_by_holding_at
+from bots.evaluation.policies import AskedPolicy, Policy, certain_policy_at, parse_policy, policy_by_holding_at
 from bots.sdk.bot import Bot, drawn_action
 from bots.sdk.holdings import HoldingChances, view_with
 from bots.sdk.view import View
@@ -119,6 +119,7 @@ _ROUNDS: Final = 4
 _MOST_SIZES: Final = 200
 _KEPT: Final = 64
 """States before the flop of which it is remembered what the policy does there."""
+_WHY: Final = ": its range cannot be followed"
 _STREET: Final = re.compile(r"(f?)c([mhpar]*)([1-9][0-9]{0,2})?", re.ASCII)
 _GRAMMAR: Final = (
     "actions are those of all streets, or of four with slashes between them, such as c/c/fcpa/fcpa: f fold, c call, "
@@ -279,19 +280,9 @@ class RangeOfPolicy:
         found: dict[Action, _Floats] = {}
         cards = self.holdings.cards
         for number in np.flatnonzero(self.holdings.are_free(board)).tolist():
-            for action, chance in self._one(view_with(view, cards[number])).items():
+            one = view_with(view, cards[number])
+            for action, chance in certain_policy_at(self._policy, one, self._name, _WHY).items():
                 found.setdefault(action, np.zeros(len(cards)))[number] = chance
-        return found
-
-    def _one(self, view: View) -> Mapping[Action, float]:
-        try:
-            found = policy_at(self._policy, view)
-        except PolicyError as error:
-            raise PolicyError(f"{self._name}: {error}") from error
-        if found is None:
-            raise PolicyError(
-                f"{self._name} has no policy in {view.match_state.format()}: its range cannot be followed"
-            )
         return found
 
     def drawn(self, betting: BettingState, hole: Sequence[Card], board: tuple[Card, ...], number: float) -> Action:

@@ -137,6 +137,17 @@ def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:
     return found if total == 1 else {action: chance / total for action, chance in found.items()}
 
 
+def certain_policy_at(policy: Policy, view: View, name: str, why: str) -> Mapping[Action, float]:
+    """The same of a policy that must have probabilities; errors begin with the name, and say why they are needed."""
+    try:
+        found = policy_at(policy, view)
+    except PolicyError as error:
+        raise PolicyError(f"{name}: {error}") from error
+    if found is None:
+        raise PolicyError(f"{name} has no policy in {_text_of(view)}{why}")
+    return found
+
+
 def policy_by_holding_at(policy: Policy, view: View) -> HoldingChances | None:
     """What a policy does in a state of hold'em, without hole cards, with all holdings; None if it is asked singly.
 

@@ -210,9 +210,7 @@ class TableEvaluator:
         return _deals(self.deals, self.seed, self.trials)
 
 
-@lru_cache(maxsize=4)
-def _deals(count: int, seed: int, trials: int) -> DealSet:
-    return make_deals(count, seed, trials)
+_deals: Final = lru_cache(maxsize=4)(make_deals)
 
 
 def trainer_evolution(settings: EvolvedSettings, **options: Any) -> Evolution:

@@ -137,10 +137,57 @@ class KuhnGame:
         return tuple(map(float, genes))
 
     def lines(self) -> tuple[BettingLine, ...]:
-        return _lines(self)
+        from bots.solving.sequence_form import ChanceNode, DecisionNode, Leaf
+
+        found: list[BettingLine] = []
+        rows = self.rows
+
+        def walk(node: Node, answers: tuple[_Answers, _Answers]) -> None:
+            match node:
+                case Leaf(name, matrix, chips):
+                    found.append(BettingLine(name, answers, int(chips), matrix == _WON))
+                case DecisionNode(name, player, _, children):
+                    for answer, child in enumerate(children):
+                        answer_path = (*answers[player], (rows.index(name), bool(answer)))
+                        walk(child, (answer_path, answers[1]) if player == 0 else (answers[0], answer_path))
+                case ChanceNode():
+                    raise AssertionError("no cards are dealt after the first")
+
+        walk(self.tree(), ((), ()))
+        return tuple(found)
 
     def tree(self) -> Node:
-        return _tree(self)
+        from bots.solving.sequence_form import DecisionNode, Leaf
+
+        def question(row: str, player: int, no: Node, yes: Node) -> DecisionNode:
+            return DecisionNode(row, player, _ANSWERS, (no, yes))
+
+        def folded(name: str, player: int, chips: int) -> Leaf:
+            return Leaf(name, _DEALT, chips if player else -chips)
+
+        def showdown(name: str, chips: int) -> Leaf:
+            return Leaf(name, _WON, chips)
+
+        def bet(player: int, before: str, check: Node) -> Node:
+            if not self.variant.has_sizes:
+                return question("B", player, check, answered(1 - player, before + "r", 1, ""))
+            bets = [answered(1 - player, f"{before}r{size}", size, str(size)) for size in _SIZES]
+            larger = question("B>1", player, bets[0], question("B10", player, bets[1], bets[2]))
+            return question("B", player, check, larger)
+
+        def answered(player: int, before: str, size: int, about: str) -> Node:
+            """A player that may answer a bet; `about` ends the names of its rows."""
+            if self.tens_as_twos and player == 1 and size == 10:
+                about = "2"
+            fold = folded(before + "f", player, 1)
+            call = showdown(before + "c", 1 + size)
+            if not self.variant.has_raise:
+                return question("C" + about, player, fold, call)
+            give_up = folded(before + "rf", 1 - player, 1 + size)
+            raised = question("C" + about, 1 - player, give_up, showdown(before + "rc", 1 + 2 * size))
+            return question("NF" + about, player, fold, question("R" + about, player, call, raised))
+
+        return bet(0, "", bet(1, "c", showdown("cc", 1)))
 
     def public_game(self) -> PublicGame:
         import numpy as np
@@ -158,61 +205,6 @@ def sequence_form_of(game: KuhnGame) -> SequenceForm:
     from bots.solving.sequence_form import sequence_form
 
     return sequence_form(game.public_game())
-
-
-def _tree(game: KuhnGame) -> Node:
-    from bots.solving.sequence_form import DecisionNode, Leaf
-
-    def question(row: str, player: int, no: Node, yes: Node) -> DecisionNode:
-        return DecisionNode(row, player, _ANSWERS, (no, yes))
-
-    def folded(name: str, player: int, chips: int) -> Leaf:
-        return Leaf(name, _DEALT, chips if player else -chips)
-
-    def showdown(name: str, chips: int) -> Leaf:
-        return Leaf(name, _WON, chips)
-
-    def bet(player: int, before: str, check: Node) -> Node:
-        if not game.variant.has_sizes:
-            return question("B", player, check, answered(1 - player, before + "r", 1, ""))
-        bets = [answered(1 - player, f"{before}r{size}", size, str(size)) for size in _SIZES]
-        larger = question("B>1", player, bets[0], question("B10", player, bets[1], bets[2]))
-        return question("B", player, check, larger)
-
-    def answered(player: int, before: str, size: int, about: str) -> Node:
-        """A player that may answer a bet; `about` ends the names of its rows."""
-        if game.tens_as_twos and player == 1 and size == 10:
-            about = "2"
-        fold = folded(before + "f", player, 1)
-        call = showdown(before + "c", 1 + size)
-        if not game.variant.has_raise:
-            return question("C" + about, player, fold, call)
-        give_up = folded(before + "rf", 1 - player, 1 + size)
-        raised = question("C" + about, 1 - player, give_up, showdown(before + "rc", 1 + 2 * size))
-        return question("NF" + about, player, fold, question("R" + about, player, call, raised))
-
-    return bet(0, "", bet(1, "c", showdown("cc", 1)))
-
-
-def _lines(game: KuhnGame) -> tuple[BettingLine, ...]:
-    from bots.solving.sequence_form import ChanceNode, DecisionNode, Leaf
-
-    found: list[BettingLine] = []
-    rows = game.rows
-
-    def walk(node: Node, answers: tuple[_Answers, _Answers]) -> None:
-        match node:
-            case Leaf(name, matrix, chips):
-                found.append(BettingLine(name, answers, int(chips), matrix == _WON))
-            case DecisionNode(name, player, _, children):
-                for answer, child in enumerate(children):
-                    answer_path = (*answers[player], (rows.index(name), bool(answer)))
-                    walk(child, (answer_path, answers[1]) if player == 0 else (answers[0], answer_path))
-            case ChanceNode():
-                raise AssertionError("no cards are dealt after the first")
-
-    walk(game.tree(), ((), ()))
-    return tuple(found)
 
 
 MODEL_NAMES: Final = ("shy", "safe", "rational", "bluffer", "folder", "caller")

@@ -22,7 +22,6 @@ from engine import (
     FOLD,
     RAISE,
     Action,
-    ActionKind,
     BettingState,
     Card,
     Game,
@@ -33,6 +32,7 @@ from engine import (
 from engine.betting_rules import raise_to
 from engine.evaluator import rank_hand
 from engine.hand import showdown_values
+from protocol import format_action
 
 _MOST_LEAVES: Final = 20_000
 """A larger tree is refused: Leduc has 274 leaves for each of its deals of hole cards."""
@@ -119,7 +119,7 @@ def betting_tree(
             actions += [RAISE] if game.is_limit else map(raise_to, sizes)
         if points is not None:
             points[name] = DecisionPoint(state, board, tuple(actions))
-        names = tuple(_letter(action) for action in actions)
+        names = tuple(format_action(action) for action in actions)
         children = tuple(after(state, a, board, name + n) for a, n in zip(actions, names, strict=True))
         return DecisionNode(name, (state.acting_position - first) % players, names, children)
 
@@ -227,12 +227,6 @@ class _AllCards:
 
 _MOST_HOLDINGS: Final = 200
 _MOST_ENTRIES: Final = 20_000_000
-
-
-def _letter(action: Action) -> str:
-    return "fcr"[action.kind] + (
-        str(action.hand_total) if action.kind is ActionKind.RAISE and action.hand_total else ""
-    )
 
 
 _FLUSH: Final = 5

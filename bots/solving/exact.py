@@ -9,21 +9,19 @@ players); in a game of two players it is 0 for an equilibrium and above it for e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.errors import PolicyError, SolvingError
-from bots.evaluation.policies import policy_at
+from bots.evaluation.policies import certain_policy_at
 from bots.sdk.view import View
 from bots.solving.engine_games import DecisionPoint, decision_points, small_game
 from bots.solving.sequence_form import (
     ROUNDING,
     Plan,
-    Plans,
     SequenceForm,
     best_response,
     expected_values,
@@ -46,7 +44,7 @@ def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, 
     The form is that of `small_game`, with position 0 as player 0.
 
     Raises:
-        SolvingError: the policy has no probabilities in a state, or impossible ones; the sentence begins with the name.
+        PolicyError: the policy has no probabilities in a state, or impossible ones; the sentence begins with the name.
     """
     points = decision_points(game)
     holdings = [tuple(parse_cards(text)) for text in form.game.classes[player]]
@@ -71,16 +69,8 @@ def view_of(point: DecisionPoint, holding: tuple[Card, ...]) -> View:
 
 
 def _chances(policy: Policy, point: DecisionPoint, holding: tuple[Card, ...], name: str) -> list[float]:
-    view = view_of(point, holding)
-    try:
-        found = policy_at(policy, view)
-    except PolicyError as error:
-        raise SolvingError(f"{name}: {error}") from error
-    if found is None:
-        raise SolvingError(
-            f"{name} has no policy in {view.match_state.format()} (Bot.policy), so nothing can be computed without "
-            "playing"
-        )
+    why = " (Bot.policy), so nothing can be computed without playing"
+    found = certain_policy_at(policy, view_of(point, holding), name, why)
     # In limit games the rules give a raise its size, and policies may name it or not.
     if point.betting.game.is_limit:
         return [sum(chance for one, chance in found.items() if one.kind == action.kind) for action in point.actions]
@@ -94,7 +84,7 @@ class StateAnswer:
     Attributes:
         betting: the betting so far, as in a match state, with the board cards of later rounds after each slash.
         state: the match state, of any hand.
-        policy: the probabilities of the policy by action; empty where its own play never leads there.
+        policy: the probabilities of the policy by action; None where its own play never leads there.
         is_met: whether the policy, in the other positions, ever lets it come to that; if not, any answer is as good.
     """
 
@@ -103,21 +93,9 @@ class StateAnswer:
     holding: str
     board: str
     state: str
-    policy: tuple[tuple[str, float], ...]
-    answer: tuple[tuple[str, float], ...]
+    policy: Mapping[str, float] | None
+    answer: Mapping[str, float]
     is_met: bool
-
-    def as_data(self) -> dict[str, Any]:
-        """As JSON has it; the policy is null where its own play never leads."""
-        return {
-            "position": self.position,
-            "betting": self.betting,
-            "holding": self.holding,
-            "board": self.board,
-            "policy": dict(self.policy) or None,
-            "answer": dict(self.answer),
-            "is_met": self.is_met,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +127,6 @@ class ExactExploitability:
         """The same in thousandths of a big blind per hand."""
         return 1000 * self.exploitability / self.game.big_blind
 
-    def as_data(self, game: str, bot: str) -> dict[str, Any]:
-        return {
-            "game": game,
-            "bot": bot,
-            "big_blind": self.game.big_blind,
-            "values": list(self.values),
-            "best_values": list(self.best_values),
-            "nash_conv": self.nash_conv,
-            "exploitability": self.exploitability,
-            "exploitability_mbb": self.exploitability_mbb,
-            "answers": [one.as_data() for one in self.answers],
-        }
-
 
 def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploitability:
     """Count what best answers win from a policy in every position; a `SolvingError` if the game is too large."""
@@ -176,7 +141,7 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
         own, answer = (strategy_of(form, player, plan) for plan in (plans[player], best[player].plan))
         for choice in form.choices[player]:
             point = points[choice.name]
-            ways = [_reach(form, plans, other, choice.name) for other in players]
+            ways = [reach_of(form, other, plans[other], choice.name) for other in players]
             for at, holding in enumerate(form.game.classes[player]):
                 chances = answer[choice.name][:, at]
                 view = view_of(point, tuple(parse_cards(holding)))
@@ -191,7 +156,7 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
                         holding=holding,
                         board=view.board_text,
                         state=f"MATCHSTATE:{state}::{rest}",
-                        policy=_possible(names, own[choice.name][:, at].tolist()),
+                        policy=_possible(names, own[choice.name][:, at].tolist()) or None,
                         answer=_possible(names, chances.tolist()),
                         is_met=_can_be(
                             {*view.hole_cards, *view.board},
@@ -229,7 +194,8 @@ def exact_expectation(game: Game, policies: tuple[Policy, Policy], names: tuple[
 def policy_lines(found: ExactExploitability) -> str:
     """The best answers as a file of probabilities (`bots.evaluation.policies.FilePolicy`)."""
     lines = [
-        f"{one.state} " + " ".join(f"{action} {chance:g}" for action, chance in one.answer) for one in found.answers
+        f"{one.state} " + " ".join(f"{action} {chance:g}" for action, chance in one.answer.items())
+        for one in found.answers
     ]
     return "".join(f"{line}\n" for line in dict.fromkeys(lines))
 
@@ -273,7 +239,17 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
         tuple(sentences),
         (Fact("game", short_name(game)), Fact("bot", bot)),
         (Section("Values", (values,)), Section("The best answer", (*more, *tables))),
-        data=found.as_data(game, bot),
+        data={
+            "game": game,
+            "bot": bot,
+            "big_blind": found.game.big_blind,
+            "values": found.values,
+            "best_values": found.best_values,
+            "nash_conv": found.nash_conv,
+            "exploitability": found.exploitability,
+            "exploitability_mbb": found.exploitability_mbb,
+            "answers": found.answers,
+        },
     )
 
 
@@ -299,8 +275,9 @@ def _answers_table(game: Game, bot: str, position: int, answers: list[StateAnswe
     )
 
 
-def _mixture(chances: tuple[tuple[str, float], ...]) -> str:
-    return ", ".join(action if chance == 1 else f"{action} {chance:.4f}" for action, chance in chances) or "never here"
+def _mixture(chances: Mapping[str, float] | None) -> str:
+    played = [action if chance == 1 else f"{action} {chance:.4f}" for action, chance in (chances or {}).items()]
+    return ", ".join(played) or "never here"
 
 
 def expectation_document(game: str, bot: str, other: str, values: tuple[float, ...], big_blind: int) -> Document:
@@ -323,14 +300,14 @@ def expectation_document(game: str, bot: str, other: str, values: tuple[float, .
     )
 
 
-def _reach(form: SequenceForm, plans: Plans, player: int, name: str) -> NDArray[np.float64]:
+def reach_of(form: SequenceForm, player: int, plan: Plan, name: str) -> NDArray[np.float64]:
     """With which probability each holding of a player does its part on the way to a decision."""
-    reach: NDArray[np.float64] = plans[player][0]
+    reach: NDArray[np.float64] = plan[0]
     for choice in form.choices[player]:  # those before others first
         for sequence, action in enumerate(choice.actions, choice.first):
             after = f"{choice.name}{action}"
             if name.startswith(after) and not name[len(after) : len(after) + 1].isdigit():
-                reach = plans[player][sequence]
+                reach = plan[sequence]
     return reach
 
 
@@ -341,5 +318,5 @@ def _can_be(taken: set[Card], holdings: Sequence[Sequence[frozenset[Card]]]) -> 
     return any(not cards & taken and _can_be(taken | cards, holdings[1:]) for cards in holdings[0])
 
 
-def _possible(actions: list[str], chances: list[float]) -> tuple[tuple[str, float], ...]:
-    return tuple((action, chance) for action, chance in zip(actions, chances, strict=True) if chance > 0)
+def _possible(actions: list[str], chances: list[float]) -> Mapping[str, float]:
+    return {action: chance for action, chance in zip(actions, chances, strict=True) if chance > 0}

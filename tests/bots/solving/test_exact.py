@@ -8,7 +8,7 @@ import pytest
 
 from bots import Bot, View
 from bots.baseline import CallingBot
-from bots.errors import SolvingError
+from bots.errors import PolicyError, SolvingError
 from bots.evaluation.policies import FilePolicy
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
@@ -84,7 +84,7 @@ def test_as_played() -> None:
             _, state, _, rest = view.match_state.format().split(":", 3)
             return {"f": view.fold, "c": view.call, "r": view.raise_min}[known[f"MATCHSTATE:{state}::{rest}"]]()
 
-    known = {one.state: one.answer[0][0] for one in found.answers}
+    known = {one.state: next(iter(one.answer)) for one in found.answers}
     won = 0.0
     hands = 4_000
     for record in self_play(game, [Answer(), make_bot(UNIFORM, seed=3)], deals=hands, seed=5, names=["a", "u"]):
@@ -98,7 +98,7 @@ def test_what_cannot_be_counted() -> None:
         def act(self, view: View) -> Action:
             return CALL
 
-    with pytest.raises(SolvingError, match="silent has no policy in MATCHSTATE"):
+    with pytest.raises(PolicyError, match="silent has no policy in MATCHSTATE"):
         exact_exploitability(find_game("kuhn")[1], Silent(), "silent")
     with pytest.raises(SolvingError, match="too large"):
         exact_exploitability(find_game("limit")[1], CallingBot(), "calling")

@@ -9,7 +9,7 @@ import pytest
 
 from bots import Bot, View
 from bots.baseline import CallingBot, RandomBot
-from bots.errors import GameRefused, SolvingError
+from bots.errors import GameRefused, PolicyError
 from bots.lp_mc.bot import LpBot
 from bots.solving.sequence_form import SequenceForm, best_response, expected_values, exploitability, strategy_of
 from engine import CALL, RAISE, Action, Game
@@ -54,11 +54,11 @@ class Odd(Silent):
 
 def test_bots_that_cannot_be_measured(kuhn: SequenceForm) -> None:
     game = find_game("kuhn")[1]
-    with pytest.raises(SolvingError, match=r"Silent has no policy in MATCHSTATE:0:0::Qs\| \(Bot.policy\)"):
+    with pytest.raises(PolicyError, match=r"Silent has no policy in MATCHSTATE:0:0::Qs\| \(Bot.policy\)"):
         plan_of_bot(kuhn, game, 0, Silent())
-    with pytest.raises(SolvingError, match=r"Odd: in MATCHSTATE:0:0:cr:..\| the policy contains an illegal action: r"):
+    with pytest.raises(PolicyError, match=r"Odd: in MATCHSTATE:0:0:cr:..\| the policy contains an illegal action: r"):
         plan_of_bot(kuhn, game, 0, Odd({CALL: 0.5, RAISE: 0.5}))
-    with pytest.raises(SolvingError, match=r"Odd: in MATCHSTATE:0:0::..\| the probabilities .* sum to 0.5, not to 1$"):
+    with pytest.raises(PolicyError, match=r"Odd: in MATCHSTATE:0:0::..\| the probabilities .* sum to 0.5, not to 1$"):
         plan_of_bot(kuhn, game, 0, Odd({CALL: 0.5}))
     with pytest.raises(GameRefused):
         plan_of_bot(kuhn, game, 0, LpBot())
