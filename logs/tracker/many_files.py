@@ -83,25 +83,8 @@ def count_hands(
         return _merge(jobs, processes, source, on_progress)
     counts = HandCounts(big_pots=big_pots)
     for group in source.groups():
-        counts = _count_group(group, counts, big_pots, on_progress)
-    return counts
-
-
-def _count_group(
-    group: HandSource, counts: HandCounts, big_pots: int, on_progress: Callable[[int], None]
-) -> HandCounts:
-    """Count the hands of files with the same cards after others; returns all counts."""
-    before = counts.hands
-    more = HandCounts(big_pots=big_pots)
-    try:
-        if not _may_be_clean(group):
-            raise UncleanLogError
-        for columns, _ in clean_columns([file.path for file in group.files], (), group.game):
-            more.count([columns])
-            on_progress(before + more.hands)
-    except UncleanLogError:
-        return counts.add_all(side_by_side([group.read(file) for file in group.files]), on_progress)
-    counts.merge(more)
+        more, _ = _count(_Job(group, (), True, big_pots), lambda hands: on_progress(counts.hands + hands))
+        counts.merge(more)
     return counts
 
 
@@ -156,33 +139,42 @@ def _count_all(jobs: list[_Job], processes: int) -> Iterator[_Counted]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(processes, len(jobs)), mp_context=context) as pool:
         try:
-            yield from pool.map(_count, jobs)
+            yield from pool.map(_count_apart, jobs)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _count(job: _Job) -> _Counted:
-    if _may_be_clean(job.source):
-        clean = _Counted(HandCounts(big_pots=job.big_pots), [], [], None)
-        with contextlib.suppress(UncleanLogError):
-            for columns, net in clean_columns([file.path for file in job.source.files], job.parts, job.source.game):
-                clean.counts.count([columns])
-                clean.net[:] = net
-            return clean
+def _count_apart(job: _Job) -> _Counted:
+    """Do a job in another process."""
     problems: list[LogProblem] = []
-    counted = _Counted(HandCounts(big_pots=job.big_pots), [{} for _ in job.parts], problems, None)
-    source = replace(job.source, on_problem=problems.append)
-    hands = [source.read(file, part) for file, part in zip_longest(source.files, job.parts)]
-    counts = counted.counts
-    if len(job.parts) > 1:
-        hands = list(map(_tallied, hands, counted.net))
     try:
-        counts.add_all(side_by_side(hands))
+        counts, net = _count(job._replace(source=replace(job.source, on_problem=problems.append)))
     except LogError as error:
-        return counted._replace(failure=error)
+        return _Counted(HandCounts(), [], problems, error)
+    return _Counted(counts, net, problems, None)
+
+
+def _count(
+    job: _Job, on_progress: Callable[[int], None] = lambda hands: None
+) -> tuple[HandCounts, list[dict[str, float]]]:
+    """Count hands, and the chips of each player in each file where parts are read."""
+    source, net = job.source, [dict[str, float]() for _ in job.parts]
+    if _may_be_clean(source):
+        counts = HandCounts(big_pots=job.big_pots)
+        with contextlib.suppress(UncleanLogError):
+            for columns, so_far in clean_columns([file.path for file in source.files], job.parts, source.game):
+                counts.count([columns])
+                on_progress(counts.hands)
+                net = so_far
+            return counts, net
+        net = [{} for _ in job.parts]
+    hands = [source.read(file, part) for file, part in zip_longest(source.files, job.parts)]
+    if len(job.parts) > 1:
+        hands = list(map(_tallied, hands, net))
+    counts = HandCounts(big_pots=job.big_pots).add_all(side_by_side(hands), on_progress)
     if len(job.parts) == 1:
-        counted.net[0].update({name: counts.net(name) for name in counts.players})
-    return counted
+        net[0].update({name: counts.net(name) for name in counts.players})
+    return counts, net
 
 
 def _tallied(hands: Iterable[HandRecord], net: dict[str, float]) -> Iterator[HandRecord]:
