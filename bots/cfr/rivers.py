@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final, NamedTuple
 
@@ -388,7 +387,7 @@ class Rivers:
         """A river as a player sees it, that begins with a decision at which there is another raise."""
         key = (start, also, board, player)
         if key not in self._known:
-            tree = betting_tree(start.game, _With(self._sizes, start, also) if self._sizes else None, start)
+            tree = betting_tree(start.game, partial(_with, self._sizes, start, also) if self._sizes else None, start)
             self._known[key] = River(start, board, weights(), tree, self._iterations)
         self._known.move_to_end(key)
         while len(self._known) > _KEPT:
@@ -400,19 +399,12 @@ class Rivers:
         return _spread(found, board, [OWN_SPREAD if position == player else SPREAD for position in range(2)])
 
 
-@dataclass(frozen=True)
-class _With:
+def _with(sizes: Sizes, start: BettingState, also: Action | None, state: BettingState) -> Sequence[Action]:
     """Sizes, and one more raise in one state."""
-
-    sizes: Sizes
-    state: BettingState
-    also: Action | None
-
-    def __call__(self, state: BettingState) -> Sequence[Action]:
-        found = {*self.sizes(state)}
-        if self.also is not None and state == self.state:
-            found.add(self.also)
-        return sorted(found)
+    found = {*sizes(state)}
+    if also is not None and state == start:
+        found.add(also)
+    return sorted(found)
 
 
 def _here(river: River, node: int) -> NDArray[np.float64]:

@@ -287,9 +287,25 @@ def write_game(path: Path, game: Game, name: str = "") -> GameFile:
     return GameFile(path, name or name_of(game) or path.name)
 
 
-_POLL_S: Final = 0.05
+POLL_S: Final = 0.05
 """How often a program that has not connected yet is looked after."""
 _RECEIVE_BYTES: Final = 1 << 16
+
+
+def accepted(listener: socket.socket, program: Program, deadline_s: float) -> socket.socket | None:
+    """The connection of a program that was given a port; None where it has ended, or does not connect in time."""
+    listener.settimeout(POLL_S)
+    while True:
+        # Asked before looking: a program that ends right after it has connected is still found here.
+        has_ended = program.exit_code is not None
+        try:
+            connection = listener.accept()[0]
+        except TimeoutError:
+            if has_ended or time.monotonic() > deadline_s:
+                return None
+        else:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return connection
 
 
 class RemoteBot(Bot):
@@ -352,7 +368,10 @@ class RemoteBot(Bot):
                 )
                 deadline_s = time.monotonic() + connect_timeout_s
                 try:
-                    self._connection = self._accept(listener, connect_timeout_s, deadline_s)
+                    self._connection = accepted(listener, self._program, deadline_s)
+                    if self._connection is None:
+                        has_ended = self._program.exit_code is not None
+                        raise self._exited() if has_ended else self._timed_out("connect", connect_timeout_s)
                     self._greet(connect_timeout_s, deadline_s)
                 except BaseException:
                     self.close()
@@ -442,22 +461,6 @@ class RemoteBot(Bot):
             raise self._exited() from None
 
     # ---- events
-
-    def _accept(self, listener: socket.socket, timeout_s: float, deadline_s: float) -> socket.socket:
-        listener.settimeout(_POLL_S)
-        while True:
-            # Asked before looking: a program that ends right after it has connected is still found here.
-            has_ended = self._program.exit_code is not None
-            try:
-                connection = listener.accept()[0]
-            except TimeoutError:
-                if has_ended:
-                    raise self._exited() from None
-                if time.monotonic() > deadline_s:
-                    raise self._timed_out("connect", timeout_s) from None
-            else:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                return connection
 
     def _greet(self, timeout_s: float, deadline_s: float) -> None:
         try:

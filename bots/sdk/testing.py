@@ -13,22 +13,19 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import Conversation
-from bots.sdk.program import write_game
+from bots.sdk.program import POLL_S, Program, accepted, write_game
 from protocol.mock_dealer import MockDealer
 
-_POLL_S: Final = 0.05
 _GRACE_S: Final = 5.0
 """How long a program that failed its script is waited for, so that its exit code and last words can be reported."""
-_SHOWN_CHARACTERS: Final = 2000
 
 
 def check(bot: Bot, mock: MockDealer) -> None:
@@ -49,11 +46,10 @@ def check(bot: Bot, mock: MockDealer) -> None:
 
 
 class ScriptResult(NamedTuple):
-    """How a program ended that had played its script; the exit code is negative where a signal ended it."""
+    """How a program ended that had played its script: the exit code, negative for a signal, and all it wrote."""
 
     exit_code: int
-    stdout: str
-    stderr: str
+    output: str
 
 
 def serve_script(
@@ -76,72 +72,53 @@ def serve_script(
 
     Raises:
         AssertionError: the program did not play the script to its end; the sentence has where it stopped, how the
-            program ended and what it last wrote to stderr.
+            program ended and what it last wrote.
     """
-    deadline = time.monotonic() + timeout_s
-    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
+    deadline_s = time.monotonic() + timeout_s
+    with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as listener:
+        folder = Path(name)
         environment = {
             **(os.environ if env is None else env),
-            **write_game(Path(folder) / "script.game", mock.game).variables,
+            **write_game(folder / "script.game", mock.game).variables,
         }
         host, port = listener.getsockname()
-        with (
-            open(os.path.join(folder, "stdout"), "w+b") as stdout,
-            open(os.path.join(folder, "stderr"), "w+b") as stderr,
-            subprocess.Popen(
-                [*command, host, str(port)], stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=environment
-            ) as process,
-        ):
-            try:
-                _serve(listener, process, mock, deadline, chunk_bytes)
-                exit_code = _wait(process, deadline)
-            except AssertionError as error:
-                raise AssertionError(f"{error}; {_ending(process, deadline)}{_last_words(stderr)}") from None
-            finally:
-                if process.poll() is None:
-                    process.kill()
-                process.wait()
-            stdout.seek(0)
-            stderr.seek(0)
-            return ScriptResult(
-                exit_code, stdout.read().decode("utf-8", "replace"), stderr.read().decode("utf-8", "replace")
-            )
+        program = Program(
+            [*[os.fspath(word) for word in command], host, str(port)],
+            environment=environment,
+            output_path=folder / "output",
+        )
+        try:
+            _serve(listener, program, mock, deadline_s, chunk_bytes)
+            exit_code = program.wait(max(POLL_S, deadline_s - time.monotonic()))
+            if exit_code is None:
+                raise AssertionError("the script is done and the connection closed, but the program did not end")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {_ending(program, deadline_s)}") from None
+        finally:
+            program.stop()
+        return ScriptResult(exit_code, program.output_path.read_text("utf-8", "replace"))
 
 
 def _serve(
-    listener: socket.socket,
-    process: subprocess.Popen[bytes],
-    mock: MockDealer,
-    deadline: float,
-    chunk_bytes: int | None,
+    listener: socket.socket, program: Program, mock: MockDealer, deadline_s: float, chunk_bytes: int | None
 ) -> None:
-    with _accept(listener, process, deadline) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection = accepted(listener, program, deadline_s)
+    if connection is None:
+        why = "had its time" if program.exit_code is None else "ended"
+        raise AssertionError(f"the program {why} without connecting to the port it was given")
+    with connection:
         while not _is_done(mock):
-            data = _receive(connection, mock, deadline)
+            data = _receive(connection, mock, deadline_s)
             if not data:
                 mock.receive_eof()
                 return
             _send(connection, mock.receive(data), chunk_bytes)
         connection.shutdown(socket.SHUT_WR)
-        _expect_silence(connection, mock, deadline)
+        _expect_silence(connection, mock, deadline_s)
 
 
-def _accept(listener: socket.socket, process: subprocess.Popen[bytes], deadline: float) -> socket.socket:
-    listener.settimeout(_POLL_S)
-    while True:
-        # Asked before looking: a program that ends right after it has connected is still found here.
-        has_ended = process.poll() is not None
-        try:
-            return listener.accept()[0]
-        except TimeoutError:
-            if has_ended or time.monotonic() > deadline:
-                why = "ended" if has_ended else "had its time"
-                raise AssertionError(f"the program {why} without connecting to the port it was given") from None
-
-
-def _receive(connection: socket.socket, mock: MockDealer, deadline: float) -> bytes:
-    connection.settimeout(max(_POLL_S, deadline - time.monotonic()))
+def _receive(connection: socket.socket, mock: MockDealer, deadline_s: float) -> bytes:
+    connection.settimeout(max(POLL_S, deadline_s - time.monotonic()))
     try:
         return connection.recv(1 << 16)
     except TimeoutError:
@@ -172,33 +149,19 @@ def _is_done(mock: MockDealer) -> bool:
     return True
 
 
-def _expect_silence(connection: socket.socket, mock: MockDealer, deadline: float) -> None:
+def _expect_silence(connection: socket.socket, mock: MockDealer, deadline_s: float) -> None:
     """After the script nothing is asked, so nothing but comments may come."""
     rest = b""
-    while data := _receive(connection, mock, deadline):
+    while data := _receive(connection, mock, deadline_s):
         rest += data
     unasked = [line for line in rest.split(b"\n") if line.strip() and line[:1] not in (b"#", b";")]
     if unasked:
         raise AssertionError(f"the program sent {unasked[0]!r} though nothing was asked")
 
 
-def _wait(process: subprocess.Popen[bytes], deadline: float) -> int:
-    try:
-        return process.wait(max(_POLL_S, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise AssertionError("the script is done and the connection closed, but the program did not end") from None
-
-
-def _ending(process: subprocess.Popen[bytes], deadline: float) -> str:
-    """How the program ended: the connection is closed by now, so it mostly does."""
-    try:
-        exit_code = process.wait(max(_POLL_S, min(_GRACE_S, deadline - time.monotonic())))
-        return f"the program ended with exit code {exit_code}"
-    except subprocess.TimeoutExpired:
-        return "the program was still running"
-
-
-def _last_words(stderr: IO[bytes]) -> str:
-    stderr.seek(0)
-    words = stderr.read().decode("utf-8", "replace").strip()
-    return f"; its stderr ends with:\n{words[-_SHOWN_CHARACTERS:]}" if words else " and wrote nothing to stderr"
+def _ending(program: Program, deadline_s: float) -> str:
+    """How the program ended, which it mostly does once the connection is closed, and what it last wrote."""
+    exit_code = program.wait(max(POLL_S, min(_GRACE_S, deadline_s - time.monotonic())))
+    ended = "was still running" if exit_code is None else f"ended with exit code {exit_code}"
+    lines = "\n".join(program.last_lines())
+    return f"the program {ended}" + (f"; its output ends with:\n{lines}" if lines else " and wrote nothing")

@@ -70,7 +70,6 @@ def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str])
     script = limit_script()
     assert serve_script(script, [sys.executable, path], timeout_s=60, env=program_env) == (
         0,
-        "",
         "bot: the dealer closed the connection in the middle of hand 1\n",
     )
     assert script.replies == ["c", "r", "c"]  # raises on the flop with a pair of aces
@@ -134,7 +133,7 @@ def c_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.mark.parametrize("chunk_bytes", [None, 1])
 def test_c_client(c_client: Path, chunk_bytes: int | None) -> None:
     script = limit_script()
-    assert serve_script(script, [c_client], timeout_s=60, chunk_bytes=chunk_bytes) == (0, "", "")
+    assert serve_script(script, [c_client], timeout_s=60, chunk_bytes=chunk_bytes) == (0, "")
     assert script.replies == ["r", "r", "c"]
 
 
@@ -148,7 +147,7 @@ def test_c_client_knows_whose_turn_it_is(c_client: Path) -> None:
     script.tell(f"MATCHSTATE:1:8:rrc/crc/rrc/:|QdQs{river}").ask(f"MATCHSTATE:1:8:rrc/crc/rrc/c:|QdQs{river}", "r")
     script.tell(f"MATCHSTATE:1:8:rrc/crc/rrc/crc:JhTh|QdQs{river}")
     script.tell("MATCHSTATE:0:9::3c2d|").tell("MATCHSTATE:0:9:f:3c2d|").ask("MATCHSTATE:1:10::|3c2d", "c")
-    assert serve_script(script, [c_client], timeout_s=60) == (0, "", "")
+    assert serve_script(script, [c_client], timeout_s=60) == (0, "")
 
 
 def test_c_client_complains(c_client: Path) -> None:

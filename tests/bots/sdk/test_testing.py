@@ -68,7 +68,7 @@ sys.exit(3)
 def test_serve_script_passes(chunk_bytes: int | None) -> None:
     dealer = script()
     result = serve_script(dealer, [sys.executable, "-c", CLIENT + GOOD], timeout_s=60, chunk_bytes=chunk_bytes)
-    assert result == (3, "playing\n", "")
+    assert result == (3, "playing\n")
     assert dealer.replies == ["c", "c"]
 
 
@@ -76,14 +76,14 @@ def test_serve_script_tells_a_python_bot_the_game(program_env: dict[str, str]) -
     result = serve_script(
         script(), [sys.executable, "-m", "bots.sdk.builtin", "calling"], timeout_s=60, env=program_env
     )
-    assert result == (0, "", "")
+    assert result == (0, "")
 
 
 @pytest.mark.parametrize(
     ("program", "sentences"),
     [
-        ("pass", ["the program ended without connecting", "exit code 0", "wrote nothing to stderr"]),
-        ("import sys; sys.exit('no idea')", ["without connecting", "exit code 1", "its stderr ends with:\nno idea"]),
+        ("pass", ["the program ended without connecting", "exit code 0", "wrote nothing"]),
+        ("import sys; sys.exit('no idea')", ["without connecting", "exit code 1", "its output ends with:\nno idea"]),
         (CLIENT, ["the bot still owes a reply to 'MATCHSTATE:1:0:r:|Ks'", "exit code 0"]),
         (CLIENT + "f.readline(); raise OSError('gone')", ["still owes a reply", "exit code 1", "OSError: gone"]),
         (CLIENT + "f.write(f.readline().strip() + b':c\\r\\n'); f.read()", ["StaleReply", "asked was"]),
