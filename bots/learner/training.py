@@ -20,7 +20,7 @@ from functools import partial
 from itertools import islice
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -297,19 +297,27 @@ class Trainee:
 
 _PROGRAM: Final = "arena train learner"
 _DEFAULT: Final = Constants()
+DEFAULT_FIELD: Final = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
+FieldBots: TypeAlias = Annotated[
+    tuple[str, ...],
+    "the field to learn against: bots separated by blanks. Fewer than there are seats are repeated, more take turns.",
+    Wording("BOTS"),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerSettings:
     """The settings of a training: it learns on the field `opponents` and never on `unseen`."""
 
-    game: str = "limit"
-    opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
-    unseen: tuple[str, ...] = ("raising", "random", "mfs?k=4", "rh?k=64")
+    game: Annotated[str, "a game (see 'arena games'), or a .game file", Wording(group="Training")] = "limit"
+    opponents: FieldBots = DEFAULT_FIELD
+    unseen: Annotated[
+        tuple[str, ...],
+        "a second field for tests, against which it never learns",
+        Wording("BOTS", flags="--test-opponents"),
+    ] = ("raising", "random", "mfs?k=4", "rh?k=64")
     constants: Constants = _DEFAULT
-    explore: Annotated[
-        float, "which part of its decisions is drawn while it learns", Wording(group="Training"), Interval(0, 1)
-    ] = 0.1
+    explore: Annotated[float, "which part of its decisions is drawn while it learns", Interval(0, 1)] = 0.1
     trials: Annotated[int, "showdowns drawn for its chance against several", Interval(1)] = DEFAULT_TRIALS
     block: Annotated[int, "hands of a block, after which it is tested and saved", Interval(1)] = 2000
     test: Annotated[int, "hands of frozen play after each block: against each field", Interval(1)] = 2000

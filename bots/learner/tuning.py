@@ -25,7 +25,7 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, Evaluation, Genome, reset_mutation, tournament_selection
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
-from bots.learner.training import DealBatch, Trainee, frozen_play, line_ups, unseen_deals
+from bots.learner.training import DEFAULT_FIELD, DealBatch, FieldBots, Trainee, frozen_play, line_ups, unseen_deals
 from bots.long_run import ShowProgress, result_journal, show_nothing
 from bots.sdk.options import Interval, Wording, check_options
 from bots.workers import Workers
@@ -45,9 +45,9 @@ _SURE: Final = 3.0
 class TuningSettings:
     """The settings of the search; population, tournament and rates are ours, since the thesis prints none."""
 
-    game: str = "limit"
-    opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
-    hands: Annotated[int, "hands that each learner trains for", Wording(group="Training"), Interval(1)] = 20_000
+    game: Annotated[str, "a game (see 'arena games'), or a .game file", Wording(group="Training")] = "limit"
+    opponents: FieldBots = DEFAULT_FIELD
+    hands: Annotated[int, "hands that each learner trains for", Interval(1)] = 20_000
     test: Annotated[int, "hands of frozen play that are its fitness", Interval(1)] = 10_000
     explore: Annotated[float, "which part of its decisions is drawn while it learns", Interval(0, 1)] = 0.1
     trials: Annotated[int, "showdowns drawn for its chance against several", Interval(1)] = 1000

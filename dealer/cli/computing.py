@@ -28,14 +28,6 @@ WorkerCount = Annotated[int, "Processes of this machine that compute.", Interval
 Scheduler = Annotated[str | None, "Let the workers of a dask cluster compute.", Wording("ADDRESS", group=_PANEL)]
 
 
-LearnerGame = Annotated[str, "A game (see 'arena games'), or a .game file.", Wording(group=TRAINING)]
-LearnerOpponents = Annotated[
-    str,
-    "The field to learn against: bots separated by blanks. Fewer than there are seats are repeated, more take turns.",
-    Wording("BOTS", group=TRAINING),
-]
-
-
 @contextlib.contextmanager
 def workers_from(count: int, scheduler: str | None = None) -> Iterator[Workers | None]:
     """The workers of the options; None for this process."""

@@ -107,7 +107,7 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     """Make typer's parameters of a command's options; those of a dataclass reach it as one object, or as `Given`."""
     hints = get_type_hints(command, include_extras=True)
     own = {option.name: option for option in options_of(command)}
-    groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
+    groups: dict[str, tuple[Callable[..., Any], list[Option]]] = {}
     parameters, terminals = [], []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in own:
@@ -124,14 +124,17 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
             continue
         otherwise: Mapping[str, str] = next((one for one in about if isinstance(one, dict)), {})
         options = [option for option in options_of(declared) if option.wording.is_flag]
-        groups[name] = kind if kind is declared else dict, [option.name for option in options]
+        groups[name] = kind if kind is declared else dict, options
         parameters += [_parameter(option, None, otherwise.get(option.name, "")) for option in options]
 
     def run(**values: Any) -> None:
         for name in terminals:
             values[name] = values[name].ensure_object(Terminal)
         for name, (make, options) in groups.items():
-            typed = {option: value for option in options if (value := values.pop(option)) is not None}
+            typed = {one.name: value for one in options if (value := values.pop(one.name)) is not None}
+            for one in options if make is not dict else ():
+                if get_origin(one.kind) is tuple and one.name in typed:
+                    typed[one.name] = tuple(typed[one.name].split())
             try:
                 values[name] = make(**typed)
             except ValueError as error:
@@ -161,7 +164,7 @@ def _parameter(option: Option, default: Any, shown: str = "") -> inspect.Paramet
         show_default=shown or wording.otherwise or _text(option.default) or False,
         rich_help_panel=option.group or None,
     )
-    # The texts of several values are split where they are read; an option that is repeated has a list.
+    # Several values are one text, as in 'a b' or in files; an option that is repeated has a list.
     kind = str if get_origin(option.kind) is tuple else option.kind
     return inspect.Parameter(
         option.name,
@@ -177,5 +180,7 @@ def _text(default: Any) -> str:
         return "on"
     if isinstance(default, float):
         return f"{default:g}"
-    says_nothing = default is None or default is False or default in ((), inspect.Parameter.empty)
+    if isinstance(default, tuple):
+        return " ".join(map(str, default))
+    says_nothing = default is None or default is False or default is inspect.Parameter.empty
     return "" if says_nothing else str(getattr(default, "value", default))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from bots.learner.memory import Constants
 from bots.learner.training import LearnerSettings
 from bots.sdk.options import Interval, Wording
 from dealer.cli.commands import ArenaGroup
-from dealer.cli.computing import TRAINING, LearnerGame, LearnerOpponents, computing
+from dealer.cli.computing import TRAINING, computing
 from dealer.cli.console import Terminal, abort
 from dealer.cli.report_output import DocumentOptions
 from dealer.cli.train_cfr import cfr
@@ -20,9 +20,6 @@ from dealer.cli.train_cfr import cfr
 app = typer.Typer(
     cls=ArenaGroup, help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True
 )
-
-_DEFAULTS: Final = LearnerSettings()
-_OPPONENTS: Final = " ".join(_DEFAULTS.opponents)
 
 
 @app.callback()
@@ -38,11 +35,6 @@ def learner(
     terminal: Terminal,
     constants: Constants,
     training: LearnerSettings,
-    game: LearnerGame = _DEFAULTS.game,
-    opponents: LearnerOpponents = _OPPONENTS,
-    test_opponents: Annotated[
-        str, "A second field for tests, against which it never learns.", Wording("BOTS", group=TRAINING)
-    ] = " ".join(_DEFAULTS.unseen),
     hands: Annotated[int, "Hands, in whole blocks.", Interval(1), Wording(flags="-n", group=TRAINING)] = 40_000,
     memory: Annotated[
         Path, "The bot's memory; an existing training is continued.", Wording("FILE", group="Options")
@@ -59,13 +51,7 @@ def learner(
 
     if memory.is_dir():
         abort(f"{memory} is a folder: --memory takes a file")
-    settings = replace(
-        training,
-        game=game,
-        opponents=tuple(opponents.split()),
-        unseen=tuple(test_opponents.split()),
-        constants=constants,
-    )
+    settings = replace(training, constants=constants)
     with computing(terminal, "training", memory, "every finished block") as (_, show):
         trained, blocks = train(settings, hands, memory, show)
     output.show(terminal, training_document(settings, trained, blocks, memory))
