@@ -15,6 +15,7 @@ however often they were interrupted:
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -95,18 +96,11 @@ class Training:
         Raises:
             TrainingError: a file cannot be read or written.
         """
-        learners = self._plan.learners
-        bots = {player: self._bot(player) for player in learners}
-        found = []
-        for player in learners:
-            journals = [
-                str(self._journal(slot, Seat(seat)))
-                for slot in slots
-                for seat, one in enumerate(slot.players)
-                if one == player
-            ]
-            found.append(self._merge(player, bots[player], journals))
-        return tuple(found)
+        bots = {player: self._bot(player) for player in self._plan.learners}
+        return tuple(
+            self._merge(player, bot, [str(self._journal(slot, Seat(slot.players.index(player)))) for slot in slots])
+            for player, bot in bots.items()
+        )
 
     def _merge(self, player: int, bot: LearningBot, journals: Sequence[str]) -> TrainingReport:
         own = None if bot.memory_path is None else os.path.abspath(bot.memory_path)
@@ -149,17 +143,12 @@ def _keep(path: Path, merged: bytes, ours: Collection[bytes]) -> str:
         ours: what may stand there now: what this contest began with or has written before.
     """
     try:
-        lock = FileLock(path.with_name(f"{path.name}.lock"))
+        with contextlib.closing(FileLock(path.with_name(f"{path.name}.lock"))):
+            if path.exists() and path.read_bytes() not in ours:
+                return f"{path} was left as it is: it has been changed since the run began."
+            write_whole(path, merged)
     except BlockingIOError:
         return f"{path} was left as it is: another learner is writing it."
     except OSError as error:
         return f"{path} cannot be written: {error.strerror or error}."
-    try:
-        if path.exists() and path.read_bytes() not in ours:
-            return f"{path} was left as it is: it has been changed since the run began."
-        write_whole(path, merged)
-    except OSError as error:
-        return f"{path} cannot be written: {error.strerror or error}."
-    finally:
-        lock.close()
     return ""
