@@ -32,7 +32,6 @@ from dealer.run.scores import Scores
 from dealer.run.settings import Score
 from dealer.run.tally import Tally
 from dealer.run.training import Training
-from engine import Seat
 from logs.estimation import Monitor, Rate
 
 if TYPE_CHECKING:
@@ -96,7 +95,6 @@ class Contest:
         monitor: applies the stop rule; None for a fixed number of deals.
         ending: how it ended; None while it runs.
         started_s: on the monotonic clock.
-        training: what its players learn; None without any.
         trained: what they have learnt, once all deals were played.
     """
 
@@ -115,7 +113,7 @@ class Contest:
         self.ending: Ending | None = None
         self.started_s = time.monotonic()
         self.seconds = 0.0
-        self.training = Training(plan) if plan.learners else None
+        self._training = Training(plan)
         self.trained: tuple[TrainingReport, ...] = ()
         self.monitor: Monitor | None = None
         if plan.looks:
@@ -195,16 +193,16 @@ class Contest:
         finally:
             self.seconds = time.monotonic() - self.started_s
             await self._close_all()
-        if self.training is not None and self.ending.outcome.is_complete:
-            self._learn(self.training)
+        if self.ending.outcome.is_complete:
+            self._learn()
         return self.ending
 
-    def _learn(self, training: Training) -> None:
+    def _learn(self) -> None:
         """Put together what was learnt; where something is missing, the contest is not over."""
         try:
             for slot, tally in zip(self.slots, self.tallies, strict=True):
-                training.require_whole(slot, tally.absent)
-            self.trained = training.end(self.slots)
+                self._training.require_whole(slot, tally.absent)
+            self.trained = self._training.end(self.slots)
         except TrainingError as error:
             self.ending = Ending(Outcome.FAILED, f"{error}.")
 
@@ -240,10 +238,8 @@ class Contest:
             RecoveryError: the folder holds the files of another run.
             TrainingError: what players have learnt, or start from, cannot be read.
         """
-        if self.training is not None:
-            self.training.begin()
-        files = [() if self.training is None else self.training.learner_files(slot) for slot in self.slots]
-        plans = list(map(self.plan.match_of, self.slots, files))
+        self._training.begin()
+        plans = [self.plan.match_of(slot, self._training.learner_files(slot)) for slot in self.slots]
         self._count(list(map(self._recovered, plans)))
         kind = LocalRun if self.plan.run.in_process else TcpRun
         for index, (plan, tally) in enumerate(zip(plans, self.tallies, strict=True)):
@@ -253,7 +249,7 @@ class Contest:
             self.runs.append(kind(plan, watchers, tally))
 
     def _recovered(self, plan: MatchPlan) -> Tally:
-        journals = {Seat(seat): files.journal for seat, files in enumerate(plan.learner_files) if files is not None}
+        journals = {seat: files.journal for seat, files in plan.learner_files.items()}
         with launching(f"resume {plan.record.folder}"):
             return recover_match(plan.setup, plan.record, journals)
 

@@ -249,13 +249,14 @@ class LocalRun(MatchRun):
     def _open(self) -> InProcessMatch:
         plan = self.plan
         bots = [make_player(player, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
-        for seat, bot in enumerate(bots):
-            if (learner_files := plan.files_of(seat)) is not None and isinstance(bot, LearningBot):
-                self._learners.append(bot)
-                try:
-                    bot.train(learner_files.start, learner_files.journal)
-                except BotFileError as error:
-                    raise TrainingError(str(error)) from error
+        for seat, files in plan.learner_files.items():
+            bot = bots[seat]
+            assert isinstance(bot, LearningBot)
+            self._learners.append(bot)
+            try:
+                bot.train(files.start, files.journal)
+            except BotFileError as error:
+                raise TrainingError(str(error)) from error
         if plan.setup.hands - self._progress.hands >= _MANY_HANDS:
             for bot in bots:
                 bot.prepare_for_many_hands()
@@ -369,7 +370,7 @@ class TcpRun(MatchRun):
             match = self._connections.match
             self.tally.questions, self.tally.overhead_ns = match.questions, match.overhead_ns
         # In a thread: other matches of this loop go on meanwhile.
-        leave_s = _LEARNERS_LEAVE_S if any(self.plan.learner_files) else _LEAVE_S
+        leave_s = _LEARNERS_LEAVE_S if self.plan.learner_files else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
         if self._open_folder is not None:
             self._open_folder.cleanup()
@@ -414,7 +415,7 @@ class TcpRun(MatchRun):
             seed=plan.bot_seeds[seat],
             output_path=plan.record.output_path(plan.setup, seat),
             append=self._is_resumed or seat in self._processes,
-            learner_files=plan.files_of(seat),
+            learner_files=plan.learner_files.get(seat),
             on_exit=partial(notify_from_thread, asyncio.get_running_loop(), connections.changes),
         )
 

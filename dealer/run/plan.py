@@ -16,10 +16,11 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from bots.sdk.registry import is_builtin
@@ -32,7 +33,7 @@ from dealer.run.settings import BotSettings, Command, Format, RunSettings, Score
 from dealer.table.confinement import Confinement
 from dealer.table.listener import MOST_SEATS
 from dealer.table.players import LearnerFiles, Player, PlayerKind, parse_player, unique_names
-from engine import DealKey, Game, Seed, derived_seed
+from engine import DealKey, Game, Seat, Seed, derived_seed
 from engine.errors import quoted
 from logs.errors import UnsupportedGameError
 from logs.estimation import (
@@ -182,7 +183,7 @@ class MatchPlan:
         record: what is kept of it, and where.
         players: by seat.
         bot_seeds: by seat, for the chance decisions of built-in bots.
-        learner_files: by seat, for players that learn; empty without any.
+        learner_files: of players that learn.
     """
 
     setup: MatchSetup
@@ -190,11 +191,7 @@ class MatchPlan:
     players: tuple[Player, ...]
     bot_seeds: tuple[int, ...]
     listening: Listening = field(default_factory=Listening)
-    learner_files: tuple[LearnerFiles | None, ...] = ()
-
-    def files_of(self, seat: int) -> LearnerFiles | None:
-        """What the player in a seat is given, if it learns."""
-        return self.learner_files[seat] if self.learner_files else None
+    learner_files: Mapping[Seat, LearnerFiles] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +252,7 @@ class ContestPlan:
         """The seed of a match."""
         return derived_seed(self.run.seed, slot.seating) if self.has_own_cards else self.run.seed
 
-    def match_of(self, slot: Slot, learner_files: tuple[LearnerFiles | None, ...] = ()) -> MatchPlan:
+    def match_of(self, slot: Slot, learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({})) -> MatchPlan:
         """One of its matches."""
         run, players = self.run, tuple([self.players[player] for player in slot.players])
         setup = MatchSetup(

@@ -53,16 +53,17 @@ class Training:
             except OSError as error:
                 raise TrainingError(f"{start} cannot be written: {error.strerror or error}") from None
 
-    def learner_files(self, slot: Slot) -> tuple[LearnerFiles | None, ...]:
-        """By seat, what a learner of a match starts from and where it writes; None for other players."""
-        return tuple(
-            [
-                LearnerFiles(str(self._start(player).absolute()), str(self._journal(slot, Seat(seat)).absolute()))
-                if player in self._plan.learners
-                else None
-                for seat, player in enumerate(slot.players)
-            ]
-        )
+    def learner_files(self, slot: Slot) -> dict[Seat, LearnerFiles]:
+        """What each learner of a match starts from, and where it writes."""
+        return {
+            seat: LearnerFiles(str(self._start(player).absolute()), str(self._journal(slot, seat).absolute()))
+            for seat, player in self._seated(slot)
+        }
+
+    def _seated(self, slot: Slot) -> list[tuple[Seat, int]]:
+        """The learners of a match, each with its seat."""
+        learners = self._plan.learners
+        return [(Seat(seat), player) for seat, player in enumerate(slot.players) if player in learners]
 
     def require_whole(self, slot: Slot, absent: Collection[Seat]) -> None:
         """Check that all hands of a match that is over are in its journals.
@@ -74,18 +75,19 @@ class Training:
             TrainingError: some are missing, because a learner was ended before it could write them.
         """
         last = slot.first_hand + slot.hands - 1
-        for seat, player in enumerate(slot.players):
-            if player in self._plan.learners and seat not in absent:
-                try:
-                    end = cut_journal(str(self._journal(slot, Seat(seat))))
-                except BotFileError as error:
-                    raise TrainingError(str(error)) from error
-                if end <= last:
-                    hand = max(end, slot.first_hand)
-                    raise TrainingError(
-                        f"{self._plan.names[player]} was ended before it could write what it learnt: its journal of "
-                        f"{slot.name} ends before hand {hand}; resume the run to play on from there"
-                    )
+        for seat, player in self._seated(slot):
+            if seat in absent:
+                continue
+            try:
+                end = cut_journal(str(self._journal(slot, seat)))
+            except BotFileError as error:
+                raise TrainingError(str(error)) from error
+            if end <= last:
+                hand = max(end, slot.first_hand)
+                raise TrainingError(
+                    f"{self._plan.names[player]} was ended before it could write what it learnt: its journal of "
+                    f"{slot.name} ends before hand {hand}; resume the run to play on from there"
+                )
 
     def end(self, slots: Sequence[Slot]) -> tuple[TrainingReport, ...]:
         """Merge what was learnt.
