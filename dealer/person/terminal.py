@@ -99,16 +99,20 @@ def sit_down(
 
 @contextlib.contextmanager
 def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
-    loop = new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="dealer")
+    loop, left = new_event_loop(), asyncio.Event()
+
+    def work() -> None:
+        # A wait that Ctrl-C has interrupted in the main thread is cancelled here.
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(left.wait())
+
+    thread = threading.Thread(target=work, name="dealer")
     thread.start()
     try:
         yield loop
     finally:
-        loop.call_soon_threadsafe(loop.stop)
+        loop.call_soon_threadsafe(left.set)
         thread.join()
-        loop.run_until_complete(loop.shutdown_default_executor())
-        loop.close()
 
 
 @contextlib.contextmanager
