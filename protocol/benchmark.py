@@ -154,11 +154,6 @@ class BenchmarkSession:
         self._reader.feed_eof()
 
     @property
-    def buffered_bytes(self) -> int:
-        """Bytes received whose lines have not been handed out."""
-        return self._reader.buffered_bytes
-
-    @property
     def at_eof(self) -> bool:
         """Whether the client has closed its side and every line has been handed out."""
         return self._reader.at_eof

@@ -12,11 +12,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidHandshake, InvalidStatus, InvalidURI
+from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Event, State
 
 from dealer.errors import JoinError, ServerLostError
+from dealer.table.loop import SmallReads
 from dealer.table.players import Player
 from protocol import RemoteProtocolError
 from protocol.joining import Challenge, JoiningRequest, ServerMessage, encode, read_server_message
@@ -68,7 +69,7 @@ class JoinSettings:
         return urlsplit(self.address).scheme == "https"
 
 
-class ServerConnection(ClientConnection):
+class ServerConnection(ClientConnection, SmallReads):
     """A connection whose messages are handed on and sent without a task, as a bot is waiting for them.
 
     Attributes:
@@ -140,7 +141,8 @@ async def connected(settings: JoinSettings) -> ServerConnection:
         status, sentence = error.response.status_code, _detail(error.response.body)
         kind = ServerLostError if status in _TEMPORARY else JoinError
         raise kind(f"{address}: {sentence or f'no bot can join here (status {status})'}") from None
-    except (InvalidHandshake, InvalidURI) as error:
+    except (WebSocketException, ImportError) as error:
+        # Also where a proxy is not as it should be, or its kind needs a package more.
         raise ServerLostError(
             f"{address} is not the address of a server's pages, which it reports when it starts: {error}"
         ) from None

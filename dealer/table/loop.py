@@ -188,6 +188,25 @@ class Changes:
         return True
 
 
+_RECEIVED = memoryview(bytearray(1 << 16))
+
+
+class SmallReads(asyncio.BufferedProtocol):
+    """Has a protocol read into one buffer: for each read, asyncio would allocate 256 KiB, which costs ten reads."""
+
+    def data_received(self, data: bytes) -> None:
+        """As of `asyncio.Protocol`."""
+        raise NotImplementedError
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Give the buffer, which is free again when `buffer_updated` returns."""
+        return _RECEIVED
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take what was read."""
+        self.data_received(bytes(_RECEIVED[:nbytes]))
+
+
 def notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
     """Call `changes.notify` in its loop, unless that is closed."""
     with contextlib.suppress(RuntimeError):

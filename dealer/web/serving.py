@@ -28,6 +28,7 @@ from websockets.protocol import State
 from dealer.errors import ConfigError, ListenError, SettingProblem
 from dealer.server.settings import WebSettings
 from dealer.table.listener import REACHABLE
+from dealer.table.loop import SmallReads
 from dealer.web.visitor import KNOWN_KEY
 from engine import Seat
 from protocol.joining import MOST_MESSAGE_BYTES
@@ -56,7 +57,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-class Channel(WebSocketsSansIOProtocol):
+class Channel(WebSocketsSansIOProtocol, SmallReads):
     """A WebSocket whose texts can be taken and sent without a task: a match would wait for it.
 
     Private in uvicorn, like `H11Protocol`.
