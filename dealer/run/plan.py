@@ -384,7 +384,14 @@ def settle(settings: RunSettings) -> Plan:
     if settings.directory is not None and not os.path.isdir(settings.directory):
         raise _problem("directory", f"commands cannot start in {settings.directory}: there is no such folder")
     games = tuple([_find_game(name, settings) for name in settings.games])
-    players = _find_players(settings, games)
+    limits = TimeLimits(
+        response_us=round(settings.t_response_s * 1e6),
+        hand_us=round(settings.t_hand_s * 1e6),
+        per_hand_us=round(settings.t_per_hand_s * 1e6),
+        # 0 waits without limit.
+        start_us=round(settings.start_timeout_s * 1e6) or None,
+    )
+    players = _find_players(settings, games, limits)
     names = unique_names(players)
     _check_histories(settings, games, names)
     deals, stop = _length(settings)
@@ -411,7 +418,7 @@ def settle(settings: RunSettings) -> Plan:
         workers=workers,
         in_process=settings.in_process,
         fixed_seats=settings.fixed_seats,
-        limits=_limits(settings),
+        limits=limits,
         on_fault=settings.on_fault,
         listening=Listening(
             settings.host,
@@ -428,16 +435,6 @@ def settle(settings: RunSettings) -> Plan:
     _check(plan, seatings)
     _check_players(plan)
     return plan
-
-
-def _limits(settings: RunSettings) -> TimeLimits:
-    """The clocks of all players that have none of their own; a start timeout of 0 waits without limit."""
-    return TimeLimits(
-        response_us=round(settings.t_response_s * 1e6),
-        hand_us=round(settings.t_hand_s * 1e6),
-        per_hand_us=round(settings.t_per_hand_s * 1e6),
-        start_us=round(settings.start_timeout_s * 1e6) if settings.start_timeout_s > 0 else None,
-    )
 
 
 def _find_game(name: str, settings: RunSettings) -> NamedGame:
@@ -461,7 +458,7 @@ def _find_game(name: str, settings: RunSettings) -> NamedGame:
     return NamedGame(full, game, exports, chip_value)
 
 
-def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Player, ...]:
+def _find_players(settings: RunSettings, games: Sequence[NamedGame], limits: TimeLimits) -> tuple[Player, ...]:
     bots, most = settings.bots, max(games, key=lambda named: named.game.num_players)
     count, seats = len(bots), most.game.num_players
     is_tournament = settings.command is Command.TOURNAMENT
@@ -483,14 +480,14 @@ def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Pl
         ),
         (not is_tournament and len(bots) != seats, "bots", f"{most.shown} needs {seats} players, {given}"),
     )
-    players = tuple(_find_player(bot, settings, [named.game for named in games]) for bot in bots)
+    players = tuple(_find_player(bot, settings, [named.game for named in games], limits) for bot in bots)
     is_remote = any(player.kind is PlayerKind.TCP for player in players)
     many = "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command"
     refuse((is_tournament and is_remote, "bots", many))
     return players
 
 
-def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game]) -> Player:
+def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game], limits: TimeLimits) -> Player:
     directory = settings.directory if bot.directory is None else os.path.join(settings.directory or "", bot.directory)
     if bot.directory is not None and not os.path.isdir(directory or ""):
         raise _problem("bots", f"{quoted(bot.bot)} cannot start in {directory}: there is no such folder")
@@ -524,7 +521,7 @@ def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game])
         key=bot.key,
         is_linked=bool(bot.linked),
         environment=tuple(bot.environment.items()),
-        limits=replace(_limits(settings), **own) if own else None,
+        limits=replace(limits, **own) if own else None,
         confinement=confinement,
     )
 
