@@ -91,7 +91,6 @@ class LearnerBot(LearningBot):
         if memory is not None and empty:
             raise ValueError("give either memory or empty: a file that does not exist yet begins empty")
         self._path = memory
-        self._is_empty = empty
         self._learns = learn
         self._explore = explore if learn else 0.0
         self._constants = constants

@@ -276,7 +276,6 @@ def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, option
 
 
 DETERMINISTIC: Final = "deterministic"
-PROBABILISTIC: Final = "probabilistic"
 _SIZE: Final = Interval(above=0, high=1_000_000)
 """Any larger size is all-in in every game."""
 
