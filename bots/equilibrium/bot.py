@@ -94,7 +94,6 @@ class EquilibriumBot(Bot):
         self._equilibrium = kuhn_equilibrium(bluff)
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
-        self._game: tuple[Game, Table | None] | None = None
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -125,13 +124,11 @@ class EquilibriumBot(Bot):
 
     def _table(self, game: Game) -> Table | None:
         """The table of a game; None for Kuhn poker, which needs none."""
-        if self._game is None or self._game[0] is not game:
-            self.require_game(game)
-            name = _name_of(game)
-            assert name is not None
-            self._game = game, None if name == _KUHN else strategy_table(name)
-        return self._game[1]
+        self.require_game(game)
+        name = _name_of(game)
+        return None if name in (None, _KUHN) else strategy_table(name)
 
 
+@cache
 def _name_of(game: Game) -> str | None:
     return next((name for name in GAMES if find_game(name)[1] == game), None)

@@ -146,16 +146,14 @@ class _Walk:
             return np.array(self._record.values)
         found = -np.array(betting.spent, np.float64)
         known = self._game.board_cards_by_round[-1]
-        for pot in side_pots(betting.spent, betting.folded):
-            members = sum([1 << position for position in pot.players])
-            found += pot.amount * self._mean(self._of(PotRow(members, known)))
+        found += sum([amount * self._mean(self._of(PotRow(members, known))) for members, amount in _pots(betting)])
         position, returned = uncalled(betting.spent)
         if not betting.folded >> position & 1:
             found[position] += returned
         return found
 
     def _board(self, betting: BettingState, before: int, after: int) -> _Floats:
-        pots = [(sum([1 << at for at in pot.players]), pot.amount) for pot in side_pots(betting.spent, betting.folded)]
+        pots = _pots(betting)
         expected = sum([amount * self._mean(self._of(PotRow(members, before))) for members, amount in pots])
         came = set(self._record.deal.board[before:after])
         for at, deal in enumerate(self._deals):
@@ -235,6 +233,11 @@ class _Walk:
     def _mean(self, values: _Floats) -> _Floats:
         found: _Floats = self._weights @ values / self._weights.sum()
         return found
+
+
+def _pots(betting: BettingState) -> list[tuple[int, int]]:
+    """The bit set of the players in each pot, and its chips."""
+    return [(sum([1 << at for at in pot.players]), pot.amount) for pot in side_pots(betting.spent, betting.folded)]
 
 
 def _holdings(

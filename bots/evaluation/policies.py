@@ -111,7 +111,7 @@ def parse_policy(text: str, game: Game) -> Policy:
 def open_policy(text: str, game: Game) -> Iterator[Policy]:
     """A policy as `parse_policy` reads it; a program that is asked ends with the block."""
     policy = parse_policy(text, game)
-    with policy if isinstance(policy, AskedPolicy) else contextlib.nullcontext():
+    with contextlib.closing(policy) if isinstance(policy, AskedPolicy) else contextlib.nullcontext():
         yield policy
 
 
@@ -216,7 +216,7 @@ class FilePolicy:
 
 
 class AskedPolicy:
-    """A policy of a program that is asked; a context manager that ends it."""
+    """A policy of a program that is asked, until it is closed."""
 
     def __init__(
         self, command: str, game: Game, *, reply_timeout_s: float = 60.0, leave_timeout_s: float = 1.0
@@ -245,12 +245,6 @@ class AskedPolicy:
             for line in output:
                 self._lines.put(line)
         self._lines.put(b"")
-
-    def __enter__(self) -> AskedPolicy:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         assert self._process.stdin is not None

@@ -11,6 +11,7 @@ The cards of the format are queen, king and ace; they are J, Q and K here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import ClassVar, Final
 
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, models
@@ -23,11 +24,9 @@ WIRE_NAMES: Final[Mapping[Variant, str]] = {Variant.CLASSIC: "kuhn", Variant.DEP
 """The games that a dealer can deal."""
 
 
+@cache
 def variant_of(game: Game) -> Variant | None:
-    for variant, name in WIRE_NAMES.items():
-        if game == find_game(name)[1]:
-            return variant
-    return None
+    return next((variant for variant, name in WIRE_NAMES.items() if game == find_game(name)[1]), None)
 
 
 def card_of(view: View) -> int:
@@ -61,7 +60,6 @@ class KuhnBot(Bot):
 
     def __init__(self, *, seed: DrawSeed = None) -> None:
         self._seed = fresh_seed() if seed is None else seed
-        self._game: tuple[Game, Variant] | None = None
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -75,16 +73,10 @@ class KuhnBot(Bot):
 
     def policy(self, view: View) -> Mapping[Action, float]:
         """The probabilities in the genes."""
-        variant = self._variant(view.game)
+        self.require_game(view.game)
+        variant = variant_of(view.game)
+        assert variant is not None
         return policy_of_genes(variant, models(variant)[self.model_name], view)
-
-    def _variant(self, game: Game) -> Variant:
-        if self._game is None or self._game[0] is not game:
-            self.require_game(game)
-            variant = variant_of(game)
-            assert variant is not None
-            self._game = game, variant
-        return self._game[1]
 
 
 class ShyBot(KuhnBot):

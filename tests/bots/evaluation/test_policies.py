@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 def test_of_a_program(tmp_path: Path, view_of: ViewOf) -> None:
-    with asked(tmp_path) as policy:
+    with closing(asked(tmp_path)) as policy:
         for _ in range(3):
             assert policy.policy(view_of("kuhn", "MATCHSTATE:1:3:r:|Ks")) == {FOLD: 0.25, CALL: 0.5, RAISE: 0.25}
             assert policy.policy(view_of("kuhn", "MATCHSTATE:0:3::Ks|")) is None
@@ -125,17 +126,17 @@ def test_a_program_ends_with_the_block(tmp_path: Path, view_of: ViewOf) -> None:
 def test_programs_that_do_not_answer(tmp_path: Path, view_of: ViewOf) -> None:
     view = view_of("kuhn", "MATCHSTATE:1:3:r:|Ks")
     with (
-        asked(tmp_path, broken="f 1 c 1") as policy,
+        closing(asked(tmp_path, broken="f 1 c 1")) as policy,
         pytest.raises(PolicyError, match=r"answered .* with 'f 1 c 1': the probabilities sum to 2, not to 1"),
     ):
         policy.policy(view)
     with (
-        AskedPolicy(f'"{sys.executable}" -c ""', KUHN) as policy,
+        closing(AskedPolicy(f'"{sys.executable}" -c ""', KUHN)) as policy,
         pytest.raises(PolicyError, match=r"ended instead of answering MATCHSTATE:1:3:r:\|Ks"),
     ):
         policy.policy(view)
     with (
-        AskedPolicy(f'"{sys.executable}" -c "input(); input()"', KUHN, reply_timeout_s=0.05) as policy,
+        closing(AskedPolicy(f'"{sys.executable}" -c "input(); input()"', KUHN, reply_timeout_s=0.05)) as policy,
         pytest.raises(PolicyError, match=r"has not answered MATCHSTATE:1:3:r:\|Ks within 0.05 s"),
     ):
         policy.policy(view)
