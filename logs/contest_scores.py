@@ -64,10 +64,6 @@ class Loss(NamedTuple):
     hands: tuple[HandRecord, ...]
 
 
-def _is_kept(kept: Sequence[Notable], chips: float) -> bool:
-    return len(kept) < _KEPT or chips < kept[-1].chips
-
-
 def _keep(kept: list[Notable], entry: Notable) -> None:
     """Keep what has the fewest chips, the first of equal ones."""
     insort(kept, entry, key=attrgetter("chips"))
@@ -146,7 +142,7 @@ class ContestScores:
                 won.setdefault(player, []).append(value)
                 if value < 0:
                     _keep(self._player(player).worst_hands, Notable(value, hand.number, player, ((name, value),)))
-            if _is_kept(self._pots, -hand.most_pot):
+            if len(self._pots) < _KEPT or -hand.most_pot < self._pots[-1].chips:
                 self._add_pot(matches[name], name, hand)
         to_mbb = 1000 / (self.game.big_blind * len(hands))
         for player, values in won.items():

@@ -18,7 +18,8 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterator
-from itertools import chain, starmap
+from itertools import chain, groupby, starmap
+from operator import attrgetter, itemgetter
 from typing import IO, Final
 
 from engine import BettingState, Seat
@@ -42,16 +43,12 @@ class HandNotes:
 
     def __init__(
         self,
-        transactions: tuple[str, Iterator[HandLines]] | None,
-        comments: Iterator[HandLines] | None,
-        transcript: tuple[str, Iterator[HandLines]] | None,
+        transactions: _HandCursor | None,
+        comments: _HandCursor | None,
+        transcript: _HandCursor | None,
         report: _Report,
     ) -> None:
-        self._transactions = _HandCursor(transactions[1]) if transactions else None
-        self._transactions_path = transactions[0] if transactions else ""
-        self._comments = _HandCursor(comments) if comments else None
-        self._transcript = _HandCursor(transcript[1]) if transcript else None
-        self._transcript_path = transcript[0] if transcript else ""
+        self._transactions, self._comments, self._transcript = transactions, comments, transcript
         self._report = report
 
     def notes(
@@ -63,16 +60,12 @@ class HandNotes:
         """
         times: tuple[Times, ...] = ()
         comments: tuple[PlayerComment, ...] = ()
-        hand = self._transactions.find(hand_number) if self._transactions else None
-        if hand is not None:
-            times = self._checked(hand, betting, text, self._transactions_path)
-        hand = self._comments.find(hand_number) if self._comments else None
-        if hand is not None:
-            comments = tuple(hand.comments)
-        hand = self._transcript.find(hand_number) if self._transcript else None
-        if hand is not None:
-            comments = comments or tuple(hand.comments)
-            times = times or self._checked(hand, betting, text, self._transcript_path)
+        for cursor in filter(None, (self._transactions, self._comments, self._transcript)):
+            hand = cursor.find(hand_number)
+            if hand is not None:
+                comments = comments or tuple(hand.comments)
+                if not times and cursor is not self._comments:
+                    times = self._checked(hand, betting, text, cursor.path)
         return times, comments
 
     def _checked(self, hand: HandLines, betting: BettingState, text: str, path: str) -> tuple[Times, ...]:
@@ -89,8 +82,8 @@ class HandNotes:
 class _HandCursor:
     """Walks through the hands of a companion file as the log continues."""
 
-    def __init__(self, hands: Iterator[HandLines]) -> None:
-        self._hands = hands
+    def __init__(self, path: str, hands: Iterator[HandLines]) -> None:
+        self.path, self._hands = path, hands
         self._next = next(hands, None)
 
     def find(self, hand_number: int) -> HandLines | None:
@@ -116,16 +109,16 @@ def companions(
     if log_path is not None:
         path = f"{stem(log_path)}.tlog"
         if os.path.isfile(path):
-            transactions = path, _transaction_hands(path, report, is_limit=is_limit)
+            transactions = _HandCursor(path, _transaction_hands(path, report, is_limit=is_limit))
         path = f"{stem(log_path)}.comments"
         if os.path.isfile(path):
-            comments = _commented_hands(path, report)
+            comments = _HandCursor(path, _commented_hands(path, report))
     transcript = None
     if transcript_path is not None:
         path = os.fspath(transcript_path)
         with opened(path):
             pass  # A wrong path is an error before the first hand, not in the middle.
-        transcript = path, _transcript_hands(path)
+        transcript = _HandCursor(path, _transcript_hands(path))
     if not (transactions or comments or transcript):
         return None
     return HandNotes(transactions, comments, transcript, report)
@@ -175,20 +168,19 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 
 
 def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[HandLines]:
-    hand: HandLines | None = None
+    for number, found in groupby(_transactions(path, report, is_limit=is_limit), attrgetter("hand_number")):
+        parts = list(found)
+        actions = tuple(action for part in parts for action in part.actions or ())
+        yield HandLines(parts[0].line, number, actions, [times for part in parts for times in part.times], [])
+
+
+def _transactions(path: str, report: _Report, *, is_limit: bool) -> Iterator[HandLines]:
+    """The lines in blocks of hands; a hand may be in several."""
     for line_number, block in _blocks(path):
-        found = parse_own_lines(block, is_limit=is_limit)
-        if found is None:
-            found = list(_other_transactions(path, line_number, block, report, is_limit=is_limit))
-        for one in found:
-            if hand is not None and hand.hand_number == one.hand_number:
-                hand = hand._replace(actions=(hand.actions or ()) + (one.actions or ()), times=hand.times + one.times)
-                continue
-            if hand is not None:
-                yield hand
-            hand = one._replace(line=line_number + one.line)
-    if hand is not None:
-        yield hand
+        own = parse_own_lines(block, is_limit=is_limit)
+        others = _other_transactions(path, line_number, block, report, is_limit=is_limit)
+        for one in others if own is None else own:
+            yield one._replace(line=line_number + one.line)
 
 
 def _other_transactions(
@@ -205,21 +197,19 @@ def _other_transactions(
 
 
 def _commented_hands(path: str, report: _Report) -> Iterator[HandLines]:
-    hand: HandLines | None = None
+    for number, found in groupby(_comments(path, report), itemgetter(1)):
+        lines = list(found)
+        yield HandLines(lines[0][0], number, None, [], [comment for _, _, comment in lines])
+
+
+def _comments(path: str, report: _Report) -> Iterator[tuple[int, int, PlayerComment]]:
+    """The numbers of lines and hands, and the comments."""
     for line_number, line in _lines(path):
         try:
-            hand_number, comment = parse_comment(line)
+            yield line_number, *parse_comment(line)
         except ValueError:
             kind = ProblemKind.SKIPPED if line.endswith("\n") else ProblemKind.HALF_WRITTEN
             report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is not a comment", kind))
-            continue
-        if hand is None or hand.hand_number != hand_number:
-            if hand is not None:
-                yield hand
-            hand = HandLines(line_number, hand_number, None, [], [])
-        hand.comments.append(comment)
-    if hand is not None:
-        yield hand
 
 
 def _transcript_hands(path: str) -> Iterator[HandLines]:
