@@ -13,7 +13,7 @@ from engine import Game, Rule
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
 from engine.text import count_of, listed, shown
-from logs.view import chips_in_words
+from logs.estimation.mean import chips_text
 
 
 def game_sentence(game: Game) -> str:
@@ -29,15 +29,9 @@ def game_sentence(game: Game) -> str:
     return f"{name}, {game.num_players} players, blinds {blinds}{depth}"
 
 
-def signed_chips(chips: float) -> str:
-    """Chips won or lost: ``+20``, ``-33.33``, ``0``."""
-    chips = round(chips, 2)
-    return ("+" if chips > 0 else "-" if chips < 0 else "") + chips_in_words(abs(chips))
-
-
 def score_text(score: MatchScore) -> str:
     """The score in a few words: ``+20 after 3 hands``."""
-    return f"{signed_chips(score.yours)} after {count_of(score.hands, 'hand')}"
+    return f"{chips_text(score.yours)} after {count_of(score.hands, 'hand')}"
 
 
 def score_remark(score: MatchScore) -> str:
@@ -52,7 +46,7 @@ def score_remark(score: MatchScore) -> str:
 def result_sentence(scene: Scene) -> str:
     """The end of a hand: what it meant for the person, and the score."""
     value = 0.0 if scene.values is None else scene.values[scene.position]
-    return f"{signed_chips(value)} in this hand, {score_text(scene.score)} {score_remark(scene.score)}."
+    return f"{chips_text(value)} in this hand, {score_text(scene.score)} {score_remark(scene.score)}."
 
 
 _WHY_NO_RAISE: Final = {

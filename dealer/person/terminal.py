@@ -32,7 +32,6 @@ from dealer.person.sentences import (
     result_sentence,
     score_remark,
     score_text,
-    signed_chips,
     waiting_sentence,
 )
 from dealer.person.settings import SEAT
@@ -42,7 +41,7 @@ from engine import Game, Move
 from engine.errors import quoted
 from engine.text import count_of, shown
 from logs import HandRecord
-from logs.document import NAME, TEXT, Column, Replay, Table
+from logs.document import TEXT, Column, Replay, Table
 from logs.document.terminal import replay_lines
 from logs.view import Acted, Dealt, HandEvent
 
@@ -176,8 +175,7 @@ def show_score(names: Sequence[str], scene: Scene, screen: Screen) -> None:
     if not score.hands:
         screen.say("No hand has been finished yet.")
         return
-    rows = [(name, signed_chips(chips)) for name, chips in zip(names, score.chips, strict=True)]
-    screen.table(Table.of("", ("player", Column("chips", NAME)), rows))
+    screen.table(Table.of("", ("player", Column("chips", "chips")), zip(names, score.chips, strict=True)))
     screen.say(f"After {count_of(score.hands, 'hand')} {score_remark(score)}.")
 
 

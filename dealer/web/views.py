@@ -22,7 +22,6 @@ from dealer.person.sentences import (
     reasons,
     result_sentence,
     score_remark,
-    signed_chips,
     waiting_sentence,
 )
 from dealer.person.settings import HANDS, SEAT
@@ -41,6 +40,7 @@ from logs.contest_scores import ContestScores, Notable
 from logs.document import CODE, NAME, Axis, Chart, Column, Document, Fact, Link, Section, Series, Table, Value
 from logs.errors import LogsError, NoSuchHandError
 from logs.estimation import Estimate, Rate
+from logs.estimation.mean import chips_text
 from logs.poker_table.faces import with_symbols
 from logs.view import Acted, Dealt, HandView, views_of
 from protocol.game_definition import short_name
@@ -428,11 +428,11 @@ def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
         "blind": scene.game.big_blind,
         "step": max(1, scene.game.big_blind // 2),
         "reasons": reasons(scene) if table_session.moments.is_asked else (),
-        "score": signed_chips(score.yours),
+        "score": chips_text(score.yours),
         "score_hands": count_of(score.hands, "hand"),
         "score_remark": score_remark(score) if score.hands else "",
         "scores": [
-            (shown(name), signed_chips(chips), seat == score.seat)
+            (shown(name), chips_text(chips), seat == score.seat)
             for seat, (name, chips) in enumerate(zip(table_session.names, score.chips, strict=True))
         ],
         "again": None if record is None else _again(record),
