@@ -389,7 +389,7 @@ def settle(settings: RunSettings) -> Plan:
         hand_us=round(settings.t_hand_s * 1e6),
         per_hand_us=round(settings.t_per_hand_s * 1e6),
         # 0 waits without limit.
-        start_us=round(settings.start_timeout_s * 1e6) or None,
+        start_us=round(settings.start_timeout_s * 1e6) if settings.start_timeout_s > 0 else None,
     )
     players = _find_players(settings, games, limits)
     names = unique_names(players)

@@ -13,8 +13,9 @@ import inspect
 import sys
 from collections.abc import Sequence
 
-from dealer.cli.bench import show_rows
+from dealer.bench import speed_document
 from dealer.cli.console import Terminal
+from dealer.cli.report_output import show_document
 
 MEASURED = ("equity", "evaluator", "export", "instructions", "selfplay", "server", "startup", "viewers", "web")
 
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str]) -> None:
         rows = measure(**given)
     except (OSError, RuntimeError, ValueError) as error:
         sys.exit(f"{name}: {error}")
-    show_rows(Terminal(), rows, as_json=as_json)
+    show_document(Terminal(), speed_document(f"Speed: {name}", rows), as_json=as_json)
 
 
 if __name__ == "__main__":
