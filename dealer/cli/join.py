@@ -275,7 +275,7 @@ def _show_news(
             terminal.note(f"{news.bot} is at {settings.address} again.")
         case JoinedServer() if not is_quiet:
             games = ", ".join(map(short_name, news.games)) or "all its games"
-            kind = "" if settings.is_encrypted else " The connection is not encrypted."
+            kind = "" if settings.address.startswith("https") else " The connection is not encrypted."
             terminal.note(f"{news.bot} has joined {settings.address} and plays {games}.{kind} Ctrl-C leaves.")
         case SeatOffer() if not is_quiet:
             terminal.note(f"{news.match}: a seat is offered in {short_name(news.game)}.")

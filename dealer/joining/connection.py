@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
@@ -62,11 +61,6 @@ class JoinSettings:
     retry_s: float = 0.5
     most_retry_s: float = 30.0
     answer_s: float = 30.0
-
-    @property
-    def is_encrypted(self) -> bool:
-        """Whether the connection is encrypted."""
-        return urlsplit(self.address).scheme == "https"
 
 
 class ServerConnection(ClientConnection, SmallReads):

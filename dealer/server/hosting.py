@@ -152,17 +152,18 @@ class Line:
 
     async def _join(self, request: Join) -> None:
         hosts, key = self._hosting.hosts, (self._user.id, request.bot)
-        host = hosts.get(key)
-        is_same = host is not None and host.session == request.session
-        if self.host is not None and not (is_same and self.host is host):
-            raise RemoteProtocolError(f"this connection has brought {self.host.bot}, and no other bot can join", b"")
-        if host is None or not is_same:
+        before = host = hosts.get(key)
+        if host is None or host.session != request.session:
             host = Host(request.bot, self._user, request.session, self._hosting)
+        if self.host is not None and self.host is not host:
+            raise RemoteProtocolError(f"this connection has brought {self.host.bot}, and no other bot can join", b"")
         try:
             connected = await self._hosting.service.enter(self._user, request, host)
         except StoreError as error:
             raise RefusedError(_in_words(error)) from None
         hosts[key] = host
+        if before is not None and before is not host:
+            before.replaced()
         if host.line is self:
             return
         if host.line is not None:
@@ -258,9 +259,8 @@ class Host:
 
     def _forget(self) -> None:
         self._close_seats("its connection was away for too long")
-        for key, host in list(self._hosting.hosts.items()):
-            if host is self:
-                del self._hosting.hosts[key]
+        if self._hosting.hosts.get((self._user.id, self.bot)) is self:
+            del self._hosting.hosts[self._user.id, self.bot]
 
     def notify(self, event: HostEvent) -> None:
         """Tell the client what happens."""
@@ -287,10 +287,9 @@ class Host:
             self.line.send(message)
 
     def _open(self, event: SeatOpen) -> None:
-        if not any(seat.facts == event for seat in self.seats.values()):
-            number = next(self._numbers)
-            self.seats[number] = HostedSeat(number, event, self)
-            self.seats[number].resume(None)
+        number = next(self._numbers)
+        self.seats[number] = HostedSeat(number, event, self)
+        self.seats[number].resume(None)
 
     def _close_seats(self, reason: str, *, run: int | None = None) -> None:
         for seat in list(self.seats.values()):

@@ -46,9 +46,6 @@ class BotHost(Protocol):
     def notify(self, event: HostEvent) -> None:
         """Take note; must not raise, and must not wait."""
 
-    def replaced(self) -> None:
-        """The bot is there from another client, and nothing more is asked of this one."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConnectedBot:
@@ -110,10 +107,8 @@ class ConnectedBots:
         versions = await self._store.write(lambda db: self._entered(db, user, offer, games))
         connected = ConnectedBot(user, offer, host, versions)
         self._awaited = {one for one in self._awaited if one[1] != offer.bot}
-        before = self._bots.pop(offer.bot, None)
+        self._bots.pop(offer.bot, None)
         self._bots[offer.bot] = connected
-        if before is not None and before.host is not host:
-            before.host.replaced()
         return connected
 
     def _checked(self, offer: Join) -> tuple[str, ...]:

@@ -54,7 +54,6 @@ class Host:
     heard: list[SeatOpen] = field(default_factory=list)
     playing: list[CallingLink] = field(default_factory=list)
     is_idle: bool = False
-    is_replaced: bool = False
 
     def notify(self, event: object) -> None:
         if isinstance(event, SeatOpen):
@@ -62,9 +61,6 @@ class Host:
             if not self.is_idle:
                 assert event.open_seat is not None
                 self.playing.append(CallingLink(event.open_seat))
-
-    def replaced(self) -> None:
-        self.is_replaced = True
 
 
 def offer(
@@ -362,7 +358,6 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         other = Host()
         newer = await service.enter(ann, offer("eve", "v2", ("kuhn3",)), other)
         assert newer.versions != guest.versions
-        assert host.is_replaced
         assert [bot.label for bot in records.versions(service.store, "kuhn3", "eve")] == ["v2", "v1"]
 
     play(talk)

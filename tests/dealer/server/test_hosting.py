@@ -263,6 +263,19 @@ def test_another_session_does_not_get_the_seats() -> None:
     play(talk)
 
 
+def test_another_client_does_not_wait_for_the_seats_of_one_that_is_away() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        await ann.say(replace(CHALLENGE, on_fault="restart"))
+        await ann.say(SeatText((await ann.hear(SeatOffer)).seat, VERSION))
+        await ann.hear(SeatText)
+        ann.connection.transport.abort()
+        other = await joined(house, "s2")
+        assert (await other.hear(SeatOffer)).match == "player.t"
+
+    play(talk)
+
+
 def test_a_client_that_leaves_gives_its_seats_up() -> None:
     async def talk(house: House) -> None:
         ann = await joined(house)
