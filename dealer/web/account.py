@@ -70,12 +70,11 @@ def routes(site: Site) -> list[BaseRoute]:
     if site.server is None or site.sessions is None:
         return []
     passwords = Passwords(site.server.store, site.server.accounts, site.server.guesses)
-    login = _Login(site, site.sessions, passwords)
     account = _Account(site, site.server, site.sessions, passwords)
     return [
-        Route("/login", login.show, methods=["GET"]),
-        Route("/login", login.log_in, methods=["POST"]),
-        Route("/logout", login.log_out, methods=["POST"]),
+        Route("/login", account.show_login, methods=["GET"]),
+        Route("/login", account.log_in, methods=["POST"]),
+        Route("/logout", account.log_out, methods=["POST"]),
         Route("/account", account.show),
         Route("/account/request", account.ask, methods=["GET"]),
         Route("/account/request", account.submit, methods=["POST"]),
@@ -101,6 +100,31 @@ class _Account:
         if user is None:
             raise WebError(401, "Log in to see what is yours.")
         return user
+
+    # ---- logging in and out
+
+    async def show_login(self, request: Request) -> Response:
+        return self.site.page(request, "login.html.jinja", next=_own_path(request.query_params.get("next", "")))
+
+    async def log_in(self, request: Request) -> Response:
+        form = await read_form(request)
+        visitor = visitor_of(request)
+        name, secret = form.get("name", "").strip(), form.get("secret", "").strip()
+        user = await self.passwords.log_in(name, secret, visitor.address)
+        target = _own_path(form.get("next", ""))
+        if user is None:
+            return self.site.page(request, "login.html.jinja", status=403, next=target, name=name, problem=True)
+        await self.sessions.end(visitor.cookie)
+        answer = RedirectResponse(target, _SEE_OTHER)
+        set_cookie(request, answer, visitor, await self.sessions.begin(user))
+        return answer
+
+    async def log_out(self, request: Request) -> Response:
+        await read_form(request)
+        await self.sessions.end(visitor_of(request).cookie)
+        answer = RedirectResponse("/", _SEE_OTHER)
+        set_cookie(request, answer, visitor_of(request), "")
+        return answer
 
     # ---- everything at a glance
 
@@ -420,36 +444,6 @@ def _state_words(job: Job, forecasts: Mapping[int, Forecast]) -> str:
         return "waiting for a bot that is not connected or busy"
     starts = "" if forecast.starts_in_s is None else f", starts in about {duration(forecast.starts_in_s)}"
     return f"waiting, place {forecast.position}{starts}"
-
-
-@dataclass(frozen=True)
-class _Login:
-    site: Site
-    sessions: Sessions
-    passwords: Passwords
-
-    async def show(self, request: Request) -> Response:
-        return self.site.page(request, "login.html.jinja", next=_own_path(request.query_params.get("next", "")))
-
-    async def log_in(self, request: Request) -> Response:
-        form = await read_form(request)
-        visitor = visitor_of(request)
-        name, secret = form.get("name", "").strip(), form.get("secret", "").strip()
-        user = await self.passwords.log_in(name, secret, visitor.address)
-        target = _own_path(form.get("next", ""))
-        if user is None:
-            return self.site.page(request, "login.html.jinja", status=403, next=target, name=name, problem=True)
-        await self.sessions.end(visitor.cookie)
-        answer = RedirectResponse(target, _SEE_OTHER)
-        set_cookie(request, answer, visitor, await self.sessions.begin(user))
-        return answer
-
-    async def log_out(self, request: Request) -> Response:
-        await read_form(request)
-        await self.sessions.end(visitor_of(request).cookie)
-        answer = RedirectResponse("/", _SEE_OTHER)
-        set_cookie(request, answer, visitor_of(request), "")
-        return answer
 
 
 def _own_path(text: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -20,6 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.reports.leaks import leaks_document
+from dealer.watching import WatchedContest
 from dealer.web.library import Library, ShownRun, run_path
 from dealer.web.site import Site
 from dealer.web.views import contest_of, contest_path, hand_path, practice_facts, practice_path, read_run
@@ -37,15 +38,6 @@ MOST_HANDS: Final = 50_000
 _MOST_KEPT: Final = 32
 
 
-class _Asked(NamedTuple):
-    """A contest whose hands are compared; `keys` are of its matches, by the paths of their logs."""
-
-    keys: dict[str, str]
-    hands: int
-    crumb: Link
-    practice: tuple[Fact, ...]
-
-
 def routes(site: Site, library: Library) -> list[BaseRoute]:
     """The pages of this room."""
     turn = asyncio.Lock()
@@ -54,34 +46,42 @@ def routes(site: Site, library: Library) -> list[BaseRoute]:
         """The leaks of a player."""
         run, player = request.path_params["run"], request.query_params.get("player", "")
 
-        def read(found: ShownRun) -> _Asked:
-            return _asked(found, request.query_params.get("contest", ""), player)
+        def read(found: ShownRun) -> tuple[dict[str, str], int, Link, tuple[Fact, ...]]:
+            contest = _contest_of(found, request.query_params.get("contest", ""), player)
+            matches = contest.matches.values()
+            path = contest_path(run, contest.key) if contest.key else run_path(run)
+            return (
+                {str(Path(match.path)): match.key for match in matches},
+                sum(match.hands.count for match in matches),
+                Link(" - ".join(map(shown, contest.players)), path),
+                practice_facts(practice_path(found, contest)),
+            )
 
         def linked(paths: tuple[str, ...], number: int) -> Value:
-            matches = [asked.keys[str(Path(path))] for path in paths]
+            matches = [keys[str(Path(path))] for path in paths]
             return tuple(Link(match, hand_path(run, match, number)) for match in matches)
 
-        asked = await read_run(library, request, read)
+        keys, hands, crumb, practice = await read_run(library, request, read)
         try:
-            if asked.hands > MOST_HANDS:
+            if hands > MOST_HANDS:
                 raise LeaksRefused(
-                    f"there are {asked.hands:,} hands, and a page compares at most {MOST_HANDS:,}: `arena leaks` takes "
+                    f"there are {hands:,} hands, and a page compares at most {MOST_HANDS:,}: `arena leaks` takes "
                     "any number"
                 )
             async with turn:
-                found = await run_in_threadpool(_leaks_of, tuple(sorted(asked.keys)), asked.hands, player)
+                found = await run_in_threadpool(_leaks_of, tuple(sorted(keys)), hands, player)
             document = leaks_document(found, linked=linked)
         except LeaksRefused as error:
             sentence = f"{str(error)[:1].upper()}{str(error)[1:]}."
-            document = Document(f"Leaks of {shown(player)}", (sentence,), asked.practice)
+            document = Document(f"Leaks of {shown(player)}", (sentence,), practice)
         except (LogsError, OSError):
             raise WebError(500, "A log of the run cannot be read.") from None
-        return site.document(request, document, crumbs=(Link("Runs", "/runs"), asked.crumb))
+        return site.document(request, document, crumbs=(Link("Runs", "/runs"), crumb))
 
     return [Route("/runs/{run}/leaks", show)]
 
 
-def _asked(found: ShownRun, key: str, player: str) -> _Asked:
+def _contest_of(found: ShownRun, key: str, player: str) -> WatchedContest:
     """A contest of a run, if the visitor may know the leaks of a player in it.
 
     Raises:
@@ -94,14 +94,7 @@ def _asked(found: ShownRun, key: str, player: str) -> _Asked:
     contest = contest_of(found, key)
     if player not in contest.players:
         raise WebError(404, "The contest has no such player.")
-    matches = contest.matches.values()
-    path = contest_path(found.run.key, contest.key) if contest.key else run_path(found.run.key)
-    return _Asked(
-        {str(Path(match.path)): match.key for match in matches},
-        sum(match.hands.count for match in matches),
-        Link(" - ".join(map(shown, contest.players)), path),
-        practice_facts(practice_path(found, contest)),
-    )
+    return contest
 
 
 @lru_cache(_MOST_KEPT)
