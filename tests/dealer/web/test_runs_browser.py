@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from dealer.server.db.store import DATABASE_NAME
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
-from tests.dealer.web.pages import small_house
+from tests.dealer.web.pages import PATIENCE_S, small_house
 from tests.dealer.web.served import Served
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -43,22 +44,25 @@ def submit(page: Any, server: Served, **wish: Any) -> int:
     return int(answer.json()["id"])
 
 
-def wait_for_pairs(page: Any, server: Served) -> None:
-    """Until a crosstable has a cell that leads somewhere."""
+def wait_for_pairs(page: Any, server: Served) -> Any:
+    """The first cell of a crosstable that leads somewhere."""
+    cells = page.get_by_role("region", name="Crosstable").get_by_role("link")
+    deadline_s = time.monotonic() + PATIENCE_S
     page.goto(f"{server.address}standings/{GAME}")
-    while page.locator(".cross a").count() == 0:
+    while cells.count() == 0:
+        assert time.monotonic() < deadline_s
         page.wait_for_timeout(100)
         page.reload()
+    return cells.first
 
 
 def test_from_the_standings_to_a_hand_by_clicking(browser: Any, server: Served) -> None:
     with opened(browser) as page:
         submit(page, server)
-        wait_for_pairs(page, server)
+        cell = wait_for_pairs(page, server)
         page.goto(server.address)
         page.get_by_role("link", name="Standings", exact=True).click()
-        page.get_by_role("navigation", name="Games").get_by_role("link", name=GAME).click()
-        cell = page.locator(".cross a").first
+        page.get_by_role("navigation", name="Games").get_by_role("link", name="leduc").click()
         won = cell.inner_text()
         cell.click()
         page.wait_for_url(re.compile(r"/pairs/"))
@@ -149,8 +153,7 @@ def test_names_stay_text(browser: Any, tmp_path: Path) -> None:
     folder = tmp_path / "server"
     with Served(small_house(), folder) as server, opened(browser) as page:
         submit(page, server)
-        wait_for_pairs(page, server)
-        pair = page.locator(".cross a").first.get_attribute("href")
+        pair = wait_for_pairs(page, server).get_attribute("href")
         server.stop()
         with closing(sqlite3.connect(folder / DATABASE_NAME)) as db, db:
             db.execute("UPDATE bots SET name = ? WHERE name = 'random' AND game = ?", (HOSTILE, GAME))
@@ -174,8 +177,7 @@ def test_names_stay_text(browser: Any, tmp_path: Path) -> None:
 def test_axe_finds_nothing_wrong(browser: Any, server: Served, width: int, scheme: str) -> None:
     with opened(browser, width=width, scheme=scheme) as page:
         submit(page, server)
-        wait_for_pairs(page, server)
-        pair = page.locator(".cross a").first.get_attribute("href")
+        pair = wait_for_pairs(page, server).get_attribute("href")
         submit(page, server, deals=1_000_000)
         while page.goto(f"{server.address}runs/2/matches/match.a").status != 200:
             page.wait_for_timeout(100)
