@@ -20,7 +20,7 @@ from bots.cfr.solver import Discounts, Solver, tree_arrays
 from bots.cfr.tree import betting_tree
 from bots.evolution.evolution import StopRule
 from bots.evolved.training import EvolvedSettings, trainer_evolution
-from bots.kuhn.evolution import KuhnSettings, OppositionKind, kuhn_evolution
+from bots.kuhn.evolution import KuhnSettings, kuhn_evolution
 from bots.kuhn.games import model
 from bots.learner.training import LearnerSettings, train
 from protocol import find_game
@@ -33,9 +33,9 @@ def _evolve_at_tables() -> None:
 
 
 def _evolve_kuhn() -> None:
-    plain = KuhnSettings(opposition=OppositionKind.COEVOLUTION)
+    plain = KuhnSettings(opposition="coevolution")
     against = KuhnSettings(model=model("rational", plain.game))
-    as_published = KuhnSettings(opposition=OppositionKind.MIXED, model=against.model, as_published=True)
+    as_published = KuhnSettings(opposition="mixed", model=against.model, as_published=True)
     for settings in (plain, against, as_published):
         list(kuhn_evolution(settings).generations(_ONE))
 

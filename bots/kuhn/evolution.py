@@ -7,11 +7,10 @@ drawn number decides a hand.
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import permutations
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,36 +42,7 @@ _LISTED_FLOOR: Final = -1.0
 """The listing of the thesis begins a tournament with a best fitness of this, which a participant has to exceed."""
 
 
-class OppositionKind(enum.Enum):
-    MODEL = "model"
-    COEVOLUTION = "coevolution"
-    MIXED = "mixed"
-    HALL_OF_FAME = "hall-of-fame"
-
-
-class SelectionKind(enum.Enum):
-    TOURNAMENT = "tournament"
-    RANK = "rank"
-    ROULETTE = "roulette"
-
-
-class CrossoverKind(enum.Enum):
-    UNIFORM = "uniform"
-    ONE_POINT = "one-point"
-
-
-class Start(enum.Enum):
-    UNIFORM = "uniform"
-    """Every gene takes each of some equally spaced values equally often."""
-    RANDOM = "random"
-    """Every gene is drawn."""
-
-
-class Fitness(enum.Enum):
-    SAMPLED = "sampled"
-    """The mean of hands that are played."""
-    EXACT = "exact"
-    """What they give on average."""
+OppositionKind: TypeAlias = Literal["model", "coevolution", "mixed", "hall-of-fame"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,24 +50,26 @@ class KuhnSettings:
     """The settings of one run; the defaults are those of the thesis."""
 
     game: Annotated[Variant, "which game", Wording(group="Evolution")] = Variant.CLASSIC
-    opposition: OppositionKind = OppositionKind.MODEL
+    opposition: OppositionKind = "model"
     model: Genes = ()
     """The strategy that a population, or with mixed opponents its first players, play against."""
     seat: Annotated[int, "seat of those who evolve against a model: 1 acts first", Interval(1, 2)] = 1
     population: Annotated[int, "individuals of a generation, on each side"] = 1010
     games: Annotated[int, "hands of an individual against a model", Interval(1)] = 1010
-    fitness: Annotated[Fitness, "what fitness is: the mean of hands played, or the exact value"] = Fitness.SAMPLED
-    selection: Annotated[SelectionKind, "how parents are drawn"] = SelectionKind.TOURNAMENT
+    fitness: Annotated[Literal["sampled", "exact"], "what fitness is: the mean of hands played, or the exact value"] = (
+        "sampled"
+    )
+    selection: Annotated[Literal["tournament", "rank", "roulette"], "how parents are drawn"] = "tournament"
     tournament: Annotated[int, "participants of a tournament"] = 2
     offset: Annotated[float, "what a roulette wheel adds to every fitness"] = 2.0
-    crossover: Annotated[CrossoverKind, "what a pair of children exchanges"] = CrossoverKind.UNIFORM
+    crossover: Annotated[Literal["uniform", "one-point"], "what a pair of children exchanges"] = "uniform"
     crossover_rate: Annotated[float, "chance that a pair exchanges anything"] = 0.7
     share: Annotated[float, "chance that uniform crossover exchanges a gene"] = 0.5
     mutation_rate: Annotated[float, "chance that a child gets a new value in a gene"] = 0.01
     mutated: Annotated[int, "genes that a mutation changes"] = 1
     elite: Annotated[int, "best individuals that live on unchanged"] = 0
     unique: Annotated[bool, "a child equal to another is dropped"] = True
-    start: Annotated[Start, "values spread evenly, or all drawn"] = Start.UNIFORM
+    start: Annotated[Literal["uniform", "random"], "values spread evenly, or all drawn"] = "uniform"
     alleles: Annotated[int, "values of a gene in a uniform start"] = 101
     hall: Annotated[int, "places in each hall of fame", Interval(1)] = 100
     tens_as_twos: Annotated[
@@ -108,16 +80,16 @@ class KuhnSettings:
 
     def __post_init__(self) -> None:
         check_options(self, EvolutionError)
-        if self.seat == 2 and self.opposition is not OppositionKind.MODEL:
+        if self.seat == 2 and self.opposition != "model":
             raise EvolutionError("only against a model there is one seat to evolve: both evolve against each other")
         if self.needs_model:
             self.rules.require_genes(self.model)
         elif self.model:
-            raise EvolutionError(f"with {self.opposition.value} there is no model to play against")
+            raise EvolutionError(f"with {self.opposition} there is no model to play against")
 
     @property
     def needs_model(self) -> bool:
-        return self.opposition in (OppositionKind.MODEL, OppositionKind.MIXED)
+        return self.opposition in ("model", "mixed")
 
     @property
     def rules(self) -> KuhnGame:
@@ -141,36 +113,36 @@ class KuhnSettings:
 
     @property
     def evaluator(self) -> Evaluator:
-        games = self.games if self.fitness is Fitness.SAMPLED else None
+        games = self.games if self.fitness == "sampled" else None
         match self.opposition:
-            case OppositionKind.MODEL:
+            case "model":
                 pays_model = self.as_published and self.seat == 2
                 return partial(against_model, self.rules, self.seat - 1, self.model, games, pays_model)
-            case OppositionKind.MIXED:
+            case "mixed":
                 return partial(against_both, self.rules, self.model, games, self.as_published)
         return partial(against_rivals, self.rules, games is None)
 
     def first(self, side: int) -> Chromosomes:
         """The first population of one side: 0 those who evolve, 1 their rivals."""
         random = np.random.default_rng([self.seed, side])
-        if self.start is Start.UNIFORM:
+        if self.start == "uniform":
             return self.genome.spread(self.population, self.alleles, random)
         return self.genome.random(self.population, random)
 
     def _selection(self) -> Selection:
         match self.selection:
-            case SelectionKind.TOURNAMENT:
+            case "tournament":
                 return tournament_selection(self.tournament, _LISTED_FLOOR if self.as_published else None)
-            case SelectionKind.RANK:
+            case "rank":
                 return rank_selection(skips_best=self.as_published)
         return signed_roulette_selection if self.as_published else roulette_selection(self.offset)
 
     def _crossover(self) -> Crossover:
-        return one_point_crossover if self.crossover is CrossoverKind.ONE_POINT else uniform_crossover(self.share)
+        return one_point_crossover if self.crossover == "one-point" else uniform_crossover(self.share)
 
 
 def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evolution:
-    has_rivals = settings.opposition is not OppositionKind.MODEL
+    has_rivals = settings.opposition != "model"
     return Evolution(
         settings.genome,
         settings.evaluator,
@@ -179,8 +151,8 @@ def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evo
         seed=settings.seed,
         opponents=settings.first(1) if has_rivals else None,
         opposition=Opposition.RIVALS if has_rivals else Opposition.FIXED,
-        hall=settings.hall if settings.opposition is OppositionKind.HALL_OF_FAME else 0,
-        is_noisy=settings.fitness is Fitness.SAMPLED,
+        hall=settings.hall if settings.opposition == "hall-of-fame" else 0,
+        is_noisy=settings.fitness == "sampled",
         state=state,
     )
 

@@ -28,7 +28,7 @@ from bots.evolution.evolution import (
     load_checkpoint,
     save_checkpoint,
 )
-from bots.kuhn.evolution import KuhnSettings, OppositionKind, against_rivals, kuhn_evolution
+from bots.kuhn.evolution import KuhnSettings, against_rivals, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, sequence_form_of
 from bots.long_run import (
     ShowProgress,
@@ -346,7 +346,7 @@ def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generati
     genes = tuple(evolution.champion.ravel().tolist())
     state = evolution.state
     game, seat = settings.rules, settings.seat - 1
-    if settings.opposition is OppositionKind.MODEL:
+    if settings.opposition == "model":
         possible = best_answer(game, seat, settings.model).value
         exact = f"{_value_against(settings, genes):+.4f} of {possible:+.4f}"
     else:
@@ -407,7 +407,7 @@ def _genes_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table
     if results[0].rival_average:
         sides["second"] = [result.rival_average for result in results]
     symbols: Sequence[str] = ()
-    if settings.opposition is OppositionKind.MODEL:
+    if settings.opposition == "model":
         symbols = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
     rows: list[tuple[Value, ...]] = []
     for side, genes in sides.items():
@@ -420,7 +420,7 @@ def _genes_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table
 
 
 def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
-    if settings.opposition is not OppositionKind.MODEL:
+    if settings.opposition != "model":
         return (
             "Mean: of the first player's population in the last generation; later mean: of the second half of the "
             "generations; the average genes are those of the second half; exploitable by: what the best answer wins "
@@ -434,7 +434,7 @@ def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
 
 def _fitness_chart(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Chart:
     lines = [_mean_series("mean", [result.mean for result in results])]
-    if settings.opposition is OppositionKind.MODEL:
+    if settings.opposition == "model":
         possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
         ends = (0.0, len(results[0].mean) - 1.0)
         best = _mean_series("best", [result.best for result in results])

@@ -184,15 +184,10 @@ class Results(NamedTuple):
 
 
 NOTHING: Final = Results()
-Row: TypeAlias = tuple[Results, Results, Results, Results, Results]
+Row: TypeAlias = tuple[Results, ...]
 """The results in one cell, of the decisions 1 to 5."""
 UNTRIED: Final[Row] = (NOTHING,) * 5
 """The row of a cell that has not been met."""
-
-
-def row_of(results: Iterable[Results]) -> Row:
-    fold, call, small, medium, large = results
-    return fold, call, small, medium, large
 
 
 def best_decision(row: Row) -> Decision:
@@ -260,7 +255,7 @@ class Matrix:
         for cell, decision in decisions:
             row = list(self.row(cell))
             row[decision - 1] = row[decision - 1].with_reward(reward)
-            self._rows[cell] = row_of(row)
+            self._rows[cell] = tuple(row)
 
     def memory(self) -> Memory:
         return Memory(self.constants, self.hands, tuple(sorted(self._rows.items())), self._training)
@@ -327,7 +322,7 @@ def _parse_cell(number: int, text: str) -> tuple[MemoryCell, Row]:
             raise ValueError(f"line {number} has {quoted(item)} where results are expected")
         decision, *sums = map(int, found.groups())
         row[decision - 1] = Results(*sums)
-    return MemoryCell.parse(digits), row_of(row)
+    return MemoryCell.parse(digits), tuple(row)
 
 
 class MemoryFile:

@@ -35,7 +35,6 @@ from bots.learner.memory import (
     Results,
     level_counts,
     read_memory,
-    row_of,
     shipped_memory,
     write_memory,
 )
@@ -103,7 +102,7 @@ class _MemoryArrays:
             for count in reversed(counts):
                 rest, level = divmod(rest, count)
                 levels.append(level)
-            results = row_of(Results(*sums) for sums in self.known.results[row].tolist())
+            results = tuple(Results(*sums) for sums in self.known.results[row].tolist())
             cells.append((MemoryCell(*reversed(levels)), results))
         return Memory(self._constants, hands, tuple(sorted(cells)), training)
 

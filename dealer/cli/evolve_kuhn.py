@@ -16,9 +16,7 @@ from dealer.cli.options import Given
 from dealer.cli.report_output import DocumentOptions
 
 _TRAINING: Final = "Evolution"
-_RIVALS: Final = {kind.value: kind for kind in OppositionKind if kind is not OppositionKind.MODEL}
-_GENERATIONS: Final = {OppositionKind.MODEL: 100}
-_MORE_GENERATIONS: Final = 1000
+_RIVALS: Final[tuple[OppositionKind, ...]] = ("coevolution", "mixed", "hall-of-fame")
 
 
 def kuhn(
@@ -52,7 +50,7 @@ def kuhn(
     resumes an unfinished run.
     """
     configured = _settings(settings, opponent, mixed_model)
-    most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
+    most = generations or (100 if configured.opposition == "model" else 1000)
     over = computing(terminal, "evolving", folder, "every finished generation", workers if repeat > 1 else 1)
     with over as (helpers, show):
         results = evolve_seeds(folder, configured, most, repeat, workers=helpers, show=show)
@@ -62,12 +60,12 @@ def kuhn(
 
 
 def _settings(given: Given, opponent: str, mixed_model: str) -> KuhnSettings:
-    kind = _RIVALS.get(opponent, OppositionKind.MODEL)
-    plain = KuhnSettings(**given | {"opposition": OppositionKind.COEVOLUTION, "seat": 1})
+    kind: OppositionKind = next((kind for kind in _RIVALS if kind == opponent), "model")
+    plain = KuhnSettings(**given | {"opposition": "coevolution", "seat": 1})
     genes: Genes = ()
-    if kind is OppositionKind.MODEL:
-        genes = _model(opponent, plain, f"--opponent {opponent}", tuple(_RIVALS))
-    elif kind is OppositionKind.MIXED:
+    if kind == "model":
+        genes = _model(opponent, plain, f"--opponent {opponent}", _RIVALS)
+    elif kind == "mixed":
         genes = _model(mixed_model, plain, f"--model {mixed_model}", ())
     return KuhnSettings(**given, opposition=kind, model=genes)
 

@@ -29,9 +29,7 @@ def preflop(
     cap: Annotated[int, "How many bets there may be, the big blind included."] = 4,
     blinds: Annotated[str, "The blinds, in chips.", Wording("SMALL/BIG")] = "1/2",
     bet: Annotated[int, "The size of a raise, in chips."] = 2,
-    algorithm: Annotated[
-        Algorithm, "How to solve it: a linear program is exact, regret matching comes close."
-    ] = Algorithm.LP,
+    algorithm: Annotated[Algorithm, "How to solve it: a linear program is exact, regret matching comes close."] = "lp",
     until: Annotated[float, "Stop at this exploitability, for cfr and cfr+: in chips per hand.", Interval(1e-9)] = 1e-5,
     as_published: Annotated[bool, "Make the mistake of the work; compare with what it printed."] = False,
     mps: Annotated[Path | None, "Write the small blind's linear program: for other solvers."] = None,
@@ -46,14 +44,14 @@ def preflop(
     from bots.lp_mc.preflop import PreflopRules, preflop_document, preflop_form, preflop_solution
 
     rules = PreflopRules(_two_numbers(blinds), bet, cap)
-    if as_published and algorithm is not Algorithm.LP:
-        abort(f"--as-published is a mistake in a linear program: give it without --algorithm {algorithm.value}")
+    if as_published and algorithm != "lp":
+        abort(f"--as-published is a mistake in a linear program: give it without --algorithm {algorithm}")
     check_writable(mps)
     form = preflop_form(rules)
     if mps is not None:
         _write_mps(form, mps, as_published=as_published)
     solutions = _solutions(terminal, form, algorithm, until, as_published=as_published)
-    output.show(terminal, preflop_document(preflop_solution(rules, form, solutions, algorithm=algorithm.value)))
+    output.show(terminal, preflop_document(preflop_solution(rules, form, solutions, algorithm=algorithm)))
 
 
 def _two_numbers(blinds: str) -> tuple[int, int]:
@@ -82,9 +80,9 @@ def _solutions(
     from bots.lp_mc.preflop import solve, solve_as_published
 
     try:
-        if algorithm is not Algorithm.LP:
+        if algorithm != "lp":
             with showing_progress(terminal, "matching regrets") as show:
-                return {algorithm.value: _by_regret(form, algorithm, until, show)}
+                return {algorithm: _by_regret(form, algorithm, until, show)}
         found = {}
         if as_published:
             with showing_progress(terminal, "solving with the mistake") as show:
@@ -101,7 +99,7 @@ def _by_regret(form: SequenceForm, algorithm: Algorithm, until: float, show: Cal
     from bots.solving.equilibria import Equilibrium, cfr, cfr_plus
     from bots.solving.sequence_form import expected_value, exploitability
 
-    steps = cfr(form) if algorithm is Algorithm.CFR else cfr_plus(form)
+    steps = cfr(form) if algorithm == "cfr" else cfr_plus(form)
     averages = islice(steps, _CHECK_EVERY - 1, None, _CHECK_EVERY)
     while True:
         small_blind, big_blind = next(averages)

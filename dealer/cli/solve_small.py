@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 import typer
 
@@ -25,12 +24,8 @@ _MOST_ITERATIONS: Final = 10_000_000
 _ITERATIONS: Final = 1_000
 
 
-class Algorithm(enum.Enum):
-    """How an equilibrium is found."""
-
-    LP = "lp"
-    CFR = "cfr"
-    CFR_PLUS = "cfr+"
+Algorithm: TypeAlias = Literal["lp", "cfr", "cfr+"]
+"""How an equilibrium is found."""
 
 
 @dataclass(frozen=True)
@@ -131,19 +126,19 @@ def _solve(
     from bots.solving.equilibria import solution, solution_document
 
     players = form.game.players
-    algorithm = options.algorithm or (Algorithm.LP if players == 2 else Algorithm.CFR_PLUS)
-    if algorithm is Algorithm.LP:
+    algorithm = options.algorithm or ("lp" if players == 2 else "cfr+")
+    if algorithm == "lp":
         if players != 2:
             abort(f"a linear program solves games of two players, not one of {players}: give --algorithm cfr+ or cfr")
         if options.iterations is not None:
             abort("--iterations is about regret matching: give it with --algorithm cfr+ or cfr")
     steps: tuple[Reached, ...] = ()
     iterations = options.iterations or _ITERATIONS
-    if algorithm is Algorithm.LP:
+    if algorithm == "lp":
         plans = _by_linear_program(terminal, form)
     else:
         plans, steps = _by_regret(terminal, form, algorithm, iterations)
-    found = solution(form, plans, steps, game=name, algorithm=algorithm.value)
+    found = solution(form, plans, steps, game=name, algorithm=algorithm)
     document = solution_document(title, found, parts(found))
     output.show(terminal, document, solution_document(title, found, parts(found, is_whole=True)))
     if steps and found.iterations != iterations:
@@ -167,7 +162,7 @@ def _by_regret(
 ) -> tuple[Plans, tuple[Reached, ...]]:
     from bots.solving.equilibria import cfr, cfr_plus, converge
 
-    averages = cfr(form) if algorithm is Algorithm.CFR else cfr_plus(form)
+    averages = cfr(form) if algorithm == "cfr" else cfr_plus(form)
     with showing_progress(terminal, "matching regrets") as show:
 
         def on_step(number: int, last: Reached) -> None:

@@ -28,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 from measured import Measured
 
-from bots.kuhn.evolution import CrossoverKind, Fitness, KuhnSettings, OppositionKind, SelectionKind, Start
+from bots.kuhn.evolution import KuhnSettings
 from bots.kuhn.games import CARDS, CONJECTURED_BLUFFER, Genes, KuhnGame, Variant, model
 from bots.kuhn.runs import (
     KuhnResult,
@@ -53,14 +53,14 @@ _NEAR: Final = 0.005
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "tens-as-twos": {"tens_as_twos": True},
     "conjectured": {"model": CONJECTURED_BLUFFER},
-    "rank": {"selection": SelectionKind.RANK},
-    "rank-as-listed": {"selection": SelectionKind.RANK, "as_published": True},
-    "roulette": {"selection": SelectionKind.ROULETTE},
-    "one-point": {"crossover": CrossoverKind.ONE_POINT},
-    "random-start": {"start": Start.RANDOM},
+    "rank": {"selection": "rank"},
+    "rank-as-listed": {"selection": "rank", "as_published": True},
+    "roulette": {"selection": "roulette"},
+    "one-point": {"crossover": "one-point"},
+    "random-start": {"start": "random"},
     "as-listed": {"as_published": True},
-    "exact": {"fitness": Fitness.EXACT},
-    "hall": {"opposition": OppositionKind.HALL_OF_FAME},
+    "exact": {"fitness": "exact"},
+    "hall": {"opposition": "hall-of-fame"},
 }
 
 
@@ -89,7 +89,7 @@ def settings_of(name: str) -> tuple[KuhnSettings, int]:
     """The settings of an experiment, and its generations."""
     first, second, *more = name.split("-")
     if first in ("coevolution", "mixed"):
-        game, opposition = Variant(second), OppositionKind(first)
+        game, opposition = Variant(second), first
         genes = model("rational", game) if first == "mixed" else ()
         options = {"opposition": opposition, "game": game, "model": genes}
         return KuhnSettings(**options | _OPTIONS.get("-".join(more), {})), _RIVAL_GENERATIONS
@@ -108,7 +108,7 @@ def measure(name: str, seeds: int = 0) -> dict[str, Measured]:
     settings, generations = settings_of(name)
     count = seeds or (SEEDS if generations <= SHORT else LONG_SEEDS)
     results = [run_seed(replace(settings, seed=seed), generations) for seed in range(1, count + 1)]
-    of_model = settings.opposition is OppositionKind.MODEL
+    of_model = settings.opposition == "model"
     values = {f"mean {at}": [one.mean[at] for one in results] for at in (20, 100, 500) if at <= generations}
     values |= (_of_model if of_model else _of_rivals)(settings.rules, results)
     return {f"{what} {name}": Measured.over(of_seeds) for what, of_seeds in values.items()}

@@ -12,11 +12,7 @@ import pytest
 from bots.errors import EvolutionError
 from bots.kuhn import kernel
 from bots.kuhn.evolution import (
-    Fitness,
     KuhnSettings,
-    OppositionKind,
-    SelectionKind,
-    Start,
     against_both,
     against_model,
     against_rivals,
@@ -114,10 +110,10 @@ def test_every_number_of_successes_has_an_interval_as_long_as_it_is_likely(trial
         ({"model": (0.5,) * 5 + (1.5,)}, "the gene C K is 1.5: a gene is a probability, 0 to 1"),
         ({"games": 0}, "games must be 1 or more, not 0"),
         ({"seat": 3}, "seat must be 1 to 2, not 3"),
-        ({"opposition": OppositionKind.MIXED, "seat": 2}, "only against a model there is one seat to evolve"),
+        ({"opposition": "mixed", "seat": 2}, "only against a model there is one seat to evolve"),
         ({"population": 1000}, "1000 chromosomes cannot have each of 101 values equally often"),
         ({"tens_as_twos": True}, "a bet of 10 is answered as one of 2 in the game breadth only, not in classic"),
-        ({"opposition": OppositionKind.COEVOLUTION}, "with coevolution there is no model to play against"),
+        ({"opposition": "coevolution"}, "with coevolution there is no model to play against"),
     ],
 )
 def test_settings_that_cannot_be(options: dict[str, Any], sentence: str) -> None:
@@ -132,13 +128,13 @@ def test_a_uniform_start_has_every_allele_ten_times() -> None:
         values, counts = np.unique(first[:, gene, 0], return_counts=True)
         assert values == pytest.approx(np.arange(101) / 100)
         assert set(counts.tolist()) == {10}
-    drawn = KuhnSettings(model=model("shy", Variant.CLASSIC), start=Start.RANDOM).first(0)
+    drawn = KuhnSettings(model=model("shy", Variant.CLASSIC), start="random").first(0)
     assert len(np.unique(drawn[:, 0, 0])) == 1010
 
 
 def test_with_exact_fitness_the_best_answer_is_found() -> None:
     rational = model("rational", Variant.CLASSIC)
-    settings = KuhnSettings(model=rational, fitness=Fitness.EXACT, population=202, elite=1, seed=4)
+    settings = KuhnSettings(model=rational, fitness="exact", population=202, elite=1, seed=4)
     evolution = kuhn_evolution(settings)
     for _ in range(60):
         evolution.step()
@@ -151,7 +147,7 @@ class TestAsPublished:
 
     def test_the_second_player_is_paid_what_the_model_wins(self) -> None:
         rational = model("rational", Variant.CLASSIC)
-        options: dict[str, Any] = {"model": rational, "seat": 2, "fitness": Fitness.EXACT, "population": 202}
+        options: dict[str, Any] = {"model": rational, "seat": 2, "fitness": "exact", "population": 202}
         right, wrong = (kuhn_evolution(KuhnSettings(**options, as_published=wrong)) for wrong in (False, True))
         for _ in range(30):
             right.step()
@@ -162,9 +158,7 @@ class TestAsPublished:
 
     def test_the_wheel_without_an_offset_does_not_turn(self) -> None:
         rational = model("rational", Variant.CLASSIC)
-        settings = KuhnSettings(
-            model=rational, fitness=Fitness.EXACT, selection=SelectionKind.ROULETTE, as_published=True
-        )
+        settings = KuhnSettings(model=rational, fitness="exact", selection="roulette", as_published=True)
         evolution = kuhn_evolution(settings)
         evolution.step()
         with pytest.raises(EvolutionError, match="a roulette wheel without an offset cannot turn"):
@@ -175,7 +169,7 @@ class TestAsPublished:
         means = []
         for wrong in (False, True):
             settings = KuhnSettings(
-                model=rational, fitness=Fitness.EXACT, selection=SelectionKind.RANK, as_published=wrong, population=404
+                model=rational, fitness="exact", selection="rank", as_published=wrong, population=404
             )
             evolution = kuhn_evolution(settings)
             fitness = np.arange(10.0)
