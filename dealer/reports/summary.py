@@ -58,7 +58,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         reason=ending.reason,
         stop=str(plan.run.stop),
         score=Score.CORRECTED if plan.run.score is Score.CORRECTED else Score.RAW,
-        verdict=None if contest.monitor is None else contest.monitor.verdict,
+        verdict=contest.monitor.verdict,
         interval="none" if plan.learners else "any time" if plan.is_sequential else "fixed",
         seconds=contest.seconds,
         hands_per_second=hands / contest.seconds if contest.seconds else 0.0,

@@ -92,7 +92,7 @@ class Contest:
     Attributes:
         slots: its matches. scores: their values.
         tallies: what is counted of its matches; runs: the matches while they are played; both empty before `prepare`.
-        monitor: applies the stop rule; None for a fixed number of deals.
+        monitor: applies the stop rule, if it has to look at the scores.
         ending: how it ended; None while it runs.
         started_s: on the monotonic clock.
         trained: what they have learnt, once all deals were played.
@@ -115,9 +115,7 @@ class Contest:
         self.seconds = 0.0
         self._training = Training(plan)
         self.trained: tuple[TrainingReport, ...] = ()
-        self.monitor: Monitor | None = None
-        if plan.looks:
-            self.monitor = Monitor(plan.run.stop, plan.bounds)
+        self.monitor = Monitor(plan.run.stop, plan.bounds)
         self._corrected: list[CorrectedValues] = []
         self._live = plan.new_mean(plan.run.score)
         self._workers = workers
@@ -283,23 +281,23 @@ class Contest:
             await self._advance(until)
             if self._is_held and not self._is_over:
                 raise asyncio.CancelledError
-            if self.monitor is not None and self._is_decided(self.monitor, until):
+            if self.plan.looks and self._is_decided(until):
                 reason = stop_reason(self.monitor.rule, self.monitor.verdict, self.plan.names[0], self.plan.opponent)
                 return await self._finish(Outcome.STOPPED, reason)
         return await self._finish(Outcome.FINISHED, "all deals were played.")
 
     def _marks(self) -> Iterator[int]:
         longest = max(slot.hands for slot in self.slots)
-        if self.monitor is not None:
+        if self.plan.looks:
             yield from range(HANDS_BETWEEN_LOOKS, longest, HANDS_BETWEEN_LOOKS)
         yield longest
 
-    def _is_decided(self, monitor: Monitor, until: int) -> bool:
+    def _is_decided(self, until: int) -> bool:
         """Show the scores up to a mark to the monitor; whether to stop there."""
         for scores in self.judged.in_order(self._looked_at, until):
-            monitor.add(scores[0])
+            self.monitor.add(scores[0])
         self._looked_at = until
-        return monitor.is_decided
+        return self.monitor.is_decided
 
     async def _advance(self, until: int) -> None:
         behind = [

@@ -90,9 +90,10 @@ class RemoteContest(Contest):
             raise RemoteError(name, problem) from error
         report: _Report = pickle.loads(zlib.decompress(packed))
         await asyncio.to_thread(self._keep, dict(report.files))
-        if report.tallies:
+        self.started_s = time.monotonic() - report.seconds
+        if report.monitor is not None:
+            self.monitor = report.monitor
             self._count(report.tallies)
-        self.started_s, self.monitor = time.monotonic() - report.seconds, report.monitor
         return report.ending
 
     def _note_progress(self, words: tuple[int, ...]) -> None:
