@@ -23,8 +23,6 @@ from dealer.run.settings import problem_in_words
 from engine.errors import PortableError, quoted
 from engine.text import meant
 
-_UNITS: Final = {"_s": "SECONDS", "_ms": "MS", "_mbb": "MBB", "_mb": "MB"}
-_KINDS: Final = {"int": "N", "float": "X", "str": "TEXT", "Path": "PATH"}
 _NO_BOUND: Final = 10**9
 """A bound from here on only keeps numbers representable."""
 
@@ -116,16 +114,10 @@ def _entry(parameter: Any, context: Any) -> Entry:
 
 
 def _value_name(parameter: Any) -> str:
-    """The name of a parameter's value: by its unit, its choices or its type, unless it was given one."""
+    """The name of a parameter's value: the one it was given, or its choices."""
     if parameter.metavar is not None or parameter.param_type_name == "argument":
         return str(parameter.metavar or parameter.name.upper())
-    if parameter.is_flag:
-        return ""
-    kind = parameter.bare_type().removeprefix("list[").rstrip("]")
-    unit = next((word for end, word in _UNITS.items() if parameter.name.endswith(end)), None)
-    if unit and kind in ("int", "float"):
-        return unit
-    return _KINDS.get(kind) or str(parameter.display_type(None)).strip("<>")
+    return "" if parameter.is_flag else str(parameter.display_type(None)).strip("<>")
 
 
 def _in_usage(argument: Any) -> str:

@@ -53,6 +53,8 @@ _NAMES: Final[Mapping[str, str]] = {
     "name": "--name",
 }
 """Names for users of the settings that have no option named after them."""
+_UNITS: Final = {"_s": "SECONDS", "_ms": "MS", "_mbb": "MBB", "_mb": "MB"}
+_KINDS: Final = {int: "N", float: "X", str: "TEXT", Path: "PATH"}
 
 
 def option_of(setting: str) -> str:
@@ -155,17 +157,18 @@ def _parameter(option: Option, default: Any, shown: str = "") -> inspect.Paramet
         names.insert(0, _flag(option.name))
     if option.kind is bool and option.default is True:
         names[0] += f"/--no-{names[0].removeprefix('--')}"
+    # Several values are one text, as in 'a b' or in files; an option that is repeated has a list.
+    kind = str if get_origin(option.kind) is tuple else option.kind
+    unit = next((word for end, word in _UNITS.items() if option.name.endswith(end)), None)
     about = typer.Option(
         *names,
         help=option.sentence,
-        metavar=wording.unit or None,
+        metavar=wording.unit or unit or _KINDS.get(kind),
         min=option.bounds.low,
         max=option.bounds.high,
         show_default=shown or wording.otherwise or _text(option.default) or False,
         rich_help_panel=option.group or None,
     )
-    # Several values are one text, as in 'a b' or in files; an option that is repeated has a list.
-    kind = str if get_origin(option.kind) is tuple else option.kind
     return inspect.Parameter(
         option.name,
         inspect.Parameter.KEYWORD_ONLY,
