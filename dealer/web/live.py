@@ -15,12 +15,13 @@ same, by the first of them that looks after it is due. All look less often when 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 from weakref import WeakValueDictionary
 
 from starlette.concurrency import run_in_threadpool
@@ -94,22 +95,23 @@ class _EventStream(StreamingResponse):
                 del self._open[self._key]
 
 
-class _State(NamedTuple):
-    """What a piece shows: the state's name, the event that brings it, and whether nothing more comes."""
-
-    name: str
-    event: bytes
-    is_over: bool
-
-
 @dataclass(eq=False)
 class _Piece:
-    """A piece of a page for all who have the same access."""
+    """A piece of a page for all who have the same access.
+
+    Attributes:
+        state: names what it shows.
+        event: brings it.
+        is_over: whether nothing more comes.
+        made_s: when it was made; minus infinity before the first time.
+    """
 
     access: Access
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    state: _State | None = None
-    made_s: float = 0.0
+    state: str = ""
+    event: bytes = b""
+    is_over: bool = False
+    made_s: float = -math.inf
 
 
 _Make = Callable[[ShownRun, str], tuple[str, str]]
@@ -134,37 +136,38 @@ class _Live:
     async def _follow(self, request: Request, key: str, make: _Make, every_s: float, *, is_counted: bool) -> Response:
         run, visitor, last = request.path_params["run"], visitor_of(request), request.headers.get("last-event-id", "")
 
-        def read() -> tuple[Access, _State]:
+        def read() -> tuple[Access, str, str, bool]:
             found = open_run(self._library, run, visitor)
             if is_counted:
                 self._counting.ask(found.run)
             with found.run.lock:
-                name, text = make(found, key)
-                return found.access, _State(name, _event("state", name, text), found.run.is_over)
+                return found.access, *make(found, key), found.run.is_over
 
-        async def newest(access: Access) -> tuple[_Piece, _State]:
+        async def newest(access: Access) -> _Piece:
             """The piece for who has this access, or has another one by now."""
             while True:
                 piece = self._pieces.setdefault((make, run, key, access), _Piece(access))
                 async with piece.lock:
-                    if piece.state is not None and time.monotonic() - piece.made_s < pause_s(
-                        every_s, self._streams.count, len(self._pieces)
-                    ):
-                        return piece, piece.state
-                    access, state = await run_in_threadpool(read)
+                    age_s = time.monotonic() - piece.made_s
+                    if age_s < pause_s(every_s, self._streams.count, len(self._pieces)):
+                        return piece
+                    access, state, text, is_over = await run_in_threadpool(read)
                     if access == piece.access:
-                        piece.state, piece.made_s = state, time.monotonic()
-                        return piece, state
+                        piece.state, piece.event, piece.is_over = state, _event("state", state, text), is_over
+                        piece.made_s = time.monotonic()
+                        return piece
 
-        async def events(piece: _Piece, state: _State) -> AsyncGenerator[bytes]:
+        async def events(piece: _Piece) -> AsyncGenerator[bytes]:
             seen, quiet_s = last, 0.0
             yield b"retry: 2000\n\n"
             while True:
-                if state.name != seen:
-                    seen, quiet_s = state.name, 0.0
-                    yield state.event
-                if state.is_over:
-                    yield _event("over", state.name, "")
+                # Another reader may make it anew while this one is sent something.
+                state, event, is_over = piece.state, piece.event, piece.is_over
+                if state != seen:
+                    seen, quiet_s = state, 0.0
+                    yield event
+                if is_over:
+                    yield _event("over", state, "")
                     return
                 wait_s = pause_s(every_s, self._streams.count, len(self._pieces))
                 # Readers wake together: every wake interrupts the fast path of the loop, and with it the dealing.
@@ -175,13 +178,13 @@ class _Live:
                     quiet_s = 0.0
                     yield b": still here\n\n"
                 try:
-                    piece, state = await newest(piece.access)
+                    piece = await newest(piece.access)
                 except (WebError, LogsError, OSError):
                     # The browser connects again and is answered with the reason.
                     return
 
         found = await run_in_threadpool(open_run, self._library, run, visitor)
-        return self._streams.response(visitor.address, events(*await newest(found.access)))
+        return self._streams.response(visitor.address, events(await newest(found.access)))
 
     def _make_table(self, found: ShownRun, key: str) -> tuple[str, str]:
         contest, match = match_of(found, key)
