@@ -40,7 +40,7 @@ from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.library import run_path
-from dealer.web.security import form_number, read_form, set_cookie, whole_number
+from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site
 from dealer.web.visitor import Sessions, visitor_of
 from engine.text import duration, escaped
@@ -230,10 +230,8 @@ class _Account:
             return self._request_page(request, form, "Choose a game.")
         try:
             await self.server.service.submit(user, _request_of(form, game))
-        except RefusedError as error:
-            return self._request_page(request, form, WebError.of(error, 422).sentence)
-        except WebError as error:
-            return self._request_page(request, form, error.sentence)
+        except (RefusedError, WebError) as error:
+            return self._request_page(request, form, as_web_error(error).sentence)
         return RedirectResponse("/account", _SEE_OTHER)
 
     async def cancel(self, request: Request) -> Response:

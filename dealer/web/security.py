@@ -27,7 +27,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from dealer.errors import StoreError, WebError
+from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.accounts import RateLimit
 from dealer.server.settings import WebSettings
 from dealer.web.visitor import KNOWN_KEY, SCOPE_KEY, Sessions, Visitor, visitor_of
@@ -68,9 +68,11 @@ def set_cookie(request: HTTPConnection, response: Response, visitor: Visitor, va
 
 
 def as_web_error(error: Exception) -> WebError:
-    """The answer to an internal error, without what belongs in the log only."""
+    """The answer to an error, without what belongs in the log only."""
     if isinstance(error, WebError):
         return error
+    if isinstance(error, RefusedError):
+        return WebError.of(error, 422)
     if isinstance(error, StoreError):
         _log.error("%s", error)
         return WebError(503, "The server cannot read or write what it keeps; try again later.", wait_s=_RETRY_S)

@@ -230,7 +230,13 @@ def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request,
             answer.headers["allow"] = ", ".join(_methods(request))
         return answer
 
-    return {WebError: on_error, HTTPException: on_http_error, StoreError: on_error, Exception: on_error}
+    return {
+        HTTPException: on_http_error,
+        WebError: on_error,
+        RefusedError: on_error,
+        StoreError: on_error,
+        Exception: on_error,
+    }
 
 
 def _methods(request: Request) -> list[str]:

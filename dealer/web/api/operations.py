@@ -15,7 +15,7 @@ import asyncio
 import hashlib
 import json
 import sqlite3
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -26,7 +26,7 @@ from fastapi import Header, Query
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from dealer.errors import RefusedError, WebError
+from dealer.errors import WebError
 from dealer.server import access
 from dealer.server.access import Person, Visibility
 from dealer.server.accounts import Token, User
@@ -390,7 +390,7 @@ async def submit(
         async with locks.setdefault((caller.user.id, key), asyncio.Lock()):
             job = await _once(parts, caller.user, wanted, key)
     else:
-        job = await _enter(parts, caller.user, wanted)
+        job, _ = await parts.service.submit(caller.user, wanted.request())
     answer.headers["location"] = f"{PREFIX}/jobs/{job.id}"
     return shown_job(parts, job, caller)
 
@@ -408,20 +408,11 @@ async def _once(parts: ServerParts, user: User, wanted: models.NewJob, key: str)
 
     query = "SELECT fingerprint, job FROM submissions WHERE user = ? AND key = ?"
     for row in parts.store.read(query, user.id, key):
-        job = records.job(parts.store, row["job"])
-        if row["fingerprint"] != fingerprint or job is None:
+        known = records.job(parts.store, row["job"])
+        if row["fingerprint"] != fingerprint or known is None:
             raise WebError(422, f"You have sent another request with this {_KEY}.")
-        return job
-    return await _enter(parts, user, wanted, note)
-
-
-async def _enter(
-    parts: ServerParts, user: User, wanted: models.NewJob, note: Callable[[sqlite3.Connection, int], None] | None = None
-) -> Job:
-    try:
-        job, _ = await parts.service.submit(user, wanted.request(), note=note)
-    except RefusedError as error:
-        raise WebError.of(error, 422) from None
+        return known
+    job, _ = await parts.service.submit(user, wanted.request(), note=note)
     return job
 
 
