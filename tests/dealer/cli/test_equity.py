@@ -113,7 +113,7 @@ def test_a_damaged_table_is_one_sentence(
 ) -> None:
     damaged = tmp_path_factory.mktemp("tables") / "matchups.bin"
     damaged.write_bytes(b"ACPCMU01")
-    monkeypatch.setattr(table, "MATCHUPS", replace(table.MATCHUPS, name=str(damaged)))
+    monkeypatch.setattr(table, "MATCHUPS", replace(table.MATCHUPS, path=str(damaged)))
     counts.cache_clear()
     try:
         for words, problem in (

@@ -89,7 +89,7 @@ def test_a_damaged_table_is_told_in_a_sentence(
     from engine import matchups
 
     (tmp_path / "matchups.bin").write_bytes(b"ACPCMU01")
-    monkeypatch.setattr(matchups, "MATCHUPS", replace(matchups.MATCHUPS, name=str(tmp_path / "matchups.bin")))
+    monkeypatch.setattr(matchups, "MATCHUPS", replace(matchups.MATCHUPS, path=str(tmp_path / "matchups.bin")))
     matchups.counts.cache_clear()
     ran = arena_here("solve", "preflop", *SMALL)
     assert ran.code == 2
