@@ -5,12 +5,11 @@ A checkpoint is one file (`bots.artifact`), whole after any accident.
 
 from __future__ import annotations
 
-import enum
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -29,33 +28,19 @@ from bots.evolution.breeding import (
     joined,
 )
 
+Opposition: TypeAlias = Literal["fixed", "challengers", "rivals"]
+"""The change of the opponents from one generation to the next.
 
-class Opposition(enum.Enum):
-    """The change of the opponents from one generation to the next."""
-
-    FIXED = enum.auto()
-    CHALLENGERS = enum.auto()
-    """The best individual replaces the worst opponent when it wins, and wins more than the best opponent at its table.
-
-    Opponents are judged by what they got against that individual, which must have more than 0.
-    """
-    RIVALS = enum.auto()
-    """The opponents are a population of their own, bred as the first one, each as fit as it did on average."""
-
-
+- challengers: The best individual replaces the worst opponent when it wins, and wins more than the best opponent at its
+  table. Opponents are judged by what they got against that individual, which must have more than 0.
+- rivals: The opponents are a population of their own, bred as the first one, each as fit as it did on average.
+"""
 _BREED: Final = 0
 _BREED_RIVALS: Final = 1
 _MEASURE: Final = 2
 _MEASURE_PARENTS: Final = 3
 _MEASURE_CHAMPIONS: Final = 4
 """The purposes that numbers are drawn for: each has a stream of its own in every generation."""
-
-
-class StopReason(enum.Enum):
-    GENERATIONS = "all generations were bred"
-    PATIENCE = "no better opponent was found"
-    OPPONENTS = "all opponents were found"
-    DIVERSITY = "the individuals have become alike"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,16 +67,16 @@ class StopRule:
         if self.diversity is not None and not 0 <= self.diversity <= 1:
             raise EvolutionError(f"the diversity at which to stop must be 0 to 1, not {self.diversity:g}")
 
-    def reason(self, generation: Generation) -> StopReason | None:
+    def reason(self, generation: Generation) -> str | None:
         """Why to stop after a generation; None to continue."""
         if self.generations is not None and generation.number >= self.generations:
-            return StopReason.GENERATIONS
+            return "all generations were bred"
         if self.opponents is not None and generation.renewals >= self.opponents:
-            return StopReason.OPPONENTS
+            return "all opponents were found"
         if self.patience is not None and generation.since_renewal >= self.patience:
-            return StopReason.PATIENCE
+            return "no better opponent was found"
         if self.diversity is not None and generation.diversity < self.diversity:
-            return StopReason.DIVERSITY
+            return "the individuals have become alike"
         return None
 
     def most_left(self, generation: Generation) -> int | None:
@@ -190,7 +175,7 @@ class Evolution:
         population: int | Chromosomes = 100,
         seed: int = 0,
         opponents: Chromosomes | None = None,
-        opposition: Opposition = Opposition.FIXED,
+        opposition: Opposition = "fixed",
         hall: int = 0,
         is_noisy: bool = False,
         state: State | None = None,
@@ -216,11 +201,11 @@ class Evolution:
                     f"the {name} have chromosomes of {' x '.join(map(str, given.shape[1:]))} values, "
                     f"the genome has {genome.genes} x {genome.values}"
                 )
-        if self._opponents is None and opposition is not Opposition.FIXED:
+        if self._opponents is None and opposition != "fixed":
             raise EvolutionError("there are no opponents that could change")
         if hall < 0:
             raise EvolutionError(f"a hall of fame cannot have room for {hall}")
-        if opposition is Opposition.RIVALS and breeding.keeps_best:
+        if opposition == "rivals" and breeding.keeps_best:
             raise EvolutionError("rivals are judged by the children they meet, so their own children replace them all")
 
     @property
@@ -294,7 +279,7 @@ class Evolution:
 
     def _rivals_fitness(self, evaluation: Evaluation, number: int) -> Floats | None:
         """Of each rival, without those in their hall of fame; None where the opponents are not rivals."""
-        if self._opposition is not Opposition.RIVALS:
+        if self._opposition != "rivals":
             return None
         fitness = _opponents_fitness(evaluation)
         if not (in_hall := min(self._hall, number)):
@@ -309,7 +294,7 @@ class Evolution:
         self, population: Chromosomes, evaluation: Evaluation, fitness: Floats | None, number: int
     ) -> Chromosomes | None:
         opponents = self.opponents
-        if opponents is None or self._opposition is Opposition.FIXED:
+        if opponents is None or self._opposition == "fixed":
             return opponents
         if fitness is None:
             return _challenged(opponents, population, evaluation)
@@ -335,8 +320,8 @@ class Evolution:
         history = () if state is None else state.history
         best = int(np.argmax(evaluation.fitness))
         is_renewed = opponents is not before
-        is_champion = is_renewed and (self._opposition is not Opposition.RIVALS or self._hall > 0)
-        if self._opposition is Opposition.FIXED:
+        is_champion = is_renewed and (self._opposition != "rivals" or self._hall > 0)
+        if self._opposition == "fixed":
             is_champion = evaluation.fitness[best] > max([generation.best for generation in history], default=-np.inf)
         champions = np.empty((0, *population.shape[1:]), population.dtype) if state is None else state.champions
         numbers = () if state is None else state.champion_generations

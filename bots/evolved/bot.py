@@ -9,6 +9,7 @@ from bots.errors import ChromosomeError
 from bots.evolved.chromosome import (
     CHAMPION,
     MOST_RAISES,
+    ODDS,
     POSITION_CLASSES,
     THRESHOLD,
     Odds,
@@ -82,11 +83,10 @@ class EvolvedBot(Bot):
         except ChromosomeError as error:
             raise ValueError(str(error)) from error
         self._thresholds = found.thresholds
-        try:
-            self._odds = Odds(odds or recorded_odds(found))
-        except ValueError:
-            wanted = odds or recorded_odds(found)
-            raise ValueError(f"odds are {' or '.join(one.value for one in Odds)}, not {wanted!r}") from None
+        wanted = odds or recorded_odds(found)
+        if wanted not in ODDS:
+            raise ValueError(f"odds are {' or '.join(ODDS)}, not {wanted!r}")
+        self._odds: Odds = wanted
         self._chance = EquityCounter(trials=trials, seed=seed)
         self._explains = explain
 

@@ -16,14 +16,13 @@ signed byte each.
 
 from __future__ import annotations
 
-import enum
 import json
 import os
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from bots.artifact import FileKind, read_artifact, write_artifact
 from bots.errors import ChromosomeError
@@ -96,13 +95,13 @@ THRESHOLD: Final = 100
 """Thresholds go from minus this to this."""
 
 
-class Odds(enum.Enum):
-    """What "odds of the pot" means; the words and the formula of the thesis allow both."""
+Odds: TypeAlias = Literal["reward", "price"]
+"""What "odds of the pot" means; the words and the formula of the thesis allow both.
 
-    REWARD = "reward"
-    """The pot's share of pot and price: 1 where nothing is to be paid; the better the price, the higher."""
-    PRICE = "price"
-    """The price as a part of the pot, by the letter: 0 where nothing is to be paid; the worse the price, the higher."""
+- reward: the pot's share of pot and price: 1 where nothing is to be paid; the better the price, the higher.
+- price: the price as a part of the pot, by the letter: 0 where nothing is to be paid; the worse the price, the higher.
+"""
+ODDS: Final[tuple[Odds, ...]] = ("reward", "price")
 
 
 def gene(category: int, position: int, round_: int, raises_before: int, raises: int) -> int:
@@ -132,7 +131,7 @@ def decision(raise_above: int, call_above: int, weight: float, to_call: float, p
 
 def odds_factor(to_call: float, pot: float, odds: Odds) -> float:
     """What the weight of a hand is multiplied with and with `THRESHOLD`; arguments as for `decision`."""
-    return pot / (pot + to_call) if odds is Odds.REWARD else to_call / pot
+    return pot / (pot + to_call) if odds == "reward" else to_call / pot
 
 
 CHAMPION: Final = os.path.join(os.path.dirname(__file__), "champion.chromosome")
@@ -174,4 +173,4 @@ def recorded_odds(chromosome: Chromosome) -> str:
     record = json.loads(chromosome.record)
     settings = record.get("settings") if isinstance(record, dict) else None
     odds = settings.get("odds") if isinstance(settings, dict) else None
-    return odds if isinstance(odds, str) else Odds.REWARD.value
+    return odds if isinstance(odds, str) else "reward"

@@ -27,7 +27,6 @@ from bots.evolution.evolution import (
     Evolution,
     Generation,
     State,
-    StopReason,
     StopRule,
     load_checkpoint,
     save_checkpoint,
@@ -124,7 +123,7 @@ def _checks(folder: Path, name: str, asked: CheckSettings) -> Iterator[ResultJou
 class EvolvedRun:
     name: str
     path: Path
-    reason: StopReason
+    reason: str
     last: Generation
 
 
@@ -247,7 +246,7 @@ def runs_document(runs: Sequence[EvolvedRun]) -> Document:
         Column("ended because", TEXT),
     )
     rows = (
-        (run.name, one.number, one.best, one.mean, one.best_opponent or 0.0, one.used_share, run.reason.value)
+        (run.name, one.number, one.best, one.mean, one.best_opponent or 0.0, one.used_share, run.reason)
         for run in runs
         for one in [run.last]
     )

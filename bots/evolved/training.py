@@ -28,7 +28,7 @@ from bots.evolution.breeding import (
     some_genes,
     tournament_selection,
 )
-from bots.evolution.evolution import Evolution, Opposition, StopRule
+from bots.evolution.evolution import Evolution, StopRule
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from bots.sdk.options import Interval, Wording, check_options
 from engine import rank_hand
@@ -73,7 +73,7 @@ class DealSet:
         """Play all hands; see `bots.evolved.kernel.play_table` for what is written."""
         from bots.evolved.kernel import LOGGED, play_table
 
-        by_price = np.array([one is Odds.PRICE for one in odds])
+        by_price = np.array([one == "price" for one in odds])
         log = np.empty((0, LOGGED)) if log is None else log
         play_table(
             table,
@@ -142,7 +142,7 @@ class EvolvedSettings:
     points: Annotated[int, "genes that two children exchange: where their number is fixed"] = 2520
     mutated: Annotated[int, "genes that a mutation changes"] = 504
     variance: Annotated[float, "part of the range by which a mutation changes a threshold"] = 0.1
-    odds: Annotated[Odds, "what the weight of a hand is multiplied with"] = Odds.REWARD
+    odds: Annotated[Odds, "what the weight of a hand is multiplied with"] = "reward"
     rake: Annotated[bool, "a part of each pot that saw a flop is taken as rake"] = True
     seed: Annotated[int, "of deals, first population and operators", Interval(0, 2**63 - 1)] = 1
 
@@ -219,7 +219,7 @@ def trainer_evolution(settings: EvolvedSettings, **options: Any) -> Evolution:
     `options` go to `Evolution`: `state`, `over` and `parts`.
     """
     opponents = GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, OPPONENTS]))
-    return _evolution(settings, opponents=opponents, opposition=Opposition.CHALLENGERS, **options)
+    return _evolution(settings, opponents=opponents, opposition="challengers", **options)
 
 
 def player_evolution(settings: EvolvedSettings, trainers: Chromosomes, **options: Any) -> Evolution:

@@ -34,7 +34,7 @@ from bots.evolution.breeding import (
     tournament_selection,
     uniform_crossover,
 )
-from bots.evolution.evolution import Evolution, Opposition, State
+from bots.evolution.evolution import Evolution, State
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
 from bots.sdk.options import Interval, Wording, check_options
 
@@ -150,7 +150,7 @@ def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evo
         population=settings.first(0),
         seed=settings.seed,
         opponents=settings.first(1) if has_rivals else None,
-        opposition=Opposition.RIVALS if has_rivals else Opposition.FIXED,
+        opposition="rivals" if has_rivals else "fixed",
         hall=settings.hall if settings.opposition == "hall-of-fame" else 0,
         is_noisy=settings.fitness == "sampled",
         state=state,

@@ -98,7 +98,7 @@ class Table(NamedTuple):
 
     name: str
     chromosomes: Chromosomes
-    odds: Odds = Odds.REWARD
+    odds: Odds = "reward"
 
 
 def tasks(
@@ -169,7 +169,7 @@ def ship(folder: Path, name: str) -> None:
 def read_player(path: Path) -> Player:
     found = read_chromosome(str(path))
     record = json.loads(found.record)
-    settings = EvolvedSettings(**{**record["settings"], "odds": Odds(record["settings"]["odds"])})
+    settings = EvolvedSettings(**record["settings"])
     return Player(settings, np.array(found.thresholds, np.int16).reshape(GENES, 2), record)
 
 

@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from bots.baseline import RandomBot
-from bots.evolved.chromosome import CHAMPION, GENES, Odds, chart, chart_position, read_chromosome
+from bots.evolved.chromosome import CHAMPION, GENES, chart, chart_position, read_chromosome
 from bots.evolved.training import OPPONENTS, TableEvaluator
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
@@ -74,7 +74,7 @@ def measure(repeats: int = 5, individuals: int = 50, chromosome: str = CHAMPION)
         ChromosomeError: the file cannot be read.
         RuntimeError: pokerkit pays out what we do not.
     """
-    evaluator = TableEvaluator(DEALS, SEED, TRIALS, Odds.REWARD, True)
+    evaluator = TableEvaluator(DEALS, SEED, TRIALS, "reward", True)
     one = np.array(read_chromosome(chromosome).thresholds, np.int16).reshape(1, GENES, 2)
     table = np.repeat(one, PLAYERS, axis=0)
     entrants = np.repeat(table[:1], individuals, axis=0)

@@ -15,9 +15,9 @@ from bots.evolved.bot import EvolvedBot
 from bots.evolved.chromosome import (
     CHAMPION,
     GENES,
+    ODDS,
     POSITION_CLASSES,
     Chromosome,
-    Odds,
     chart,
     chart_position,
     decision,
@@ -60,11 +60,11 @@ def test_every_situation_has_a_gene_of_its_own() -> None:
 
 
 def test_decisions() -> None:
-    assert [decision(50, 20, weight, 0, 10, Odds.REWARD) for weight in (0.1, 0.2, 0.21, 0.5, 0.51)] == [0, 0, 1, 1, 2]
-    assert decision(50, 20, 0.9, 10, 10, Odds.REWARD) == 1, "0.9 x 10/20 is 45"
-    assert decision(50, 20, 0.9, 10, 10, Odds.PRICE) == 2, "0.9 x 10/10 is 90"
-    assert decision(50, 20, 0.9, 0, 10, Odds.PRICE) == 0
-    assert decision(-1, 100, 0.0, 0, 10, Odds.PRICE) == 2, "the first threshold comes first"
+    assert [decision(50, 20, weight, 0, 10, "reward") for weight in (0.1, 0.2, 0.21, 0.5, 0.51)] == [0, 0, 1, 1, 2]
+    assert decision(50, 20, 0.9, 10, 10, "reward") == 1, "0.9 x 10/20 is 45"
+    assert decision(50, 20, 0.9, 10, 10, "price") == 2, "0.9 x 10/10 is 90"
+    assert decision(50, 20, 0.9, 0, 10, "price") == 0
+    assert decision(-1, 100, 0.0, 0, 10, "price") == 2, "the first threshold comes first"
 
 
 @pytest.mark.parametrize(
@@ -165,17 +165,17 @@ class TestChampion:
     def test_its_file_says_what_it_is(self) -> None:
         record = json.loads(read_chromosome(CHAMPION).record)
         settings = record["settings"]
-        assert EvolvedSettings(**{**settings, "odds": Odds(settings["odds"])}).deals == 780
+        assert EvolvedSettings(**settings).deals == 780
         assert {"what", "commands", "date", "generations", "trainers", "acpc-arena"} <= record.keys()
         assert all(command.startswith("arena evolve ") for command in record["commands"])
 
 
 class TestFiles:
     def test_the_odds_of_the_training_are_those_of_the_table(self, tmp_path: Path) -> None:
-        for odds in Odds:
-            path = str(tmp_path / odds.value)
-            write_chromosome(path, bytes(2 * GENES), {"settings": {"odds": odds.value}})
-            assert recorded_odds(read_chromosome(path)) == odds.value
+        for odds in ODDS:
+            path = str(tmp_path / odds)
+            write_chromosome(path, bytes(2 * GENES), {"settings": {"odds": odds}})
+            assert recorded_odds(read_chromosome(path)) == odds
         write_chromosome(str(tmp_path / "none"), bytes(2 * GENES), {"settings": 3})
         assert recorded_odds(read_chromosome(str(tmp_path / "none"))) == "reward"
         write_chromosome(str(tmp_path / "good"), bytes(2 * GENES), {"settings": {"odds": "good"}})

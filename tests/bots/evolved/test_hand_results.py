@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bots.evolved.chromosome import Odds
 from bots.evolved.training import GENOME, DealSet, make_deals
 from engine import Category, rank_hand
 from engine.cards import starting_hand
@@ -22,7 +21,7 @@ ratio, total, winnings_of = HANDS.ratio, HANDS.total, HANDS.winnings_of
 
 pytestmark = pytest.mark.slow  # numba compiles for some seconds
 
-ODDS = [Odds.PRICE, *[Odds.REWARD] * 4, *[Odds.PRICE] * 5]
+ODDS = ["price", *["reward"] * 4, *["price"] * 5]
 CHROMOSOMES = GENOME.random(10, np.random.default_rng(7))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bots.evolved import kernel
-from bots.evolved.chromosome import GENES, Odds
+from bots.evolved.chromosome import GENES, ODDS, Odds
 from bots.evolved.training import GENOME, DealSet, TableEvaluator, make_deals
 from engine.equity import exact_equity, sampled_equity
 from tests.bots.evolved.slow_play import played_slowly
@@ -21,7 +21,7 @@ def deals() -> DealSet:
     return make_deals(12, 3, TRIALS)
 
 
-@pytest.mark.parametrize("odds", Odds)
+@pytest.mark.parametrize("odds", ODDS)
 @pytest.mark.parametrize("rake", [False, True])
 def test_hands_as_by_the_rule_book(deals: DealSet, odds: Odds, rake: bool) -> None:
     chromosomes = GENOME.random(10, np.random.default_rng(5))
@@ -82,7 +82,7 @@ def test_weights_are_chances_not_to_lose(deals: DealSet) -> None:
 
 
 def test_opponents_must_be_nine() -> None:
-    evaluator = TableEvaluator(2, 3, 1, Odds.REWARD, False)
+    evaluator = TableEvaluator(2, 3, 1, "reward", False)
     for opponents, count in ((None, 0), (np.zeros((8, GENES, 2), np.int16), 8)):
         with pytest.raises(ValueError, match=f"a table needs 9 opponents, not {count}"):
             evaluator(np.zeros((1, GENES, 2), np.int16), np.zeros(1, np.uint64), opponents)
