@@ -11,7 +11,7 @@
     │   ├── StoreError         its database cannot be read or written
     │   └── WebError           a request over HTTP that is not answered as asked
     ├── JoinError              a server rejects a bot
-    ├── ServerLostError        the connection to a server has broken; never leaves `dealer.server.joining`
+    ├── ServerLostError        the connection to a server has broken; never leaves `dealer.joining`
     ├── StartError             a run cannot start or continue
     │   ├── FolderTakenError   its folder holds something already
     │   ├── FolderBusyError    another process is running in its folder

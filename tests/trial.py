@@ -16,7 +16,7 @@ from typing import Final
 
 _ALL_TESTS: Final = ("-m", "pytest", "-q", "-m", "slow or not slow")
 PARTS: Final = {
-    "join": (*_ALL_TESTS, "tests/dealer/server/joining/test_pages.py"),
+    "join": (*_ALL_TESTS, "tests/dealer/joining/test_pages.py"),
     "puppets": ("docs/serve/puppets.py",),
     "viewers": ("-m", "tests.bench", "viewers", "--rounds", "3"),
     "windows": (*_ALL_TESTS, "tests/dealer/cli/test_windows.py"),

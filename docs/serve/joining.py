@@ -3,7 +3,7 @@
     python docs/serve/joining.py
 
 The server has the configuration of `docs/course.md`; only addresses, ports and tokens differ from the pages. What a
-command prints stands in the page behind a comment with its name. `tests/dealer/server/joining/test_pages.py` runs the
+command prints stands in the page behind a comment with its name. `tests/dealer/joining/test_pages.py` runs the
 same commands and compares the lines, apart from their numbers. Cards are drawn, so the results differ each time.
 """
 

@@ -1,4 +1,4 @@
-"""`arena join`: what it takes, and what it says when it cannot go on; `tests/dealer/server/joining` has the rest."""
+"""`arena join`: what it takes, and what it says when it cannot go on; `tests/dealer/joining` has the rest."""
 
 from __future__ import annotations
 
