@@ -9,10 +9,13 @@ import typer
 from pydantic import BaseModel, TypeAdapter
 from typer.main import get_command
 
+from bots.sdk.options import options_of
 from dealer.cli.commands import help_page
 from dealer.cli.help import HELP_ENTRY, Entry
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
@@ -60,9 +63,17 @@ def command_line() -> str:
     return "# Command line\n\n" + "\n".join(_sections(get_command(application(COMMANDS)), "arena", None))
 
 
+def reference_table(declared: Any) -> Iterator[str]:
+    """The lines of a Markdown table of options."""
+    yield "| setting | default | from | to | meaning |"
+    yield "| --- | --- | --- | --- | --- |"
+    for option in options_of(declared):
+        default = option.wording.otherwise or (f"`{option.value}`" if option.value not in ("", "null") else "")
+        yield f"| `{option.name}` | {default} | {' | '.join(option.limits)} | {option.meaning} |"
+
+
 def run_settings() -> str:
     """A table of the settings of a run."""
-    from bots.sdk.options import reference_table
     from dealer.run.settings import BotSettings, RunSettings
 
     lines = [

@@ -61,13 +61,6 @@ class _Tree:
         self.remembered = 0
 
 
-class _Run(NamedTuple):
-    actions: tuple[Action, ...]
-    positions: bytes
-    raise_chances: int
-    """Bit i is set when a raise was legal in place of action i."""
-
-
 class BettingState:
     """One point of a hand's betting, as every player at the table sees it. Treat as frozen.
 
@@ -105,8 +98,9 @@ class BettingState:
         self._children: dict[Action, BettingState] | None = None
         self._parent: BettingState | None = None
         self._action: Action | None = None
-        self._run: _Run | None = None
-        """What `after_many` played from the parent, in place of an action."""
+        self._run: tuple[tuple[Action, ...], bytes, int] | None = None
+        """What `after_many` played from the parent, in place of an action: the actions, their positions, and of each
+        whether a raise was legal in its place, as a bit."""
         self._rounds: tuple[RoundActions, ...] | None = None
         self._legal: LegalActions | None = None
         self._hash: int | None = None
@@ -136,7 +130,8 @@ class BettingState:
             if state._action is not None:
                 played = ((parent.acting_position, state._action),)
             elif state._run is not None:
-                played = tuple(zip(cast("Sequence[Position]", state._run.positions), state._run.actions, strict=True))
+                actions, positions, _ = state._run
+                played = tuple(zip(cast("Sequence[Position]", positions), actions, strict=True))
                 is_kept = False
             rounds[parent.round] = played + rounds[parent.round]
             state = parent
@@ -155,8 +150,8 @@ class BettingState:
                 if state._run is None:
                     chances.append(parent.raise_refusal() is None)
                 else:
-                    mask = state._run.raise_chances
-                    chances += [bool(mask >> i & 1) for i in reversed(range(len(state._run.actions)))]
+                    actions, _, mask = state._run
+                    chances += [bool(mask >> i & 1) for i in reversed(range(len(actions)))]
             state = parent
         chances.reverse()
         return chances
@@ -342,7 +337,7 @@ class BettingState:
                 return None
             point = following
         end = BettingState(self._tree, point)
-        end._parent, end._run = self, _Run(tuple(actions), bytes(positions), chances)
+        end._parent, end._run = self, (tuple(actions), bytes(positions), chances)
         return end
 
     def _remember(self, action: Action, child: BettingState) -> None:

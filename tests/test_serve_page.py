@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from dealer.server.settings import reference_page
 from tests.scripts import script
 
 
@@ -16,5 +15,5 @@ def test_the_tables_are_those_of_the_last_measurement() -> None:
 
 
 def test_the_page_of_the_settings_is_made_from_the_program() -> None:
-    page = script("serve/settings.py").PAGE
-    assert page.read_text("utf-8") == reference_page(), "make it again: python docs/serve/settings.py"
+    settings = script("serve/settings.py")
+    assert settings.PAGE.read_text("utf-8") == settings.reference_page(), "make it again: python docs/serve/settings.py"

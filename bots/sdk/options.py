@@ -176,15 +176,6 @@ def check_options(options: Any, error: type[Exception] = ValueError) -> None:
             raise error(f"{option.name} must be {option.valid}, not {value}")
 
 
-def reference_table(declared: Any) -> Iterator[str]:
-    """The lines of a Markdown table of options."""
-    yield "| setting | default | from | to | meaning |"
-    yield "| --- | --- | --- | --- | --- |"
-    for option in options_of(declared):
-        default = option.wording.otherwise or (f"`{option.value}`" if option.value not in ("", "null") else "")
-        yield f"| `{option.name}` | {default} | {' | '.join(option.limits)} | {option.meaning} |"
-
-
 def _hints(declared: Any) -> dict[str, Any]:
     is_class = isinstance(declared, type) and not is_dataclass(declared)
     try:

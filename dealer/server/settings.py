@@ -1,7 +1,7 @@
 """What a server is set to: one tree of settings, each with its meaning, its bounds and its default, here and only here.
 
-The names are those of the configuration file, TOML: `read_toml_settings` reads one, `example` writes one, and
-`reference_page` describes it, both made from the tree. A game that is not shipped is a path, looked for next to the
+The names are those of the configuration file, TOML: `read_toml_settings` reads one, and `example` writes one, made from
+the tree. A game that is not shipped is a path, looked for next to the
 file; commands start there, too. `dealer.server.reference_settings` reads the files of the ACPC's server;
 `default_settings` is the server without a configuration.
 """
@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, ValidationError
 
-from bots.sdk.options import Interval, Wording, options_of, reference_table
+from bots.sdk.options import Interval, Wording, options_of
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
 from dealer.run.settings import STRICT, BotSettings, adapter, check_address, problem_in_words, read_toml
@@ -357,7 +357,7 @@ def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int
     return RunPlace(user, game.name, bots * at_once, is_idle)
 
 
-_SECTIONS: Final = {"": ServerSettings, "web": WebSettings, "ladder": LadderSettings, "games": GameSettings}
+SECTIONS: Final = {"": ServerSettings, "web": WebSettings, "ladder": LadderSettings, "games": GameSettings}
 _OPTIONAL: Final = {"ladder": "[ladder]", "games": "[[games]]"}
 """Sections without which a server does something else than with their defaults."""
 _MEANING_COLUMN: Final = 32
@@ -498,9 +498,9 @@ def _bot(settings: BotSettings, folder: Path) -> ServerBot:
 def example() -> str:
     """A configuration file with all settings, their defaults and their meanings."""
     lines: list[str] = []
-    for name, section in _SECTIONS.items():
+    for name, section in SECTIONS.items():
         mark = "# " if name in _OPTIONAL else ""
-        lines += [*([""] if lines else []), f"# {section.__doc__}", f"{mark}{_heading(name)}"]
+        lines += [*([""] if lines else []), f"# {section.__doc__}", f"{mark}{heading(name)}"]
         for setting in options_of(section):
             wording = setting.wording
             lines += ["", f"# {wording.group}"] if wording.group else []
@@ -511,19 +511,5 @@ def example() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _heading(section: str) -> str:
+def heading(section: str) -> str:
     return _OPTIONAL.get(section, f"[{section}]" if section else "")
-
-
-def reference_page() -> str:
-    """The page of the documentation with all settings, in Markdown."""
-    lines = [
-        "# Server settings",
-        "",
-        "All settings of a configuration file of `arena serve`, as `arena serve --init` writes them;",
-        "[Operation](operate.md) explains them. `python docs/serve/settings.py` writes this page.",
-    ]
-    for name, section in _SECTIONS.items():
-        lines += ["", f"## {f'`{_heading(name)}`' if name else 'The server'}", "", str(section.__doc__), ""]
-        lines += reference_table(section)
-    return "\n".join(lines) + "\n"

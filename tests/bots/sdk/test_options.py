@@ -9,7 +9,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from bots.baseline import CallingBot
-from bots.sdk.options import FilePath, Interval, Wording, check_options, options_of, reference_table
+from bots.sdk.options import FilePath, Interval, Wording, check_options, options_of
+from tests.scripts import script
 
 if TYPE_CHECKING:
     from nowhere import Table
@@ -30,7 +31,7 @@ def test_what_is_declared() -> None:
     assert (hands.name, hands.kind, hands.default, hands.sentence) == ("hands", int, 10, "Hands to play.")
     assert (hands.group, part.group, move.group) == ("Play", "Play", "More")
     assert (part.kind, part.limits, part.valid) == (float, ("more than 0", "1"), "more than 0 and at most 1")
-    assert list(reference_table(Settings))[2:] == [
+    assert list(script("reference.py").reference_table(Settings))[2:] == [
         "| `hands` | `10` | 1 |  | hands to play |",
         "| `part` | all | more than 0 | 1 | part of the pot |",
         '| `move` | `"call"` |  |  | what to do |',
