@@ -19,7 +19,7 @@ import typer
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.console import Terminal, abort, until_stopped
-from dealer.cli.options import Quiet, Verbose
+from dealer.cli.options import Given, Quiet, Verbose
 from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.joining.client import OUTPUT_FOLDER, ConnectionLost, JoinedServer, Joining, News, PlayedSeat
@@ -36,36 +36,6 @@ from protocol.joining import Challenge, ChallengeState, ContestTerms, RunOver, R
 
 _TOKEN_VARIABLE = "ARENA_TOKEN"
 _TERMS = ContestTerms()
-
-
-@dataclass(frozen=True, slots=True)
-class _Login:
-    token: Annotated[
-        str | None,
-        f"Token; the variable {_TOKEN_VARIABLE} or a file hides it from other users of this machine.",
-        Wording(group="Login"),
-    ] = None
-    token_file: Annotated[
-        Path | None, "File with the token, or with the line that shows it.", Wording("FILE", group="Login")
-    ] = None
-    ca: Annotated[
-        Path | None,
-        "With https, trust the certificates in this file: not the system's.",
-        Wording("FILE", group="Login"),
-    ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Bot:
-    name: Annotated[str | None, "Name of the bot.", Wording(otherwise="as in 'arena play'")] = None
-    version: Annotated[str, "The bot's version; each has results of its own.", Wording(flags="--bot-version")] = "1"
-    games: Annotated[str, f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's."] = "limit"
-    parallel: Annotated[int, "Contests to play at a time.", Interval(1, 1000)] = 1
-    ladder: Annotated[bool, "Also play background matches while the server is idle."] = False
-    contests: Annotated[int | None, "Leave after N contests.", Interval(1), Wording(otherwise="stay")] = None
-    seed: Annotated[
-        int | None, "Seed of a Python bot's own draws.", Interval(0, 2**32 - 1), Wording(otherwise="random")
-    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +85,22 @@ def join(
         typer.Argument(metavar="BOT...", help="As for 'arena play'; or '--' and a command with its arguments."),
     ],
     *,
-    about: _Bot,
-    login: _Login,
-    challenges: _Challenges,
-    out: Annotated[
-        Path | None, "New or empty folder for what the bot prints.", Wording(otherwise="a new one in runs/")
+    name: Annotated[str | None, "Name of the bot.", Wording(otherwise="as in 'arena play'")] = None,
+    token: Annotated[
+        str | None,
+        f"Token; the variable {_TOKEN_VARIABLE} or a file hides it from other users of this machine.",
+        Wording(group="Login"),
     ] = None,
+    token_file: Annotated[
+        Path | None, "File with the token, or with the line that shows it.", Wording("FILE", group="Login")
+    ] = None,
+    about: Annotated[Given, JoinSettings],
+    out: Annotated[
+        Path | None,
+        "New or empty folder for what the bot prints.",
+        Wording(group="Options", otherwise="a new one in runs/"),
+    ] = None,
+    challenges: _Challenges,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -132,11 +112,11 @@ def join(
     if verbose:
         terminal.show_log()
     address = _address(server)
-    if login.ca is not None and not address.startswith("https"):
+    if "ca" in about and not address.startswith("https"):
         abort("--ca: certificates are used only with https://")
-    token = _token(login)
-    player = _player(bot, about.name)
-    games = tuple(word for word in about.games.split(",") if word)
+    secret = _token(token, token_file)
+    player = _player(bot, name)
+    games = tuple(word for word in about.pop("games", "limit").split(",") if word)
     if not games:
         abort(f"--games: name at least one game, or '{ALL_GAMES}'")
     wanted = _wanted(challenges, games, player.name)
@@ -145,17 +125,12 @@ def join(
     folder = new_folder(out, (f"{player.name}-joined",))
     settings = JoinSettings(
         address=address,
-        token=token,
+        token=secret,
         player=player,
         folder=folder,
-        version=about.version,
         games=games,
-        at_once=about.parallel,
-        is_on_ladder=about.ladder,
         challenges=wanted,
-        most_runs=about.contests,
-        seed=about.seed,
-        ca=login.ca,
+        **about,
     )
     try:
         with LiveLine(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
@@ -187,15 +162,14 @@ def _address(text: str) -> str:
     return address.rstrip("/")
 
 
-def _token(login: _Login) -> str:
-    if login.token is not None and login.token_file is not None:
+def _token(text: str | None, path: Path | None) -> str:
+    if text is not None and path is not None:
         abort("--token and --token-file: give one of them")
-    text = login.token
-    if login.token_file is not None:
+    if path is not None:
         try:
-            text = login.token_file.read_text("utf-8").strip()
+            text = path.read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            abort(f"--token-file: cannot read {login.token_file}: {getattr(error, 'strerror', None) or error}")
+            abort(f"--token-file: cannot read {path}: {getattr(error, 'strerror', None) or error}")
     elif text is None:
         text = os.environ.get(_TOKEN_VARIABLE, "").strip()
     # As the server prints it, behind the name of its user.

@@ -8,13 +8,14 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Event, State
 
+from bots.sdk.options import Interval, Wording
 from dealer.errors import JoinError, ServerLostError
 from dealer.table.loop import SmallReads
 from dealer.table.players import Player
@@ -37,12 +38,7 @@ class JoinSettings:
     Attributes:
         address: of the server's pages: ``http://`` or ``https://``, a host, a port.
         folder: for what the bot prints, and for games.
-        games: that it plays; only `ALL_GAMES` for all that the server has.
-        is_on_ladder: whether the server may have it play when there are no requests.
         challenges: that are asked for, each with a tag of its own; when all have ended, the client leaves.
-        most_runs: after how many runs it leaves; None for any number.
-        seed: for the chance decisions of a Python bot; None draws one for every seat.
-        ca: the file of the certificates that are believed; None for those of the system.
         retry_s: how long to wait before the first try to connect again; twice as long before every other.
     """
 
@@ -50,14 +46,26 @@ class JoinSettings:
     token: str
     player: Player
     folder: Path
-    version: str = "1"
-    games: tuple[str, ...] = ("limit",)
-    at_once: int = 1
-    is_on_ladder: bool = False
+    version: Annotated[str, "the bot's version; each has results of its own", Wording(flags="--bot-version")] = "1"
+    games: Annotated[tuple[str, ...], f"games that it plays, separated by commas; '{ALL_GAMES}': all the server's"] = (
+        "limit",
+    )
+    at_once: Annotated[int, "contests to play at a time", Interval(1, 1000), Wording("N", flags="--parallel")] = 1
+    is_on_ladder: Annotated[
+        bool, "also play background matches while the server is idle", Wording(flags="--ladder")
+    ] = False
     challenges: tuple[Challenge, ...] = ()
-    most_runs: int | None = None
-    seed: int | None = None
-    ca: Path | None = None
+    most_runs: Annotated[
+        int | None, "leave after N contests", Interval(1), Wording(flags="--contests", otherwise="stay")
+    ] = None
+    seed: Annotated[
+        int | None, "seed of a Python bot's own draws", Interval(0, 2**32 - 1), Wording(otherwise="random")
+    ] = None
+    ca: Annotated[
+        Path | None,
+        "with https, trust the certificates in this file: not the system's",
+        Wording("FILE", group="Login"),
+    ] = None
     retry_s: float = 0.5
     most_retry_s: float = 30.0
     answer_s: float = 30.0
