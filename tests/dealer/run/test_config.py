@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.sdk.options import options_of, reference_table
+from bots.sdk.options import options_of
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 from dealer.run.plan import settle
 from dealer.run.settings import BotSettings, RunSettings, read_config, validated
 from dealer.table.launcher import command_of
 from tests.programs import KUHN
+from tests.scripts import script
 
 
 def test_nothing_asked_for_is_fine() -> None:
@@ -136,7 +137,7 @@ def test_every_setting_that_can_be_left_open_says_what_it_is_then() -> None:
 
 @pytest.mark.parametrize("kind", [RunSettings, BotSettings])
 def test_every_field_is_on_the_page_of_reference(kind: Any) -> None:
-    _, _, *rows = reference_table(kind)
+    _, _, *rows = script("reference.py").reference_table(kind)
     assert [row.split("`")[1] for row in rows] == [field.name for field in fields(kind)]
 
 
