@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bots.learner.bot import LearnerBot
-from bots.learner.memory import Constants, Memory, Results, read_memory, row_of, write_memory
+from bots.learner.memory import Constants, Memory, Results, read_memory, write_memory
 from bots.sdk.learning import LearningJournal, cut_journal, read_journal
 from dealer import play, resume, tournament
 from dealer.errors import ConfigError
@@ -116,7 +116,7 @@ def added(memories: list[Memory]) -> Memory:
     cells = sorted(set().union(*rows))
     found = {cell: [row[cell] for row in rows if cell in row] for cell in cells}
     whole = [
-        (cell, row_of(Results(*map(sum, zip(*decision, strict=True))) for decision in zip(*found[cell], strict=True)))
+        (cell, tuple(Results(*map(sum, zip(*decision, strict=True))) for decision in zip(*found[cell], strict=True)))
         for cell in cells
     ]
     return Memory(memories[0].constants, sum(memory.hands for memory in memories), tuple(whole))

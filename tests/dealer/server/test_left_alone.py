@@ -201,7 +201,7 @@ def test_runs_that_ended_while_nobody_looked_are_let_go() -> None:
         return library._tables_of(cast(Any, SimpleNamespace(id=number, state=RunState.RUNNING)))
 
     for number in range(1, 4):
-        watches.opened(number)
+        watches.opened(number, lambda _: None)
         assert tables_of(number) is tables_of(number)
         assert list(library._tables) == [number]
         watches.closed(number)
