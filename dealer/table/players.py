@@ -161,7 +161,8 @@ def parse_player(
         raise PlayerError(f"{quoted(text, 400)} is not a command: {error}") from None
     if not command:
         raise PlayerError("an empty text names no player")
-    path = os.path.join(directory or "", command[0])
+    # Its process starts in the directory, where a path relative to the present one leads elsewhere.
+    path = os.path.join(os.path.abspath(directory) if directory else "", command[0])
     program = shutil.which(path if os.path.dirname(command[0]) else command[0])
     if program is None:
         raise PlayerError(_missing_program(command[0], path, text))

@@ -183,6 +183,17 @@ def test_a_module_is_also_looked_for_where_its_process_does(tmp_path: Path) -> N
         settle(validated(settings | {"bots": ["minnow:Minnow", "calling"]}))
 
 
+@unix_only
+def test_a_program_in_a_folder_of_its_own_is_named_from_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "v1").mkdir()
+    (tmp_path / "v1" / "bot.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "v1" / "bot.sh").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert parse_player("./bot.sh", "v1").command == (f"{tmp_path}/v1/./bot.sh",)
+
+
 def test_an_option_with_an_equals_sign_is_no_name() -> None:
     player = parse_player(f"{sys.executable} --k=v")
     assert player.command == (sys.executable, "--k=v")
