@@ -435,7 +435,8 @@ def problem_in_words(problem: Any) -> tuple[str, str]:
 def _setting_problem(problem: Any) -> SettingProblem:
     setting, text = problem_in_words(problem)
     if problem["type"] == "unexpected_keyword_argument":
-        names = ", ".join(option.name for option in options_of(RunSettings))
+        owner = BotSettings if len(problem["loc"]) > 1 else RunSettings
+        names = ", ".join(option.name for option in options_of(owner))
         return SettingProblem("", f"there is no setting {quoted(setting)} (there are: {names})")
     return SettingProblem(setting, text)
 

@@ -178,7 +178,7 @@ def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
         ({"bot": "calling", "t_response_s": -1}, {}, "bots.0.t_response_s: must be at least 0.001, not -1"),
         ({"t_response_s": 1}, {}, "bots.0.bot: it is missing"),
         (7, {}, "bots.0: must be text or a table with a 'bot'"),
-        ({"bot": "calling", "wages": 1}, {}, "there is no setting 'bots.0.wages'"),
+        ({"bot": "calling", "wages": 1}, {}, "there is no setting 'bots.0.wages' (there are: bot, directory, "),
         ({"bot": "calling", "environment": {"A=B": "1"}}, {}, "bots.0.environment: 'A=B' cannot be a variable"),
         (
             {"bot": "calling", "environment": {"A": "1"}},
