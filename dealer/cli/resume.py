@@ -46,9 +46,6 @@ def resume(
         return
     check_writable(junit)
     reopened: Run[Any] = reopen(run, deals)
-    if reopened.finished is not None:
-        check_logs(terminal, reopened)
-        terminal.note(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
     if reopened.is_table:
         if quiet or as_json or junit is not None or verbose or scheduler is not None:
             abort(
@@ -56,5 +53,8 @@ def resume(
                 "--verbose"
             )
         play_seat(terminal, reopened)
+    if reopened.finished is not None:
+        check_logs(terminal, reopened)
+        terminal.note(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
     resume_and_show(terminal, reopened, options, scheduler)

@@ -13,6 +13,7 @@ from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Out
 from dealer.cli.pages import require_web
+from dealer.cli.running import check_logs
 from dealer.cli.runs import complete_run, run_path
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.library import Run, new_run, reopen
@@ -123,6 +124,7 @@ def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoRetu
 
 def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:
     if run.finished is not None:
+        check_logs(terminal, run)
         terminal.sentence(run.finished.sentence)
         terminal.sentence(f"{run.folder} has finished; 'arena resume {run.folder} -n DEALS' asks for more.")
         raise typer.Exit

@@ -82,7 +82,15 @@ def test_a_match_to_its_end(sit: TableSession, tmp_path: Path) -> None:
     result = result_of(tmp_path / "run")
     assert (result["outcome"], result["hands_played"]) == ("finished", 3)
     assert faults_of(tmp_path / "run") == [{}, {}]
-    assert sit("resume", "run").out.endswith("run has finished; 'arena resume run -n DEALS' asks for more.\n")
+    again = sit("resume", "run")
+    assert (again.code, again.err) == (0, "")
+    assert again.out.endswith("run has finished; 'arena resume run -n DEALS' asks for more.\n")
+    log = tmp_path / "run" / "match.log"
+    log.write_text(log.read_text("ascii").replace("STATE:0:", "STATE:7:"), "ascii")
+    for command in (("resume", "run"), ("table", "--resume", "run")):
+        refused = sit(*command)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.startswith("arena: run/match.log, line ")
 
 
 @pytest.mark.parametrize("last", ["q", "zz"])
