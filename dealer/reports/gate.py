@@ -95,16 +95,16 @@ def junit_case(name: str, problem: str = "", skipped: str = "") -> TestCase:
 
 
 def junit_suite(name: str, cases: Sequence[TestCase], output: str = "", seconds: float = 0.0) -> TestSuite:
-    """Cases under a name; `output` is what else there is to say, which the first of them has."""
+    """Cases under a name; `output` is what else there is to say, which the first of them has, with the seconds."""
     from junitparser import TestSuite
 
     suite = TestSuite(_printable(name))
     if output and cases:
         cases[0].system_out = _printable(output)
+        cases[0].time = round(seconds, 3)  # the times of suites are the sums of those of their cases
     for case in cases:
         case.classname = suite.name
         suite.add_testcase(case)
-    suite.time = round(seconds, 3)
     return suite
 
 

@@ -23,6 +23,7 @@ def test_a_contest_without_fault_passes() -> None:
         "B took part to the end",
     ]
     assert suite.findtext("testcase/system-out") == "A and B are level."
+    assert (root.get("time"), suite.get("time")) == ("2.0", "2.0")
 
 
 def test_faults_that_cost_a_player_his_part_fail_and_corrected_ones_do_not() -> None:
