@@ -76,7 +76,8 @@ def runs_document(folder: Path, most: int | None = None) -> Document:
         names = ["last", *(f"last-{at}" for at in range(1, len(found)))]
     listed = list(map(listed_run, found[:most], names))
     older = len(found) - len(listed)
-    note = f"{older:,} older runs are not listed: --all lists every run." if older else ""
+    unlisted = "1 older run is" if older == 1 else f"{older:,} older runs are"
+    note = f"{unlisted} not listed: --all lists every run." if older else ""
     problems = [f"{run.words}." for run in listed if run.state == _UNREADABLE]
     return _list_of(f"Runs in {folder}", listed, f"There is no run in {folder}.", runs_table(listed, note), *problems)
 

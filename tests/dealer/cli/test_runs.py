@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dealer.reports.runs import ListedRun, runs_table
+from dealer.reports.runs import ListedRun, runs_document, runs_table
+from logs.document import Table
 from logs.document.terminal import table_lines
 from logs.estimation import Rate
 from tests.dealer.cli.conftest import Arena
@@ -51,6 +52,9 @@ def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> N
     assert words[2][2:-2] == ["limit", "calling,", "mfs", "-", "-"]
     assert "strange/run.toml: " in lines[6]
     assert "broken/run.toml: " in lines[7]
+    for most, note in ((4, "1 older run is"), (3, "2 older runs are")):
+        (table,) = (part for part in runs_document(Path("runs"), most).sections[0].parts if isinstance(part, Table))
+        assert table.note == f"{note} not listed: --all lists every run."
     (tmp_path / "runs").rename(tmp_path / "cups")
     assert [line.split()[0] for line in arena_here("runs", "cups").out.splitlines()[3:5]] == ["new", "old"]
     assert arena_here("runs", "nowhere").sentence == "nowhere: there is no such folder"
