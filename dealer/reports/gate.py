@@ -101,6 +101,7 @@ def junit_suite(name: str, cases: Sequence[TestCase], output: str = "", seconds:
     suite = TestSuite(_printable(name))
     if output and cases:
         cases[0].system_out = _printable(output)
+    if seconds and cases:
         cases[0].time = round(seconds, 3)  # the times of suites are the sums of those of their cases
     for case in cases:
         case.classname = suite.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -35,7 +36,24 @@ def json_data(document: Document) -> Any:
     from pydantic import TypeAdapter
 
     if document.data is not None:
-        return TypeAdapter(type(document.data)).dump_python(document.data, mode="json")
+        return _finite(TypeAdapter(type(document.data)).dump_python(document.data, mode="json"))
+    return _finite(_parts_data(document))
+
+
+def _finite(value: Any) -> Any:
+    """The value with None for what JSON has no number for: infinite, or not a number."""
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {name: _finite(one) for name, one in value.items()}
+        case list() | tuple():
+            return list(map(_finite, value))
+        case _:
+            return value
+
+
+def _parts_data(document: Document) -> dict[str, Any]:
     return {
         "title": document.title,
         "sentences": list(document.sentences),

@@ -23,6 +23,15 @@ DOCUMENT = Document(
 )
 
 
+def test_json_has_null_where_there_is_no_number() -> None:
+    infinite, none = float("inf"), float("nan")
+    chart = Chart("C", Axis("x"), Axis("y"), (Series("s", (0, 1), (none, 1), (infinite, None)),))
+    facts = (Fact("a", infinite), Fact("b", Estimate(1.0, infinite)))
+    for document in (Document("T", data=_Result(none, ("a",))), Document("T", (), facts, (Section("S", (chart,)),))):
+        text = json.dumps(json_data(document), allow_nan=False)
+        assert "null" in text
+
+
 def test_json_has_numbers_not_texts() -> None:
     data = json.loads(json.dumps(json_data(DOCUMENT)))
     assert data["facts"] == {"seed": 12, "training": 20_000}
