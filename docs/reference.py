@@ -10,8 +10,8 @@ from pydantic import BaseModel, TypeAdapter
 from typer.main import get_command
 
 from bots.sdk.options import options_of
-from dealer.cli.commands import help_page
-from dealer.cli.help import HELP_ENTRY, Entry
+from dealer.cli.shell.commands import help_page
+from dealer.cli.shell.help import HELP_ENTRY, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def command_line() -> str:
     """A section per command: usage, description, arguments and options."""
     from dealer.cli import COMMANDS
-    from dealer.cli.app import application
+    from dealer.cli.shell.app import application
 
     return "# Command line\n\n" + "\n".join(_sections(get_command(application(COMMANDS)), "arena", None))
 

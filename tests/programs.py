@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KUHN = GameFile(ROOT / "engine" / "games" / "kuhn.limit.2p.game", "kuhn.limit.2p")
 """A game for programs that are started."""
 IMPORTED = (
-    "dealer.cli.app",
+    "dealer.cli.shell.app",
     "dealer.reference.command",
     "dealer.run.tournament",
     "dealer.bench",

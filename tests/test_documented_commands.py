@@ -25,7 +25,7 @@ from typer.main import get_command
 
 from dealer import play
 from dealer.cli import COMMANDS as COMMAND_NAMES
-from dealer.cli.app import application
+from dealer.cli.shell.app import application
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.settings import example
 from protocol.mock_dealer import MockDealer

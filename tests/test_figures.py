@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dealer import play
-from dealer.cli.report_output import show_document
+from dealer.cli.shell.documents import show_document
 from dealer.reports.documents import contest_document
 from tests.dealer.cli.conftest import window
 from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, program_env

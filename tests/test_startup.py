@@ -63,6 +63,7 @@ EQUILIBRIUM = {
     "bots.kuhn.bots",
     "bots.kuhn.games",
 }
+SHELL = {"dealer.cli.shell", "dealer.cli.shell.help", "dealer.cli.shell.streams"}
 ROOMS = {"dealer", "dealer.match", "dealer.reference", "dealer.run", "dealer.table", "logs", "logs.acpc_log"}
 DEALER = {
     *ENGINE,
@@ -181,7 +182,7 @@ def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
 def test_the_list_of_commands(tmp_path: Path, argument: str | None) -> None:
     arguments = [argument] if argument else []
     modules = loaded("from acpc_arena import arena; arena()", *arguments, folder=tmp_path)
-    assert ours(modules) == {"acpc_arena", "dealer", "dealer.cli", "dealer.cli.help", "dealer.cli.streams"}
+    assert ours(modules) == {"acpc_arena", "dealer", "dealer.cli", *SHELL}
     assert not modules & (HEAVY | {"asyncio", "dataclasses"})
     assert not strangers(modules)
 

@@ -81,7 +81,7 @@ def main(on_imported: Callable[[], None] = lambda: None) -> None:
 
         on_imported()
         sys.exit(play_bot(arguments[1:]))
-    from dealer.cli.streams import EXIT_USAGE, standard_streams
+    from dealer.cli.shell.streams import EXIT_USAGE, standard_streams
 
     is_completing = "_ARENA_COMPLETE" in os.environ
     with standard_streams():
@@ -91,7 +91,7 @@ def main(on_imported: Callable[[], None] = lambda: None) -> None:
         from engine.shadowing import ours
 
         with ours("engine", "protocol", "logs", "bots", "dealer"):
-            from dealer.cli.app import application
+            from dealer.cli.shell.app import application
 
             typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
             app = application(commands_for(typed.split()[1:] if is_completing else arguments))
@@ -106,7 +106,7 @@ def commands_for(arguments: Sequence[str]) -> Collection[str]:
 
 
 def _help(*, is_full: bool) -> str:
-    from dealer.cli.help import HELP_ENTRY, Entry, Page, page_text
+    from dealer.cli.shell.help import HELP_ENTRY, Entry, Page, page_text
 
     options = [*(Entry(name, text) for name, text in _OPTIONS.items()), HELP_ENTRY]
     commands = [(group, [Entry(*one) for one in listed.items()]) for group, listed in _GROUPS.items()]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.commands import ArenaGroup
-from dealer.cli.console import Terminal, abort
-from dealer.cli.report_output import DocumentOptions
-from dealer.cli.streams import EXIT_FAILED
+from dealer.cli.shell.commands import ArenaGroup
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.documents import DocumentOptions
+from dealer.cli.shell.streams import EXIT_FAILED
 from engine.errors import quoted
 
 if TYPE_CHECKING:

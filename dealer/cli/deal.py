@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from dealer.cli.arguments import complete_word
-from dealer.cli.console import Terminal
-from dealer.cli.options import Given, RunOptions
-from dealer.cli.running import run_new
+from dealer.cli.shell.arguments import complete_word
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.contests import run_new
+from dealer.cli.shell.options import Given, RunOptions
 from dealer.run.settings import Command, RunSettings, Seating
 from protocol import find_game
 

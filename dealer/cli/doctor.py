@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from bots.sdk.options import Wording
-from dealer.cli.console import Terminal, abort, check_writable, until_stopped, write_file
-from dealer.cli.options import JsonOutput, Junit, Quiet
-from dealer.cli.progress import LiveLine
-from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
-from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.cli.shell.console import Terminal, abort, check_writable, until_stopped, write_file
+from dealer.cli.shell.documents import PageFile, PageForce, check_page, show_document
+from dealer.cli.shell.options import JsonOutput, Junit, Quiet
+from dealer.cli.shell.progress import LiveLine
+from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.doctor.situations import SITUATIONS, DoctorSettings, Situation
 from dealer.match.events import LineReceived, LineSent
 from dealer.table.loop import new_event_loop

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import showing_progress
-from dealer.cli.report_output import DocumentOptions
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.documents import DocumentOptions
+from dealer.cli.shell.progress import showing_progress
 from engine import CARD_TEXTS, STARTING_HANDS, Card, CardError, parse_cards
 from engine.cards import RANKS, holdings_of
 from engine.equity import ANY_HOLDING, DEFAULT_SHOWDOWNS, MOST_PLAYERS, Chances, Holding, chances

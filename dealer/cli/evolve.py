@@ -10,13 +10,13 @@ from bots.evolution.evolution import StopRule
 from bots.evolved.runs import CheckSettings, evolve_player, evolve_trainers, runs_document
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.sdk.options import Interval, Wording
-from dealer.cli.commands import ArenaGroup
-from dealer.cli.computing import TRAINING, RunFolder, Scheduler, WorkerCount, computing
-from dealer.cli.console import Terminal
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
-from dealer.cli.options import Given
-from dealer.cli.report_output import DocumentOptions
+from dealer.cli.shell.commands import ArenaGroup
+from dealer.cli.shell.computations import TRAINING, RunFolder, Scheduler, WorkerCount, computing
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.documents import DocumentOptions
+from dealer.cli.shell.options import Given
 
 app = typer.Typer(
     cls=ArenaGroup,

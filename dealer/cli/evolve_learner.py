@@ -7,15 +7,15 @@ from typing import Annotated
 from bots.learner.tuning import TuningSettings, check, search, tuning_document
 from bots.long_run import show_within
 from bots.sdk.options import Interval, Wording
-from dealer.cli.computing import (
+from dealer.cli.shell.computations import (
     TRAINING,
     RunFolder,
     Scheduler,
     WorkerCount,
     computing,
 )
-from dealer.cli.console import Terminal
-from dealer.cli.report_output import DocumentOptions
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.documents import DocumentOptions
 
 
 def learner(

@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 import typer
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.console import Terminal, abort, until_stopped
-from dealer.cli.options import Given, Quiet, Verbose
-from dealer.cli.progress import LiveLine
-from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.cli.shell.console import Terminal, abort, until_stopped
+from dealer.cli.shell.options import Given, Quiet, Verbose
+from dealer.cli.shell.progress import LiveLine
+from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.joining.client import OUTPUT_FOLDER, ConnectionLost, JoinedServer, Joining, News, PlayedSeat
 from dealer.joining.connection import ALL_GAMES, JoinSettings
 from dealer.match.faults import FaultPolicy

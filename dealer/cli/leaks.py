@@ -6,10 +6,10 @@ from itertools import chain
 from typing import Annotated
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.console import Terminal
-from dealer.cli.progress import showing_progress
-from dealer.cli.reading import Problems, Sources, StrictHandOptions
-from dealer.cli.report_output import DocumentOptions
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.documents import DocumentOptions
+from dealer.cli.shell.progress import showing_progress
+from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions
 from dealer.reports.leaks import leaks_document
 from engine.holdem import is_holdem
 from logs.document import Document

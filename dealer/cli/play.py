@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.arguments import complete_word, split_words
-from dealer.cli.console import Terminal
-from dealer.cli.options import Given, RunOptions
-from dealer.cli.running import run_new
+from dealer.cli.shell.arguments import complete_word, split_words
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.contests import run_new
+from dealer.cli.shell.options import Given, RunOptions
 from dealer.run.settings import Command, RunSettings
 
 
@@ -45,11 +45,11 @@ def play(
     """
     observer = preview = None
     if plan:
-        from dealer.cli.pilot import show_plan
+        from dealer.cli.shell.pilot import show_plan
 
         preview = partial(show_plan, terminal, is_silent=options.quiet, as_json=options.as_json)
     elif watch:
-        from dealer.cli.pages import pages_during, require_web
+        from dealer.cli.shell.pages import pages_during, require_web
 
         require_web()
         observer = partial(pages_during, terminal, opens_browser=not no_browser)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.console import Terminal
-from dealer.cli.pages import NoBrowser, PagePort, show_pages
-from dealer.cli.reading import HandOptions, Sources
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.pages import NoBrowser, PagePort, show_pages
+from dealer.cli.shell.sources import HandOptions, Sources
 
 
 def replay(

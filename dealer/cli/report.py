@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from bots.sdk.options import Wording
-from dealer.cli.console import Terminal, check_new_file, write_file
-from dealer.cli.progress import showing_progress
-from dealer.cli.reading import Sources, StrictHandOptions, Transcript, counted
+from dealer.cli.shell.console import Terminal, check_new_file, write_file
+from dealer.cli.shell.progress import showing_progress
+from dealer.cli.shell.sources import Sources, StrictHandOptions, Transcript, counted
 from dealer.errors import ResultError
 from dealer.reports.report import report_document
 from dealer.run.folder import RESULT_NAME

@@ -11,9 +11,9 @@ from typing import Annotated, Final
 import typer
 
 from bots.sdk.options import Wording
-from dealer.cli.console import Terminal, abort
-from dealer.cli.options import Json
-from dealer.cli.report_output import show_document
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.documents import show_document
+from dealer.cli.shell.options import Json
 from dealer.reports.runs import FOLDER, newest_runs, runs_document
 from engine.errors import quoted
 from engine.text import count_of, meant

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import typer
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.commands import ArenaGroup
-from dealer.cli.console import Terminal, abort, until_stopped
-from dealer.cli.pages import WEB_INSTALL, has_web
+from dealer.cli.shell.commands import ArenaGroup
+from dealer.cli.shell.console import Terminal, abort, until_stopped
+from dealer.cli.shell.pages import WEB_INSTALL, has_web
 from dealer.errors import ConfigError
 from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
 from dealer.server.db.store import DATABASE_NAME, Store, back_up

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.commands import ArenaGroup
-from dealer.cli.console import Terminal, abort
-from dealer.cli.options import Json
-from dealer.cli.progress import showing_progress
-from dealer.cli.report_output import show_document
+from dealer.cli.shell.commands import ArenaGroup
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.documents import show_document
+from dealer.cli.shell.options import Json
+from dealer.cli.shell.progress import showing_progress
+from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.cli.solve_preflop import preflop
 from dealer.cli.solve_small import game, kuhn, kuhn3, leduc
-from dealer.cli.streams import EXIT_FAILED
 from engine import STARTING_HANDS
 from logs.document import Document
 

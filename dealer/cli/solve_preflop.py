@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.console import Terminal, abort, check_writable
-from dealer.cli.progress import showing_progress
-from dealer.cli.report_output import DocumentOptions
+from dealer.cli.shell.console import Terminal, abort, check_writable
+from dealer.cli.shell.documents import DocumentOptions
+from dealer.cli.shell.progress import showing_progress
+from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.cli.solve_small import Algorithm
-from dealer.cli.streams import EXIT_FAILED
 
 if TYPE_CHECKING:
     from bots.solving.equilibria import Equilibrium

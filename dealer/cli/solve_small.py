@@ -10,10 +10,10 @@ import typer
 
 from bots.kuhn.games import KuhnGame, Variant
 from bots.sdk.options import Interval, Wording
-from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import showing_progress
-from dealer.cli.report_output import DocumentOptions
-from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.documents import DocumentOptions
+from dealer.cli.shell.progress import showing_progress
+from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from bots.solving.equilibria import Reached, Solution

@@ -11,10 +11,10 @@ import typer
 from bots.learner.memory import Constants
 from bots.learner.training import LearnerSettings
 from bots.sdk.options import Interval, Wording
-from dealer.cli.commands import ArenaGroup
-from dealer.cli.computing import TRAINING, computing
-from dealer.cli.console import Terminal, abort
-from dealer.cli.report_output import DocumentOptions
+from dealer.cli.shell.commands import ArenaGroup
+from dealer.cli.shell.computations import TRAINING, computing
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.documents import DocumentOptions
 from dealer.cli.train_cfr import cfr
 
 app = typer.Typer(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bots.cfr.settings import CfrSettings
 from bots.sdk.options import Interval, Wording
-from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, computing
-from dealer.cli.console import Terminal, abort
-from dealer.cli.report_output import DocumentOptions
+from dealer.cli.shell.computations import RunFolder, Scheduler, WorkerCount, computing
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.documents import DocumentOptions
 
 if TYPE_CHECKING:
     from bots.cfr.training import TrainingPlan

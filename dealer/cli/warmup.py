@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from bots.sdk.bot import Bot
-from dealer.cli.console import Terminal, abort
-from dealer.cli.options import Json
-from dealer.cli.progress import LiveLine, showing_progress
-from dealer.cli.report_output import show_document
-from dealer.cli.streams import EXIT_FAILED
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.documents import show_document
+from dealer.cli.shell.options import Json
+from dealer.cli.shell.progress import LiveLine, showing_progress
+from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError
 from dealer.run.folder import lock_run
 from engine.text import count_of

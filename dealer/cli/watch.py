@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dealer.cli.console import Terminal
-from dealer.cli.pages import NoBrowser, PagePort, show_pages
-from dealer.cli.reading import HandOptions
 from dealer.cli.runs import run_argument
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.pages import NoBrowser, PagePort, show_pages
+from dealer.cli.shell.sources import HandOptions
 
 
 def watch(

@@ -18,7 +18,7 @@ from typing import Final
 
 from bots.kuhn.games import MODEL_NAMES, Genes, KuhnGame, Variant, kuhn_equilibrium, models
 from bots.kuhn.runs import best_answer, expected_value
-from dealer.cli.app import application
+from dealer.cli.shell.app import application
 from logs.document.plain import with_blocks
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "small-games.md"

@@ -282,7 +282,7 @@ def output_of(command: str) -> str:
     from typer.testing import CliRunner
 
     from dealer.cli import commands_for
-    from dealer.cli.app import application
+    from dealer.cli.shell.app import application
 
     words, before = command.split()[1:], Path.cwd()
     with tempfile.TemporaryDirectory() as folder:

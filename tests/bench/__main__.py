@@ -14,8 +14,8 @@ import sys
 from collections.abc import Sequence
 
 from dealer.bench import speed_document
-from dealer.cli.console import Terminal
-from dealer.cli.report_output import show_document
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.documents import show_document
 
 MEASURED = ("equity", "evaluator", "export", "instructions", "selfplay", "server", "startup", "viewers", "web")
 

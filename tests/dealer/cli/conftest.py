@@ -13,8 +13,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from dealer.cli import commands_for
-from dealer.cli.app import application
-from dealer.cli.console import Terminal
+from dealer.cli.shell.app import application
+from dealer.cli.shell.console import Terminal
 from tests.dealer.helpers import ARENA, CONTROL_CODES, PATIENCE_S, enter_program_env, program_env
 from tests.programs import start
 

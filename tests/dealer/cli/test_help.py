@@ -21,9 +21,9 @@ import typer
 from typer.main import get_command
 
 from dealer.cli import COMMANDS as LISTED
-from dealer.cli.app import application
-from dealer.cli.commands import help_page
-from dealer.cli.help import Page, page_text
+from dealer.cli.shell.app import application
+from dealer.cli.shell.commands import help_page
+from dealer.cli.shell.help import Page, page_text
 from tests.dealer.cli.conftest import Arena
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dealer.cli import solve_small
-from dealer.cli.progress import ShowProgress
+from dealer.cli.shell.progress import ShowProgress
 from protocol import find_game, format_game_definition
 from tests.dealer.cli.conftest import Arena
 

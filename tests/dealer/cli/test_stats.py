@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dealer.cli.console import Terminal
-from dealer.cli.reading import counted
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.sources import counted
 from dealer.run.results import ContestResult
 from logs.hand_source import find
 from logs.tracker.statistics import Statistics
@@ -161,7 +161,7 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
 
 
 def test_on_a_terminal_reading_shows_its_progress(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.cli.progress._QUIET_S", -1.0)
+    monkeypatch.setattr("dealer.cli.shell.progress._QUIET_S", -1.0)
     monkeypatch.setattr("logs.tracker.many_files._may_be_clean", lambda source: False)
     monkeypatch.setattr("logs.tracker.columns._HANDS", 100)
     terminal, shown = Terminal(), io.StringIO()

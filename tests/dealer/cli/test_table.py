@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from dealer import play
 from dealer.cli import commands_for
-from dealer.cli.app import application
+from dealer.cli.shell.app import application
 from logs.hand_source import find
 from logs.whole_file import write_whole
 from tests.dealer.cli.conftest import Arena, Ran

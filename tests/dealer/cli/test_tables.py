@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.cli.report_output import show_document
+from dealer.cli.shell.documents import show_document
 from dealer.reports.documents import contest_document
 from dealer.run.results import ContestResult
 from logs.document import CODE, TEXT, Column, Table, Tone, Toned

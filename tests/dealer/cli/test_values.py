@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dealer.cli import COMMANDS, commands_for
-from dealer.cli.app import application
+from dealer.cli.shell.app import application
 
 _ARGUMENTS = {"gate": ["run", "--min-mbb=0"], "export": ["log"], "stats": ["log"], "report": ["log"], "hands": ["log"]}
 """Enough for a command to look at its options: values are refused before anything is opened."""

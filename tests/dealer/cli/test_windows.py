@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from dealer.cli import COMMANDS, commands_for
-from dealer.cli.app import application
+from dealer.cli.shell.app import application
 from tests.dealer.cli.conftest import window
 from tests.dealer.helpers import enter_program_env
 
@@ -97,7 +97,7 @@ def _printed(command: str, width: int | None) -> list[str]:
     words = [str(next(_MORE)) if word == "MORE" else word for word in shlex.split(command)]
     terminal, shown = window(width or 400, is_terminal=width is not None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dealer.cli.commands.Terminal", lambda command: terminal)
+        patch.setattr("dealer.cli.shell.commands.Terminal", lambda command: terminal)
         ran = CliRunner().invoke(application(commands_for(words)), words, prog_name="arena")
     assert ran.exit_code in (0, 1, 3), shown.getvalue()
     assert ran.exception is None or isinstance(ran.exception, SystemExit)

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from dealer.cli.report_output import show_document
+from dealer.cli.shell.documents import show_document
 from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.report import (
     SCHEMA_VERSION,

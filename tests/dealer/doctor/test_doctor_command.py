@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pytest
 from typer.testing import CliRunner
 
-from dealer.cli.app import application
+from dealer.cli.shell.app import application
 from dealer.doctor.situations import SITUATIONS
 from tests.dealer.doctor.peers import FAULTS, SECRET
 from tests.dealer.helpers import (

@@ -5,7 +5,7 @@ A command takes the `Terminal` as a parameter and hands it on; nothing prints in
     def games(terminal: Terminal) -> None: ...
 
 A command that cannot continue calls `abort`, or lets an error of one of our packages or of the system through:
-`dealer.cli.commands` prints it and ends the process.
+`dealer.cli.shell.commands` prints it and ends the process.
 
 Paragraphs, which tables are, too, have one blank line between them, and neither the first nor the last line is blank.
 In a window sentences and tables fit its width; in a pipe or a file each sentence and row is one line.
@@ -26,7 +26,7 @@ from pydantic import BaseModel
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from dealer.cli.streams import EXIT_USAGE
+from dealer.cli.shell.streams import EXIT_USAGE
 from dealer.errors import CommandError
 from logs.document import Table
 from logs.document.terminal import table_lines, wrapped

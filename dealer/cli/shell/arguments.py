@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final
 
 from bots.sdk.registry import builtin_names
-from dealer.cli.console import abort
+from dealer.cli.shell.console import abort
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
 from engine.text import meant

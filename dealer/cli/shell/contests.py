@@ -17,12 +17,12 @@ from typing import Any, NoReturn, TypeAlias
 import typer
 
 from bots.workers import Workers
-from dealer.cli.computing import workers_from
-from dealer.cli.console import Terminal, abort, check_writable, on_stop, write_file
-from dealer.cli.options import RunOptions, warning_text
-from dealer.cli.progress import LiveLine, showing_progress
-from dealer.cli.report_output import show_document
-from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
+from dealer.cli.shell.computations import workers_from
+from dealer.cli.shell.console import Terminal, abort, check_writable, on_stop, write_file
+from dealer.cli.shell.documents import show_document
+from dealer.cli.shell.options import RunOptions, warning_text
+from dealer.cli.shell.progress import LiveLine, showing_progress
+from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import Run, new_run
 from dealer.reports.documents import result_document

@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
 from bots.sdk.options import Wording
-from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import showing_progress
 from dealer.cli.runs import run_argument
-from dealer.cli.streams import EXIT_FAILED
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.progress import showing_progress
+from dealer.cli.shell.streams import EXIT_FAILED
 from engine.text import count_of
 from logs.errors import DamagedLogError, ExportError, LogProblem, UnknownGameError
 from logs.formats import MOST_DECIMALS, Scale

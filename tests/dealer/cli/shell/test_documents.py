@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dealer.cli.report_output import show_document
+from dealer.cli.shell.documents import show_document
 from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
 from logs.estimation import Estimate
 from tests.dealer.cli.conftest import window

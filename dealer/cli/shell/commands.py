@@ -14,10 +14,10 @@ import typer
 from pydantic import ValidationError
 from typer.core import TyperCommand, TyperGroup
 
-from dealer.cli.console import Terminal
-from dealer.cli.help import HELP_ENTRY, Entry, Page, page_text
-from dealer.cli.options import option_of
-from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.help import HELP_ENTRY, Entry, Page, page_text
+from dealer.cli.shell.options import option_of
+from dealer.cli.shell.streams import EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import CommandError, ConfigError, FolderTakenError
 from dealer.run.settings import problem_in_words
 from engine.errors import PortableError, quoted

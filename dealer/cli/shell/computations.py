@@ -14,9 +14,9 @@ from bots.errors import WorkersError
 from bots.long_run import ShowProgress
 from bots.sdk.options import Interval, Wording
 from bots.workers import Workers, cluster_workers, local_workers
-from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import showing_progress
-from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.progress import showing_progress
+from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 
 _PANEL: Final = "Where it is computed"
 TRAINING: Final = "Training"

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from dealer.cli.console import Terminal
-from dealer.cli.running import RunLine, status_line
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.contests import RunLine, status_line
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.tournament import Progress
 from logs.estimation import Rate
@@ -121,7 +121,7 @@ def test_who_is_waited_for_stands_first() -> None:
 
 
 def test_without_a_terminal_the_wait_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.cli.progress._PLAIN_EVERY_S", -1.0)
+    monkeypatch.setattr("dealer.cli.shell.progress._PLAIN_EVERY_S", -1.0)
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)
     with RunLine(terminal, is_silent=False) as line:

@@ -23,7 +23,7 @@ from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin, get_t
 import typer
 
 from bots.sdk.options import Option, Wording, options_of
-from dealer.cli.console import Terminal, abort
+from dealer.cli.shell.console import Terminal, abort
 from dealer.errors import ConfigError
 from dealer.run.settings import RunSettings, Seating
 from logs.formats import ExportWarning

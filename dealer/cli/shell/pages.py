@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.console import Terminal, abort, on_stop
+from dealer.cli.shell.console import Terminal, abort, on_stop
 
 if TYPE_CHECKING:
     from dealer.run.contest import Watch

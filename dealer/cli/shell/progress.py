@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from bots.long_run import ShowProgress
-from dealer.cli.console import Terminal
+from dealer.cli.shell.console import Terminal
 from engine.text import duration
 
 _QUIET_S = 0.5

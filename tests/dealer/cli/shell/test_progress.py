@@ -7,9 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
-from dealer.cli import progress as module
-from dealer.cli.console import Terminal
-from dealer.cli.progress import duration, showing_progress
+from dealer.cli.shell import progress as module
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.progress import duration, showing_progress
 
 
 class Clock:

@@ -10,10 +10,10 @@ from typing import Final
 
 import typer
 
-from dealer.cli.console import Terminal, abort
-from dealer.cli.report_output import show_document
-from dealer.cli.running import RunLine
-from dealer.cli.streams import EXIT_FAILED
+from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.contests import RunLine
+from dealer.cli.shell.documents import show_document
+from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.library import new_run
 from dealer.reports.sentences import rounded_up
 from dealer.run.ending import Outcome
