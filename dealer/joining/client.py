@@ -306,6 +306,7 @@ class Joining:
         self._user = ""
         """Whose bot it is; empty before it has joined."""
         self._is_joined = False
+        """Whether the server has answered over the present connection."""
         self._problem = ""
         """Why the server has sent the client away."""
         self._seats: dict[int, PlayedSeat] = {}
@@ -333,6 +334,8 @@ class Joining:
                 except ServerLostError as error:
                     if not self._user:
                         raise JoinError(str(error)) from None
+                    if self._is_joined:
+                        self._is_joined, retry_s = False, self._settings.retry_s
                     self._on_news(ConnectionLost(str(error), retry_s))
                     await asyncio.sleep(retry_s)
                     retry_s = min(2 * retry_s, self._settings.most_retry_s)

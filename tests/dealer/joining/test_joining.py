@@ -18,7 +18,6 @@ from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websockets_serve
 
 from dealer.errors import JoinError
-from dealer.joining import client
 from dealer.joining.client import ConnectionLost, JoinedServer, JoinEnding, Joining, News, PlayedSeat
 from dealer.joining.connection import JoinSettings
 from dealer.library import play
@@ -37,6 +36,7 @@ from protocol.joining import (
     RunOver,
     SeatOffer,
     SeatOver,
+    SeatText,
     ServerMessage,
     encode,
     read_request,
@@ -287,7 +287,8 @@ def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder: Path
         for count in (1, 2):
             await asyncio.sleep(0.05)
             wire.cut()
-            await client.until(ConnectionLost, count)
+            lost = await client.until(ConnectionLost, count)
+            assert lost.retry_s == client.settings.retry_s
             await client.until(JoinedServer, count + 1)
         ending = await client.ending()
         await wire.close()
@@ -540,24 +541,35 @@ def test_a_server_that_does_not_answer(house_folder: Path) -> None:
         runner.run(answered(handle, answer_s=0.3))
 
 
-def test_a_client_leaves_between_runs_not_between_their_seatings(
-    house_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+JOINED = Joined("mine", "player", {"kuhn": format_game_definition(find_game("kuhn")[1])}, {})
+
+
+async def send(connection: ServerConnection, *messages: ServerMessage) -> None:
+    for message in messages:
+        # In two frames, as a proxy may pass them on.
+        text = encode(message).decode()
+        await connection.send([text[:9], text[9:]])
+
+
+@pytest.fixture
+def seats(monkeypatch: pytest.MonkeyPatch) -> list[PlayedSeat]:
+    """The seats of clients, at which no bot is started."""
+    found: list[PlayedSeat] = []
+
+    async def play(seat: PlayedSeat) -> None:
+        found.append(seat)
+        await seat._changes.wait_for(lambda: seat.is_over)
+
+    monkeypatch.setattr(PlayedSeat, "play", play)
+    return found
+
+
+def test_a_client_leaves_between_runs_not_between_their_seatings(house_folder: Path, seats: list[PlayedSeat]) -> None:
     """It asks for no further run once the last one has begun, and stays until that is over."""
     joins: list[Join] = []
     news: list[News] = []
 
-    class Seated(client.PlayedSeat):
-        async def play(self) -> None:
-            await self._changes.wait_for(lambda: self.is_over)
-
     async def handle(connection: ServerConnection) -> None:
-        async def send(*messages: ServerMessage) -> None:
-            for message in messages:
-                # In two frames, as a proxy may pass them on.
-                text = encode(message).decode()
-                await connection.send([text[:9], text[9:]])
-
         def over(match: str) -> RunOver:
             return RunOver(match, 1, 1, "finished", "mine")
 
@@ -566,16 +578,15 @@ def test_a_client_leaves_between_runs_not_between_their_seatings(
             assert isinstance(request, Join)
             joins.append(request)
             if len(joins) == 1:
-                definition = format_game_definition(find_game("kuhn")[1])
-                await send(Joined("mine", "player", {"kuhn": definition}, {}))
-                await send(*(SeatOffer(seat, "kuhn", f"ladder.{seat}", "mine") for seat in (1, 2)))
+                offers = (SeatOffer(seat, "kuhn", f"ladder.{seat}", "mine") for seat in (1, 2))
+                await send(connection, JOINED, *offers)
             else:
                 # One run ends, and the other is between its two seatings.
-                await send(SeatOver(1), over("ladder.1"), SeatOver(2), over("ladder.0"))
-                await send(SeatOffer(3, "kuhn", "ladder.2", "mine"), SeatOver(3), over("ladder.2"))
+                await send(connection, SeatOver(1), over("ladder.1"), SeatOver(2), over("ladder.0"))
+                offer = SeatOffer(3, "kuhn", "ladder.2", "mine")
+                await send(connection, offer, SeatOver(3), over("ladder.2"))
         assert connection.close_code == 1000
 
-    monkeypatch.setattr(client, "PlayedSeat", Seated)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         ending = runner.run(answered(handle, news, at_once=2, is_on_ladder=True, most_runs=2))
     assert [one.seat for one in news if isinstance(one, SeatOffer)] == [1, 2, 3]
@@ -583,37 +594,59 @@ def test_a_client_leaves_between_runs_not_between_their_seatings(
     assert [(one.ladder, one.at_once) for one in joins] == [(True, 2), (False, 1)]
 
 
-def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path, seats: list[PlayedSeat]) -> None:
     joins: list[bool] = []
 
-    class Seated(client.PlayedSeat):
-        async def play(self) -> None:
-            await self._changes.wait_for(lambda: self.is_over)
-
     async def handle(connection: ServerConnection) -> None:
-        async def send(*messages: ServerMessage) -> None:
-            for message in messages:
-                await connection.send(encode(message).decode())
-
-        definition = format_game_definition(find_game("kuhn")[1])
         async for text in connection:
             request = read_request(text)
             assert isinstance(request, Join)
             joins.append(request.ladder)
             if len(joins) in (1, 3):
-                await send(Joined("mine", "player", {"kuhn": definition}, {}))
+                await send(connection, JOINED)
             if len(joins) in (1, 4):
-                await send(SeatOffer(len(joins), "kuhn", "ladder.x", "mine"))
+                await send(connection, SeatOffer(len(joins), "kuhn", "ladder.x", "mine"))
             elif len(joins) == 2:
                 connection.transport.abort()
             elif len(joins) == 5:
-                await send(SeatOver(4), RunOver("ladder.x", 1, 1, "finished", "mine"))
+                await send(connection, SeatOver(4), RunOver("ladder.x", 1, 1, "finished", "mine"))
 
-    monkeypatch.setattr(client, "PlayedSeat", Seated)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         ending = runner.run(answered(handle, is_on_ladder=True, most_runs=1, retry_s=0.01))
     assert joins == [True, False, False, True, False]
     assert ending.runs == {"finished": 1}
+
+
+def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
+    house_folder: Path, seats: list[PlayedSeat]
+) -> None:
+    connections = 0
+    texts: list[str] = []
+
+    class Bot:
+        def stop_reading(self) -> None: ...
+
+    async def handle(connection: ServerConnection) -> None:
+        nonlocal connections
+        connections += 1
+        async for text in connection:
+            match read_request(text):
+                case Join() if connections == 1:
+                    await send(connection, JOINED, SeatOffer(1, "kuhn", "ladder.x", "mine"))
+                    while not seats:
+                        await asyncio.sleep(0)
+                    connection.transport.abort()
+                case Join() if not texts:
+                    seats[0]._hear(Bot(), b"VERSION:2.0.0\r\n")  # type: ignore[arg-type]
+                    await send(connection, replace(JOINED, seats={1: 0}))
+                    await send(connection, RunOver("ladder.x", 1, 1, "finished", "mine"))
+                    await send(connection, SeatOver(1))
+                case SeatText(text=said):
+                    texts.append(said)
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        ending = runner.run(answered(handle, most_runs=1, retry_s=0.01))
+    assert (connections, texts, ending.runs) == (2, ["VERSION:2.0.0\r\n"], {"finished": 1})
 
 
 def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: Path) -> None:
