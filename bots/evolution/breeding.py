@@ -328,8 +328,6 @@ def _require_genes(genes: int) -> None:
         raise EvolutionError(f"a mutation must change at least 1 gene, not {genes}")
 
 
-Children: TypeAlias = tuple[Chromosomes, Bools]
-"""Children that have not been evaluated, and the genes that the parent of each used, shape (children, genes)."""
 _HALF = np.uint64(32)
 
 
@@ -379,28 +377,27 @@ class Breeding:
 
     def offspring(
         self, genome: Genome, chromosomes: Chromosomes, used: Bools, fitness: Floats, random: np.random.Generator
-    ) -> Children:
+    ) -> Chromosomes:
         """The children of a population; with those of the elite that live on, as many as the population has."""
         wanted = len(chromosomes) - self.elite
         if not self.is_unique:
             return self._children(wanted, genome, chromosomes, used, fitness, random)
         known = chromosomes[best_first(fitness)[: self.elite]] if self.elite else chromosomes[:0]
-        parts: list[Children] = []
+        parts: list[Chromosomes] = []
         missing, everything = wanted, wanted + wanted // 4
         count = everything
         while missing:
-            children, of_parent = self._children(count, genome, chromosomes, used, fitness, random)
+            children = self._children(count, genome, chromosomes, used, fitness, random)
             kept = np.flatnonzero(_is_new(children, known))
             if not len(kept) and count == everything:
                 kept = np.arange(count)
             kept = kept[:missing]
             missing -= len(kept)
-            parts.append((children[kept], of_parent[kept]))
+            parts.append(children[kept])
             known = np.concatenate([known, children[kept]])
             # Some of those to come will be equal, too.
             count = min(everything, 2 * missing + 2) if len(kept) else everything
-        children, of_parent = map(np.concatenate, zip(*parts, strict=True))
-        return children, of_parent
+        return np.concatenate(parts)
 
     def _children(
         self,
@@ -410,7 +407,7 @@ class Breeding:
         used: Bools,
         fitness: Floats,
         random: np.random.Generator,
-    ) -> Children:
+    ) -> Chromosomes:
         pairs = (wanted + 1) // 2
         first, second = self.selection(fitness, 2 * pairs, random).reshape(2, pairs)
         exchanged = self.crossover(used[first], random)
@@ -421,7 +418,7 @@ class Breeding:
             of_parent = _crossed(used[first], used[second], exchanged)[:wanted]
         changed = random.random(wanted) < self.mutation_rate
         children[changed] = self.mutation(children[changed], of_parent[changed], genome, random)
-        return children, of_parent
+        return children
 
 
 def _crossed(one: NDArray[Any], other: NDArray[Any], exchanged: Bools) -> NDArray[Any]:

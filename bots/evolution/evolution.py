@@ -264,7 +264,7 @@ class Evolution:
             parents = self._evaluate(state.population, number, _MEASURE_PARENTS)
         random = self._random(number, _BREED)
         used = parents.used_genes(self._genome.genes)
-        children, _ = breeding.offspring(self._genome, state.population, used, parents.fitness, random)
+        children = breeding.offspring(self._genome, state.population, used, parents.fitness, random)
         alive = best_first(parents.fitness)[: breeding.survivors(len(state.population))]
         population = np.concatenate([state.population[alive], children])
         survivors = parents.of(alive)
@@ -302,7 +302,7 @@ class Evolution:
         used = np.ones(rivals.shape[:2], bool)
         order = best_first(fitness)
         random = self._random(number, _BREED_RIVALS)
-        children, _ = self._breeding.offspring(self._genome, rivals, used, fitness, random)
+        children = self._breeding.offspring(self._genome, rivals, used, fitness, random)
         if self._hall:
             hall = np.concatenate([hall, rivals[order[:1]]])[-self._hall :]
         return np.concatenate([rivals[order[: self._breeding.elite]], children, hall])
@@ -316,10 +316,9 @@ class Evolution:
         opponents: Chromosomes | None,
         rivals: Floats | None,
     ) -> State:
-        before = self._opponents if state is None else state.opponents
         history = () if state is None else state.history
         best = int(np.argmax(evaluation.fitness))
-        is_renewed = opponents is not before
+        is_renewed = opponents is not self.opponents
         is_champion = is_renewed and (self._opposition != "rivals" or self._hall > 0)
         if self._opposition == "fixed":
             is_champion = evaluation.fitness[best] > max([generation.best for generation in history], default=-np.inf)

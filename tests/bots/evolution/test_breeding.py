@@ -202,7 +202,13 @@ def test_new_values_reset_as_many_genes_as_asked() -> None:
 def test_children_take_whole_genes_of_their_parents() -> None:
     parents = np.arange(6 * 50 * 2, dtype=np.int16).reshape(6, 50, 2)
     used = generator().random((6, 50)) < 0.5
-    children, used_by_parents = Breeding(mutation_rate=0).offspring(WHOLE, parents, used, np.arange(6.0), generator())
+    used_by_parents = np.zeros_like(used)
+
+    def note(chromosomes: Any, used_by_parent: Any, *_: object) -> Any:
+        used_by_parents[:] = used_by_parent
+        return chromosomes
+
+    children = Breeding(mutation=note).offspring(WHOLE, parents, used, np.arange(6.0), generator())
     assert children.shape == parents.shape
     for child, of_parent in zip(children, used_by_parents, strict=True):
         owners = child[:, 0] // 100
@@ -222,7 +228,7 @@ def test_rates() -> None:
             mutation_rate=mutation_rate,
             mutation=shift_mutation(50),
         )
-        children, _ = breeding.offspring(WHOLE, parents, used, np.zeros(200), generator())
+        children = breeding.offspring(WHOLE, parents, used, np.zeros(200), generator())
         same = np.mean([child.tobytes() in known for child in children])
         assert same == pytest.approx(expected, abs=0.12)
 
@@ -230,14 +236,14 @@ def test_rates() -> None:
 def test_unique_children_are_all_different_as_long_as_that_is_possible() -> None:
     parents = Genome.alike(2, 0, 1, is_whole=True).random(40, generator())
     breeding = Breeding(is_unique=True, mutation=reset_mutation(2))
-    children, _ = breeding.offspring(
+    children = breeding.offspring(
         Genome.alike(2, 0, 1, is_whole=True), parents, np.ones((40, 2), bool), np.zeros(40), generator()
     )
     assert len(children) == 40
     assert len(np.unique(children[:4], axis=0)) == 4
     wide = Genome.alike(2, 0, 10_000, is_whole=True)
     parents = np.repeat(wide.random(1, generator()), 40, axis=0)
-    children, _ = breeding.offspring(wide, parents, np.ones((40, 2), bool), np.zeros(40), generator())
+    children = breeding.offspring(wide, parents, np.ones((40, 2), bool), np.zeros(40), generator())
     assert len(np.unique(children, axis=0)) == 40
 
 
@@ -245,7 +251,7 @@ def test_unique_children_equal_neither_the_elite_nor_each_other() -> None:
     genome = Genome.alike(2, 0, 12, is_whole=True)
     parents, fitness = genome.random(40, generator()), np.arange(40.0)
     breeding = Breeding(is_unique=True, elite=3, crossover_rate=0.5, mutation_rate=0.1)
-    children = breeding.offspring(genome, parents, np.ones((40, 2), bool), fitness, generator())[0].tolist()
+    children = breeding.offspring(genome, parents, np.ones((40, 2), bool), fitness, generator()).tolist()
     elite = parents[:-4:-1].tolist()
     assert len(children) == 37
     assert all(child not in (*elite, *children[:at]) for at, child in enumerate(children))
