@@ -206,7 +206,7 @@ class _Session:
         self.seconds = 0.0
         self.history: list[Mapping[str, Any]] = []
         self._plan, self._path, self._workers = plan, path, workers
-        self._apart, self._reached = 1, 0
+        self._apart = 1
         if begun is not None:
             with begun.parsing():
                 iteration, self.seconds = begun.header["iteration"], begun.header["seconds"]
@@ -244,8 +244,9 @@ class _Session:
                     for solver in self.solvers:
                         solver.iterate(pool)
                 else:
-                    for solver, state in zip(self.solvers, found, strict=True):
-                        solver.resume(self._reached, *state)
+                    reached, states = found
+                    for solver, state in zip(self.solvers, states, strict=True):
+                        solver.resume(reached, *state)
                 self.seconds += time.perf_counter() - before
                 if _is_check(self.iteration):
                     self._check(pool)
@@ -273,8 +274,8 @@ class _Session:
         averages = np.add.reduce([one.averages for one in self.solvers], dtype=np.float64)
         return as_strategy(self._plan.tree, self._plan.buckets, averages)
 
-    def _advanced_elsewhere(self, iterations: int | None) -> list[_CopyState]:
-        """All copies after some iterations: as many as take a while, but for the end."""
+    def _advanced_elsewhere(self, iterations: int | None) -> tuple[int, list[_CopyState]]:
+        """All copies after some iterations, and after how many: as many as take a while, but for the end."""
         assert self._workers is not None
         count = self._apart
         if iterations is not None:
@@ -282,9 +283,8 @@ class _Session:
         before, settings = time.perf_counter(), self._plan.settings
         asked = [(settings, copy, count, self.iteration, *state) for copy, state in enumerate(self._copies)]
         found = self._workers.map(_advance_elsewhere, *zip(*asked, strict=True))
-        self._reached = self.iteration + count
         self._apart = max(1, min(2 * self._apart, int(_APART_S / (time.perf_counter() - before) * count)))
-        return found
+        return self.iteration + count, found
 
     @property
     def _copies(self) -> list[_CopyState]:

@@ -341,9 +341,9 @@ class Solution:
 
 
 def solution(form: SequenceForm, plans: Plans, steps: tuple[Reached, ...], *, game: str, algorithm: str) -> Solution:
-    """A solution of the game of this name; `steps` are those of `converge`."""
+    """A solution of the game of this name; `steps` are those of `converge`, of which the last is of these plans."""
     strategies = tuple(_strategy(form, player, plan) for player, plan in enumerate(plans))
-    last = reached(form, plans, steps[-1].iterations if steps else None)
+    last = steps[-1] if steps else reached(form, plans)
     return Solution(
         game=game,
         players=form.game.players,
