@@ -34,7 +34,6 @@ from bots.errors import WorkersError
 _Result = TypeVar("_Result")
 _OnProgress: TypeAlias = Callable[[tuple[int, ...]], None]
 
-
 _MOST_LOSSES: Final = 3
 """Workers that may die one after another without a task being finished in between."""
 

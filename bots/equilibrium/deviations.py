@@ -19,10 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod, sqrt
 from statistics import NormalDist
-from typing import Final, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final
 
 from bots.equilibrium.bot import GAMES, EquilibriumBot, state_of
 from bots.sdk.view import View
@@ -41,7 +38,6 @@ from protocol import find_game
 
 FEWEST_DEALS: Final = 30
 """Deals in which a situation has to come up to have an interval."""
-_Vector: TypeAlias = NDArray[np.float64]
 _ROUNDING: Final = 1e-9
 """Chips: a cost below is that of an equilibrium's own actions, which the table has to ten digits."""
 _MOST_NAMED: Final = 20

@@ -25,12 +25,6 @@ from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState
 from engine.splitmix import MASK_64, STEP, mixed
 
-_ALL_FOLDS: Final = "all"
-_ROUND_FOLDS: Final = "round"
-_NO_FOLDS: Final = "none"
-_LOST: Final = "lost"
-WHOLE_HAND: Final = "whole"
-
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
@@ -63,12 +57,12 @@ class SimulationOptions:
         Literal["all", "round", "none"],
         "which folds say what share of the opponent's hands is left out from the weak end: all, among its actions in "
         "all rounds; round, among its answers to a bet in the present one; none, nothing is left out",
-    ] = _ALL_FOLDS
+    ] = "all"
     sunk: Annotated[
         Literal["lost", "whole"],
         "the chips we have put in before: lost, whatever we do, so that a fold is worth 0; whole, the values of call "
         "and raise are those of the whole hand, and a fold is worth 0 all the same",
-    ] = _LOST
+    ] = "lost"
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -145,9 +139,9 @@ class OpponentModel:
 
     def fold_share(self, which: str, round_: int) -> float:
         """How often it folded, 0 to 1; 0 where nothing has been seen. See `SimulationOptions.weakest`."""
-        if which == _NO_FOLDS:
+        if which == "none":
             return 0.0
-        cells = [cell for cells in self._counts for cell in cells] if which == _ALL_FOLDS else [self._counts[round_][1]]
+        cells = [cell for cells in self._counts for cell in cells] if which == "all" else [self._counts[round_][1]]
         actions = sum(map(sum, cells))
         return sum(cell[0] for cell in cells) / actions if actions else 0.0
 
@@ -192,7 +186,7 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
     sizes = batch_sizes(options)
     left_out = model.fold_share(options.weakest, view.round)
     shares, hands, of_hands = _draw(view.hole_cards, view.board, left_out, sizes, mixed(numbers))
-    spent = view.hand_committed[view.position] if options.sunk == WHOLE_HAND else 0
+    spent = view.hand_committed[view.position] if options.sunk == "whole" else 0
     values = [
         sum(size * sure + pot * share / 2 for (sure, pot), size, share in zip(of, sizes, shares, strict=True))
         / options.trials

@@ -258,7 +258,7 @@ def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, option
     invites_draws = danger.invites_draws(on_river=options.river_danger)
     can_fold = rule.passive is TableMove.FOLD
 
-    if options.reading == DETERMINISTIC:
+    if options.reading == "deterministic":
         if kind in WEAK and rule.passive is TableMove.CHECK:
             return float(danger.cards == 3)
         if straight_threat:
@@ -275,7 +275,6 @@ def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, option
     return options.chance_dry if is_dry else options.chance
 
 
-DETERMINISTIC: Final = "deterministic"
 _SIZE: Final = Interval(above=0, high=1_000_000)
 """Any larger size is all-in in every game."""
 
@@ -288,7 +287,7 @@ class RembrantOptions:
         Literal["deterministic", "probabilistic"],
         "how the board chooses between the two moves of a cell with a slash: deterministic, by fixed rules; "
         "probabilistic, by the three chances",
-    ] = DETERMINISTIC
+    ] = "deterministic"
     chance: Annotated[
         float,
         "0 to 1, probabilistic reading: the probability of the more aggressive move on a board that is neither dry nor "

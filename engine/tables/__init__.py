@@ -46,12 +46,6 @@ from os.path import dirname, join
 from engine.errors import TableError
 
 FOLDER = dirname(__file__)
-CATEGORY_SHIFT = 12
-"""A hand rank shifted right by this is its category."""
-
-HASHED_CARDS = 7
-"""The hash covers hands of 1 to this many cards."""
-
 MOST_OPPONENTS = 9
 TRIALS = 1_000_000
 """Showdowns behind each number before the flop against two or more opponents."""

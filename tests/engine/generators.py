@@ -42,11 +42,17 @@ from engine.duels import BOARDS, DUELS, ROW, ROWS, duel_row
 from engine.equity import Equity, compile_kernels, equity_of_counts, sampled_equity
 from engine.kernels.matchups import boards_from, count_wins
 from engine.kernels.showdowns import count_rank_patterns
-from engine.tables import CATEGORY_SHIFT, HAND_RANKS, HASHED_CARDS, PREFLOP, RankTables, TableFile
+from engine.tables import HAND_RANKS, PREFLOP, RankTables, TableFile
 
 # ---- hand ranks
 
 RANKS = 13
+CATEGORY_SHIFT = 12
+"""A hand rank shifted right by this is its category."""
+
+HASHED_CARDS = 7
+"""The hash covers hands of 1 to this many cards."""
+
 ROW_BITS = (10, 11, 11, 11, 12, 12, 13)
 """Row bits for 1..7 cards, about where the file is smallest: fewer leave wide gaps in the rows, more add offsets."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bots.lp_mc.simulation import WHOLE_HAND, OpponentModel, SimulationOptions
+from bots.lp_mc.simulation import OpponentModel, SimulationOptions
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Card, Deal, hand_values, nearest_legal, rank_hand
 from engine.equity import preflop_equity
@@ -90,5 +90,5 @@ def simulate_slowly(
                         answer = opponents_action(model, state.round, owes, aggression, options.prior)
                     state = state.after(nearest_legal(answer, state))
                 totals[action] += hand_values(state, deal)[view.position]
-    put_in = 0 if options.sunk == WHOLE_HAND else view.hand_committed[view.position]
+    put_in = 0 if options.sunk == "whole" else view.hand_committed[view.position]
     return {action.kind: total / options.trials + put_in for action, total in totals.items()}
