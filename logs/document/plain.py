@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import math
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -35,22 +35,10 @@ def json_data(document: Document) -> Any:
     """What JSON contains of a document: its data if it has any, otherwise its facts, tables and sentences."""
     from pydantic import TypeAdapter
 
-    if document.data is not None:
-        return _finite(TypeAdapter(type(document.data)).dump_python(document.data, mode="json"))
-    return _finite(_parts_data(document))
-
-
-def _finite(value: Any) -> Any:
-    """The value with None for what JSON has no number for: infinite, or not a number."""
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case dict():
-            return {name: _finite(one) for name, one in value.items()}
-        case list() | tuple():
-            return list(map(_finite, value))
-        case _:
-            return value
+    data = document.data
+    data = _parts_data(document) if data is None else TypeAdapter(type(data)).dump_python(data, mode="json")
+    # JSON has no number for what is infinite or not a number: null.
+    return json.loads(json.dumps(data), parse_constant=lambda name: None)
 
 
 def _parts_data(document: Document) -> dict[str, Any]:
