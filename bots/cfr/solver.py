@@ -304,7 +304,7 @@ def comparison_document(game: str, bots: tuple[str, str], won: RunningMean, seed
         f"{bot} against {other} in {short_name(game)}",
         (sentence,),
         (Fact("game", short_name(game)), Fact("bot", bot), Fact("against", other)),
-        data={**data, "mbb_per_game": won.mean, "half_width_95": won.half_width_95},
+        data={**data, "mbb_per_game": won.mean, "half_width_95": won.half_width()},
     )
 
 

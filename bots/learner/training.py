@@ -400,7 +400,7 @@ def earned(game: Game, values: Sequence[NDArray[np.float64]]) -> Estimate:
     """
     scores = np.concatenate([chips[:, :, 0].mean(axis=1) for chips in values]) * (1000 / game.big_blind)
     mean = RunningMean(scores.tolist())
-    return Estimate(mean.mean, mean.half_width_95)
+    return Estimate(mean.mean, mean.half_width())
 
 
 def unseen_deals(game: Game, tables: int, hands: int, seed: int) -> list[DealBatch]:

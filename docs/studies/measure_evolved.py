@@ -280,4 +280,4 @@ def match(chromosome: str, game: str, bot: str) -> dict[str, Measured]:
         if number % count == 0:
             won.add(1000 * of_deal / count / definition.big_blind)
             of_deal = 0.0
-    return {f"{game} {bot}": Measured(won.mean, won.half_width_95 or 0.0, won.count)}
+    return {f"{game} {bot}": Measured(won.mean, won.half_width() or 0.0, won.count)}

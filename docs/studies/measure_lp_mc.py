@@ -133,5 +133,5 @@ def matches(options: str, opponent: str, marks: Sequence[int]) -> list[Measured]
             won.add(of_deal / 2 / game.raise_sizes[0])
             of_deal = 0.0
         if number in marks:
-            found.append(Measured(won.mean, won.half_width_95 or 0.0, number))
+            found.append(Measured(won.mean, won.half_width() or 0.0, number))
     return found

@@ -48,4 +48,4 @@ def play(figure: str, deals: int = DEALS) -> dict[str, Measured]:
         if number % 2 == 0:
             won.add(500 * of_deal / game.big_blind)
             of_deal = 0.0
-    return {figure: Measured(won.mean, won.half_width_95 or 0.0, won.count)}
+    return {figure: Measured(won.mean, won.half_width() or 0.0, won.count)}

@@ -313,23 +313,18 @@ class RunningMean:
         return math.sqrt(self.squares / (self.count - 1) / self.count) if self.count > 1 else None
 
     def half_width(self, tail: float = TAIL_95) -> float | None:
-        """Half an interval of the mean, with `tail` the probability of each side; None below `FEWEST_UNITS`, and for
-        equal numbers without bounds.
+        """Half an interval of the mean, 95 % or with `tail` the probability of each side; None below `FEWEST_UNITS`,
+        and for equal numbers without bounds.
         """
         return _half_width(self.count, self.mean, self.squares, self.bounds, tail)
 
     @property
-    def half_width_95(self) -> float | None:
-        """Half the 95 % interval of the mean; None as for `half_width`."""
-        return self.half_width()
-
-    @property
     def estimate(self) -> Estimate:
-        return Estimate(self.mean, self.half_width_95, self.standard_error)
+        return Estimate(self.mean, self.half_width(), self.standard_error)
 
     def rate(self, player: str, opponent: str) -> Rate | None:
         """The mean of scores in mbb per game as a `Rate`; None without any."""
-        return Rate(self.mean, self.half_width_95, player=player, opponent=opponent) if self.count else None
+        return Rate(self.mean, self.half_width(), player=player, opponent=opponent) if self.count else None
 
 
 class PlainMean(RunningMean):

@@ -469,7 +469,7 @@ class Monitor:
                 # No interval is narrower than the normal one, which costs less.
                 if count < FEWEST_UNITS_OF_WIDTH or scores.squares > count * (count - 1) * (width / Z_95) ** 2:
                     return False
-                half_width = scores.half_width_95
+                half_width = scores.half_width()
                 return half_width is not None and half_width <= width
             case Better():
                 return self.verdict is not None
@@ -484,7 +484,7 @@ class Monitor:
             return self._test.expected_more()
         if isinstance(self.rule, FixedDeals):
             return self.likely_units(0.0) - self.scores.count
-        if self.scores.half_width_95 is None or self.scores.standard_deviation is None:
+        if self.scores.half_width() is None or self.scores.standard_deviation is None:
             return None
         return max(1, self.likely_units(self.scores.standard_deviation, self.scores.mean) - self.scores.count)
 

@@ -198,9 +198,7 @@ def _seat(plan: ContestPlan, number: int, scores: Sequence[float]) -> RunSeat:
     for score in scores:
         mean.add(score)
     chips = round(math.fsum(scores) * plan.seatings * plan.game.big_blind / 1000, 6)
-    return RunSeat.new(
-        number, plan.names[number], chips=chips, mbb_per_game=mean.mean, half_width_95=mean.half_width_95
-    )
+    return RunSeat.new(number, plan.names[number], chips=chips, mbb_per_game=mean.mean, half_width_95=mean.half_width())
 
 
 def hosts_of(job: ActiveJob, connected_bots: ConnectedBots) -> list[BotHost]:

@@ -99,8 +99,8 @@ def test_over_both_seats_it_loses_to_nobody(name: str) -> None:
         bots = [EquilibriumBot(seed=1), make_bot(opponent, 2)]
         for record in self_play(name, bots, deals=5_000, seed=3, names=("us", "them")):
             won.add(sum(value for at, value in enumerate(record.values) if record.name_at(at) == "us"))
-        assert won.half_width_95 is not None
-        assert won.mean > -2 * won.half_width_95
+        assert won.half_width() is not None
+        assert won.mean > -2 * won.half_width()
 
 
 @pytest.mark.parametrize("name", [name for name in shipped_games() if name not in PLAYED])

@@ -107,7 +107,7 @@ def test_what_they_win_is_what_they_should(variant: Variant, pair: tuple[str, st
     won = RunningMean()
     for record in self_play(WIRE_NAMES[variant], bots, deals=20_000, seed=5, names=pair):
         won.add(sum(value for at, value in enumerate(record.values) if record.name_at(at) == pair[0]))
-    half_width = won.half_width_95
+    half_width = won.half_width()
     assert half_width is not None
     assert abs(won.mean - exact) < 2.5 * half_width
 

@@ -136,7 +136,7 @@ def sentences(players: int, runs: int, deals: int, chance: np.random.Generator) 
                         "ABCDEFGHIJ"[at],
                         chips=mean.mean,
                         mbb_per_game=mean.mean,
-                        half_width_95=mean.half_width_95,
+                        half_width_95=mean.half_width(),
                         half_width_of_best_95=mean.half_width(2 * TAIL_95 / players),
                     )
                     for at, mean in enumerate(means)
@@ -172,7 +172,7 @@ def test_a_contest_ended_by_a_test_holds_what_it_prints(players: int) -> None:
         for at in range(99, deals, 50):
             for score in column[mean.count : at + 1].tolist():
                 mean.add(score)
-            half_width = mean.half_width_95
+            half_width = mean.half_width()
             if half_width is not None and abs(mean.mean) > half_width:
                 ends += 1
                 break

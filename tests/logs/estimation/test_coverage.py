@@ -30,7 +30,7 @@ def coverage(name: str, runs: int, units: int, seed: int = 1) -> tuple[float, fl
             # As if the scores had been added one by one.
             running.count, running.mean = units, float(scores.mean())
             running.squares = float(((scores - running.mean) ** 2).sum())
-            half_width = running.half_width_95
+            half_width = running.half_width()
             assert half_width is not None
             plain = Z_95 * math.sqrt(running.squares / (units - 1) / units)
             ours.append(abs(running.mean) <= half_width)
@@ -99,9 +99,9 @@ def ever_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
             missed[start : start + len(scores)] |= (wealth[:, FEWEST_UNITS - 1 :] >= 40).any(axis=1)
             richest = max(richest, float(wealth[0, -1]))
         running = AnyTimeMean(scores[0].tolist(), (of.lowest, of.highest))
-        assert running.half_width_95 is not None
+        assert running.half_width() is not None
         # Both sides of the interval are as wide as the wider one, so it may hold a mean that a gambler has refuted.
-        assert richest > 39.99 or abs(running.mean) <= running.half_width_95
+        assert richest > 39.99 or abs(running.mean) <= running.half_width()
     return float(missed.mean())
 
 
@@ -135,7 +135,7 @@ def held_at_stop(name: str, units: int, runs: int) -> float:
                 monitor.add(score)
                 if monitor.is_decided:
                     break
-        half_width = monitor.scores.half_width_95
+        half_width = monitor.scores.half_width()
         assert half_width is not None
         assert half_width <= rule.half_width_mbb
         hits += abs(monitor.scores.mean) <= half_width
@@ -161,7 +161,7 @@ def test_what_holds_at_the_stop_is_as_the_module_says(name: str) -> None:
 def test_no_interval_of_equal_scores_could_be_much_narrower(units: int, most: float) -> None:
     """A loss at the bound that has this probability is not seen in one run of forty."""
     probability = 1 - 0.025 ** (1 / units)
-    half_width = RunningMean([0.0] * units, (-200_000.0, 200_000.0)).half_width_95
+    half_width = RunningMean([0.0] * units, (-200_000.0, 200_000.0)).half_width()
     assert half_width is not None
     assert 1 <= half_width / (probability * 200_000) <= most
 
@@ -191,7 +191,7 @@ def test_intervals_by_betting_are_wider(name: str, units: int) -> None:
     for scores in drawn(name, 100, units):
         parts = (scores - of.lowest) / reach
         width = (1 - bet_below(1 - parts, 0.025) - bet_below(parts, 0.025)) * reach
-        half_width = RunningMean(scores.tolist(), (of.lowest, of.highest)).half_width_95
+        half_width = RunningMean(scores.tolist(), (of.lowest, of.highest)).half_width()
         assert half_width is not None
         ratios.append(width / 2 / half_width)
     assert 1.05 < np.median(ratios) < 1.25

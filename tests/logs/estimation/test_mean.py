@@ -40,20 +40,20 @@ def test_too_few_say_nothing() -> None:
     assert (running.count, running.mean, running.variance, running.standard_deviation) == (1, 5.0, None, None)
     while running.count < FEWEST_UNITS - 1:
         running.add(running.count % 2)
-    assert running.half_width_95 is None
+    assert running.half_width() is None
     running.add(1)
-    assert running.half_width_95 is not None
+    assert running.half_width() is not None
     any_time = AnyTimeMean([0.0, 1.0] * 49, (0, 1))
-    assert any_time.half_width_95 is None
+    assert any_time.half_width() is None
     any_time.add(1)
     any_time.add(1)
-    assert any_time.half_width_95 is not None
+    assert any_time.half_width() is not None
 
 
 def test_the_half_width_is_so_many_standard_errors() -> None:
     running = RunningMean([0.0, 10.0] * 200)
     error = math.sqrt(25 * 400 / 399 / 400)
-    assert running.half_width_95 == pytest.approx(Z_95 * error)
+    assert running.half_width() == pytest.approx(Z_95 * error)
     assert abs(Z_95 - statistics.NormalDist().inv_cdf(0.975)) < 1e-6
 
 
@@ -106,20 +106,20 @@ def test_no_interval_takes_more_units_than_one_that_is_narrower_than_any() -> No
 def test_scores_that_were_all_equal_are_not_certain() -> None:
     """What was never seen may still have happened in 3.7 / n of the deals."""
     equal = RunningMean([-750.0] * 1000, (-24_000, 24_000))
-    assert equal.half_width_95 == pytest.approx(24_750 * 3.689 / 1000, rel=1e-3)
-    assert RunningMean([-750.0] * 1000).half_width_95 is None
+    assert equal.half_width() == pytest.approx(24_750 * 3.689 / 1000, rel=1e-3)
+    assert RunningMean([-750.0] * 1000).half_width() is None
 
 
 def test_no_interval_is_wider_than_the_bounds() -> None:
     few = RunningMean([-2.0, 2.0] * 50, (-2, 2))
-    assert few.half_width_95 == pytest.approx(Z_95 * 0.2, rel=0.2)
+    assert few.half_width() == pytest.approx(Z_95 * 0.2, rel=0.2)
     assert RunningMean([2.0] * 100, (-2, 2)).half_width(1e-50) == 4.0
 
 
 def any_time_errors(count: int, bounds: tuple[float, float]) -> float:
     """The any-time half width in standard errors."""
     running = AnyTimeMean([-1.0, 1.0] * (count // 2), bounds)
-    half_width = running.half_width_95
+    half_width = running.half_width()
     assert half_width is not None
     assert running.standard_deviation is not None
     return half_width / running.standard_deviation * math.sqrt(count)
@@ -132,7 +132,7 @@ def test_what_looking_at_any_time_costs(count: int, bounds: tuple[float, float],
 
 def test_equal_scores_at_any_time() -> None:
     equal = AnyTimeMean([0.0] * 1000, (-24_000, 24_000))
-    assert equal.half_width_95 == pytest.approx(5 * 24_000 / 1000, rel=0.1)
+    assert equal.half_width() == pytest.approx(5 * 24_000 / 1000, rel=0.1)
     with pytest.raises(ValueError, match="a score of 24001 mbb is out of bounds: -24000 to 24000"):
         equal.add(24_001)
 
@@ -141,7 +141,7 @@ def test_equal_scores_at_any_time() -> None:
 def test_intervals_do_not_depend_on_the_side_they_are_seen_from(scores: list[float]) -> None:
     for kind in (RunningMean, AnyTimeMean):
         ours, theirs = kind(scores, (-10, 20)), kind([-score for score in scores], (-20, 10))
-        assert ours.half_width_95 == pytest.approx(theirs.half_width_95, rel=1e-6)
+        assert ours.half_width() == pytest.approx(theirs.half_width(), rel=1e-6)
 
 
 # ---- sums
@@ -158,13 +158,13 @@ def test_mean_and_interval_are_the_textbooks() -> None:
     numbers = [chance.gauss(3, 200) for _ in range(1000)]
     found = mean_of(numbers)
     assert found.mean == pytest.approx(statistics.fmean(numbers))
-    assert found.half_width_95 == pytest.approx(1.959964 * statistics.stdev(numbers) / math.sqrt(1000))
+    assert found.half_width() == pytest.approx(1.959964 * statistics.stdev(numbers) / math.sqrt(1000))
 
 
 def test_few_numbers_have_no_interval() -> None:
     numbers = [float(i % 7) for i in range(FEWEST_UNITS)]
-    assert mean_of(numbers[1:]).half_width_95 is None
-    assert mean_of(numbers).half_width_95 == pytest.approx(Z_95 * statistics.stdev(numbers) / 10)
+    assert mean_of(numbers[1:]).half_width() is None
+    assert mean_of(numbers).half_width() == pytest.approx(Z_95 * statistics.stdev(numbers) / 10)
 
 
 def test_an_estimate_in_another_unit() -> None:
@@ -173,7 +173,7 @@ def test_an_estimate_in_another_unit() -> None:
 
 @pytest.mark.parametrize("number", [-50, 0.1, 1 / 3, 20000])
 def test_numbers_that_are_all_the_same_say_nothing_of_their_spread(number: float) -> None:
-    assert mean_of([number] * 1000).half_width_95 is None
+    assert mean_of([number] * 1000).half_width() is None
 
 
 def test_a_million_hands_for_all_chips_lose_nothing() -> None:
@@ -183,4 +183,4 @@ def test_a_million_hands_for_all_chips_lose_nothing() -> None:
     exact = statistics.pvariance(numbers) * len(numbers) / (len(numbers) - 1)
     found = mean_of([float(number) for number in numbers] * 50)
     width = Z_95 * math.sqrt(exact * (1 - 1 / 20_000) / (1 - 1e-6) / 1_000_000)
-    assert found.half_width_95 == pytest.approx(width, rel=1e-10)
+    assert found.half_width() == pytest.approx(width, rel=1e-10)

@@ -79,4 +79,4 @@ def test_the_rate_of_a_running_mean() -> None:
     assert running.rate("Ann", "Bob") == Rate(3.0, None, player="Ann", opponent="Bob")
     for score in [10.0, -4.0] * 51:
         running.add(score)
-    assert running.rate("Ann", "Bob") == Rate(3.0, running.half_width_95, player="Ann", opponent="Bob")
+    assert running.rate("Ann", "Bob") == Rate(3.0, running.half_width(), player="Ann", opponent="Bob")

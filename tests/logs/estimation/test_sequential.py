@@ -80,7 +80,7 @@ def test_looking_at_an_ordinary_interval_all_the_time_would_fail_the_same_trial(
         running = RunningMean()
         for score in of.stream(seed, 1500):
             running.add(score)
-            half_width = running.half_width_95
+            half_width = running.half_width()
             if half_width is not None and running.mean > half_width:
                 wrong += 1
                 break

@@ -143,7 +143,7 @@ def test_a_width() -> None:
     chance = random.Random(1)
     while not monitor.is_decided:
         monitor.add(chance.gauss(0, 1000))
-        half_width = monitor.scores.half_width_95
+        half_width = monitor.scores.half_width()
         if monitor.scores.count < 100:
             assert monitor.expected_more() is None
         else:

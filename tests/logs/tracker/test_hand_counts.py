@@ -638,5 +638,5 @@ def test_a_deal_in_several_seatings_is_one_unit(
         means = RunningMean([sum(deal) / seatings for deal in zip(*won, strict=True)], score_bounds(LIMIT6))
         assert (found.hands, found.deals) == (120 * seatings, 120)
         assert found.mbb_per_game.mean == pytest.approx(means.mean)
-        assert found.mbb_per_game.half_width == pytest.approx(means.half_width_95)
+        assert found.mbb_per_game.half_width == pytest.approx(means.half_width())
         assert found.mbb_per_game.error == pytest.approx(means.standard_error, abs=1e-3)

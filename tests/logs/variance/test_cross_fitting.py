@@ -124,7 +124,7 @@ def intervals_hold(game: Game, deals: int, runs: int) -> list[float]:
         for at, mean in enumerate(found):
             unit = RunningMean(bounds=bounds)
             unit.count, unit.mean, unit.squares = deals, 1000 * mean.mean, 1e6 * mean.variance * (deals - 1)
-            half = unit.half_width_95
+            half = unit.half_width()
             assert half is not None
             held[at] += abs(1000 * (mean.mean - exact)) <= half
     return (held / runs).tolist()
