@@ -246,11 +246,12 @@ def _bot(server: ServerParts, game: ServerGame, name: str) -> Document:
     if game.game.num_players == 2:
         names = {number: _name(rating.bot) for number, rating in rated.items()}
         own = {version.version for version in versions}
-        met = sorted(
+        met = [
             (names.get(mine, "?"), names.get(other, "?"), rate)
             for (mine, other), rate in _against(server, game, names).items()
             if mine in own
-        )
+        ]
+        met.sort(key=lambda one: one[:2])
         against = ("bot", Column("opponent"), Column("won", "+,.0f", "mbb/g"))
         sections += [Section("Opponents", (Table.of("Opponents", against, met),))] if met else []
     runs = records.runs(server.store, game=game.name, bot=name, most=_RUNS_OF_A_BOT)

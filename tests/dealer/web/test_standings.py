@@ -76,6 +76,21 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
     visit(small_house(), talk, tmp_path)
 
 
+def test_a_bot_has_a_page_before_its_opponents_are_rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.web.standings.crosstable.standings", lambda store, game: [])
+    _, game = find_game("kuhn")
+    bots = bots_for(game, ("random", "calling", "folding"))
+    settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots),))
+
+    async def talk(one: Visit) -> None:
+        for other in ("calling", "folding"):
+            await finished(one, await submit(one, players=["random", other]))
+        bot = await one.browser.get(f"/bots/{GAME}/random")
+        assert (bot.status_code, len(links(bot.text, "/pairs/"))) == (200, 2)
+
+    visit(settings, talk, tmp_path)
+
+
 def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
     _, game = find_game("kuhn.limit.3p")
     bots = bots_for(game, ("random", "calling", "folding"))
