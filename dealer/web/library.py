@@ -117,10 +117,19 @@ class Counting:
         self._thread.shutdown(cancel_futures=True)
 
 
-def _with_new_hands(run: WatchedRun) -> WatchedRun:
-    with run.lock:
-        run.look()
-    return run
+def _open_runs() -> Callable[..., WatchedRun]:
+    """`WatchedRun`, with new hands taken in; of the runs that were asked for last, each is read once."""
+    kept, lock = lru_cache(_MOST_OPEN)(WatchedRun), threading.Lock()
+
+    def open_run(*about: object) -> WatchedRun:
+        # The cache alone would have two visitors read a run that is new to both.
+        with lock:
+            run = kept(*about)
+        with run.lock:
+            run.look()
+        return run
+
+    return open_run
 
 
 class LocalLibrary:
@@ -139,8 +148,7 @@ class LocalLibrary:
         self._paths = list(paths)
         self._find = find
         self._live = live
-        # Of the runs that were asked for last, each is read once.
-        self._watched = lru_cache(_MOST_OPEN)(WatchedRun)
+        self._open = _open_runs()
 
     def _found(self) -> dict[str, Path]:
         found: dict[str, Path] = {}
@@ -178,7 +186,7 @@ class LocalLibrary:
         path = self._found().get(key)
         if path is None:
             return None
-        return ShownRun(_with_new_hands(self._watched(path, key, self._find)), Access(), self._live)
+        return ShownRun(self._open(path, key, self._find), Access(), self._live)
 
 
 _ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}
@@ -237,8 +245,7 @@ class ServerLibrary:
 
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
-        # Of the runs that were asked for last, each is read once.
-        self._watched = lru_cache(_MOST_OPEN)(WatchedRun)
+        self._open = _open_runs()
         self._tables: dict[int, tuple[LiveMatches, Callable[[], None]]] = {}
         self._lock = threading.Lock()
 
@@ -282,7 +289,7 @@ class ServerLibrary:
             raise WebError(404, access.words(reason) or "The files of this run have been removed.")
         with self._lock:
             tables = self._tables_of(row)
-        run = _with_new_hands(self._watched(path, key))
+        run = self._open(path, key)
         return ShownRun(run, access, tables, reason, row.unrated, self._practice_path(job))
 
     def _practice_path(self, job: Job) -> str:

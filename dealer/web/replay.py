@@ -147,9 +147,7 @@ class Pages:
             exports = tuple(Link(name, f"{here}/export/{name}") for name in formats) if found.sees_cards else ()
             names = ", ".join(map(shown, match.hands.names))
             hands = _hands_table(found.run.key, match, islice(match.hands.summaries(start), min(_PAGE, count - start)))
-            nothing = (
-                "There are none." if found.sees_cards else "They are public when their cards are not played any more."
-            )
+            nothing = "There are none." if found.sees_cards else _NOT_PUBLIC
             earlier = (Link("First", "?page=1"), Link("Earlier", f"?page={page - 1}")) if page > 1 else ()
             later = (Link("Later", f"?page={page + 1}"), Link("Last", f"?page={last}")) if page < last else ()
             return {

@@ -6,12 +6,16 @@ import html
 import json
 import re
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from markupsafe import escape
 
 import dealer.library
+from dealer.watching import WatchedRun
+from dealer.web import library
 from engine import DealKey, Seed
 from logs.acpc_log.reader import read_log
 from logs.view import views_of
@@ -52,6 +56,23 @@ def test_every_link_leads_somewhere(run: Path, tournament: Path) -> None:
         assert any("/export/log" in path for path in seen)
         assert any("/contest/" in path for path in seen)
         assert any(path.endswith("/acpc") for path in seen)
+
+
+def test_two_visitors_of_a_run_that_is_new_to_both_read_it_once(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[WatchedRun] = []
+
+    class Slow(WatchedRun):
+        def __init__(self, path: Path, key: str) -> None:
+            made.append(self)
+            time.sleep(0.1)
+            super().__init__(path, key)
+
+    monkeypatch.setattr(library, "WatchedRun", Slow)
+    open_run = library._open_runs()
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(lambda _: open_run(run, "a run"), range(2))
+    assert first is second
+    assert made == [first]
 
 
 def test_a_contest_shows_its_result_its_curve_and_what_is_worth_a_look(run: Path) -> None:
