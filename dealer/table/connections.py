@@ -366,6 +366,7 @@ class Connections:
             self._paused.add(connection)
             self._needs_step = True
         elif self.match.buffered_bytes(connection.seat) > self._max_unsent_bytes:
+            connection.sock.receive = lambda data: None
             self._on_closed(connection)
 
     def _on_closed(self, connection: Connection) -> None:

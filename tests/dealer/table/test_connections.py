@@ -13,6 +13,7 @@ import pytest
 from dealer.match import MatchSetup, Phase
 from dealer.match.faults import FaultKind
 from dealer.reference.command import failure_text
+from dealer.table.links import Link, OpenSeat
 from engine import Seat
 from protocol import ReceivedState, Reply
 from tests.dealer.helpers import (
@@ -294,6 +295,29 @@ def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None:
         assert playing.match.phase is Phase.FINISHED
         assert len(playing.seen.faults) == lines
         assert {(fault.seat, fault.kind) for fault in playing.seen.faults} == {(1, FaultKind.MALFORMED_REPLY)}
+
+    run_async(main())
+
+
+def test_a_link_that_floods_out_of_turn_is_heard_no_more() -> None:
+    """It has no socket in which the rest could wait: the match sees a player that has left, once it is to act."""
+
+    async def main() -> None:
+        seat, setup = OpenSeat(), setup_of(KUHN, 1, limits=limits(hand_s=1e9, per_hand_s=1e9))
+        playing = Playing(setup, listeners={Seat(1): seat}, max_unsent_bytes=10_000).start()
+        client = await playing.client(0)
+        link = Link(lambda data: None, lambda: None)
+        seat.take(link)
+        link.receive(VERSION)
+        event = await client.question()
+        assert event is not None
+        for _ in range(100):
+            link.receive(b"junk\n" * 1000)
+        assert 10_000 < playing.match.buffered_bytes(Seat(1)) < 80_000
+        await client.send(client.session.send(Reply(always("c")(event))))
+        await playing.over()
+        assert playing.fault == (1, FaultKind.DISCONNECT)
+        await client.close()
 
     run_async(main())
 
