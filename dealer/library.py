@@ -36,6 +36,7 @@ from dealer.run.resume import check_match, extend_log
 from dealer.run.settings import Command, RunSettings, Score, read_config, validated
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
+from engine.errors import quoted
 from logs.estimation import FixedDeals
 from logs.formats import ExportWarning
 from logs.whole_file import write_whole
@@ -337,15 +338,15 @@ def _takes_settings(function: _Function) -> _Function:
     return function
 
 
-_Folder: TypeAlias = str | os.PathLike[str]
+_Path: TypeAlias = str | os.PathLike[str]
 
 
 @_takes_settings
 def play(
-    game: str,
+    game: _Path,
     bots: Sequence[str],
     *,
-    out: _Folder | None = None,
+    out: _Path | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
     **settings: Any,
@@ -373,10 +374,10 @@ def play(
 
 @_takes_settings
 async def play_async(
-    game: str,
+    game: _Path,
     bots: Sequence[str],
     *,
-    out: _Folder | None = None,
+    out: _Path | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
     **settings: Any,
@@ -387,11 +388,11 @@ async def play_async(
 
 @_takes_settings
 def tournament(
-    games: Sequence[str],
+    games: Sequence[_Path],
     bots: Sequence[str],
     *,
     format: str = "round-robin",
-    out: _Folder | None = None,
+    out: _Path | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
     **settings: Any,
@@ -423,11 +424,11 @@ def tournament(
 
 @_takes_settings
 async def tournament_async(
-    games: Sequence[str],
+    games: Sequence[_Path],
     bots: Sequence[str],
     *,
     format: str = "round-robin",
-    out: _Folder | None = None,
+    out: _Path | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
     **settings: Any,
@@ -439,7 +440,7 @@ async def tournament_async(
 
 
 def resume(
-    folder: _Folder,
+    folder: _Path,
     *,
     deals: int | None = None,
     on_progress: OnProgress | None = None,
@@ -463,7 +464,7 @@ def resume(
 
 
 async def resume_async(
-    folder: _Folder,
+    folder: _Path,
     *,
     deals: int | None = None,
     on_progress: OnProgress | None = None,
@@ -476,13 +477,14 @@ async def resume_async(
 def _run_of(kind: type[_Result], settings: dict[str, Any], **own: object) -> Callable[[Path], Run[_Result]]:
     """Make the run of a function in a folder: a play or a tournament, by the kind of its result."""
     command = Command.PLAY if kind is ContestResult else Command.TOURNAMENT
+    refuse(("command" in settings, "command", f"it follows from the function, here {command}"))
     return partial(new_run, validated(settings | own | {"command": command}))
 
 
 def _play_here(
     twin: Callable[..., object],
     make: Callable[[Path], Run[_Result]],
-    out: _Folder | None,
+    out: _Path | None,
     on_progress: OnProgress | None,
     watch: Watch | None,
 ) -> _Result:
@@ -493,20 +495,25 @@ def _play_here(
         pass
     else:
         raise RuntimeError(f"an event loop is running in this thread: await dealer.{twin.__name__}(...) instead")
-    with _kept_or_temporary(out) as folder, asyncio.Runner(loop_factory=new_event_loop) as runner:
-        result = runner.run(make(folder).play(on_progress, watch))
+    with _made(make, out, on_progress, watch) as run, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        result = runner.run(run.play(on_progress, watch))
         if result.outcome is Outcome.INTERRUPTED:
             raise KeyboardInterrupt
         return _without_folder(result, is_kept=out is not None)
 
 
 @contextlib.contextmanager
-def _kept_or_temporary(out: _Folder | None) -> Iterator[Path]:
+def _made(
+    make: Callable[[Path], Run[_Result]], out: _Path | None, on_progress: object, watch: object
+) -> Iterator[Run[_Result]]:
+    """Make a run in its folder, or without `out` in a temporary one, once its callbacks are known to be some."""
+    callbacks = ("on_progress", on_progress), ("watch", watch)
+    refuse(*((not (c is None or callable(c)), name, f"must be a function, not {quoted(c)}") for name, c in callbacks))
     if out is not None:
-        yield Path(out)
+        yield make(Path(out))
         return
     with tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+        yield make(Path(folder))
 
 
 def _without_folder(result: _Result, *, is_kept: bool) -> _Result:
@@ -520,11 +527,11 @@ def _without_folder(result: _Result, *, is_kept: bool) -> _Result:
 
 
 async def _play_in_thread(
-    make: Callable[[Path], Run[_Result]], out: _Folder | None, on_progress: OnProgress | None, watch: Watch | None
+    make: Callable[[Path], Run[_Result]], out: _Path | None, on_progress: OnProgress | None, watch: Watch | None
 ) -> _Result:
     """Make a run and play it in a thread with a loop of its own; callbacks run in the loop of the caller."""
-    with _kept_or_temporary(out) as folder:
-        return _without_folder(await _run_in_thread(make(folder), on_progress, watch), is_kept=out is not None)
+    with _made(make, out, on_progress, watch) as run:
+        return _without_folder(await _run_in_thread(run, on_progress, watch), is_kept=out is not None)
 
 
 async def _run_in_thread(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:

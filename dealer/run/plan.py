@@ -381,8 +381,12 @@ def settle(settings: RunSettings) -> Plan:
     Raises:
         ConfigError: a game or a player cannot be found, or settings contradict each other.
     """
-    if settings.directory is not None and not os.path.isdir(settings.directory):
-        raise _problem("directory", f"commands cannot start in {settings.directory}: there is no such folder")
+    directory = settings.directory
+    is_missing = directory is not None and not os.path.isdir(directory)
+    refuse(
+        (not settings.games, "games", "name at least one game"),
+        (is_missing, "directory", f"commands cannot start in {directory}: there is no such folder"),
+    )
     games = tuple([_find_game(name, settings) for name in settings.games])
     limits = TimeLimits(
         response_us=round(settings.t_response_s * 1e6),
@@ -477,6 +481,11 @@ def _find_players(settings: RunSettings, games: Sequence[NamedGame], limits: Tim
             not is_tournament and len(games) > 1,
             "games",
             "a play has one game; a tournament can have several",
+        ),
+        (
+            not is_tournament and settings.format is not Format.ROUND_ROBIN,
+            "format",
+            f"'{settings.format}' says which bots of a tournament meet; a play has one contest",
         ),
         (not is_tournament and len(bots) != seats, "bots", f"{most.shown} needs {seats} players, {given}"),
     )

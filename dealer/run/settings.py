@@ -135,6 +135,10 @@ def check_address(text: str) -> str:
     return text
 
 
+def _path_text(path: Any) -> Any:
+    return os.fspath(path) if isinstance(path, os.PathLike) else path
+
+
 def _formats(formats: Any) -> Any:
     words = formats if isinstance(formats, list | tuple) else [formats]
     if formats is None or not words or not all(isinstance(word, str) for word in words):
@@ -150,6 +154,7 @@ def _ports(ports: Any) -> Any:
     return words
 
 
+_PathText: TypeAlias = Annotated[str, BeforeValidator(_path_text)]
 Host: TypeAlias = Annotated[str, "Address to listen on; 0.0.0.0 admits other machines.", AfterValidator(check_address)]
 CardSeed: TypeAlias = Annotated[
     Seed | None, "Seed of the cards.", _SEEDS, _SeedSetting(), Wording(otherwise="a new one")
@@ -248,9 +253,9 @@ class RunSettings:
     command: Annotated[Command, "What is run: a contest, a tournament, or a contest with a person.", _FILE] = (
         Command.PLAY
     )
-    games: Annotated[
-        tuple[str, ...], "The games, by their names or files; a single one is 'game'.", Field(min_length=1), _FILE
-    ] = ("limit",)
+    games: Annotated[tuple[_PathText, ...], "The games, by their names or files; a single one is 'game'.", _FILE] = (
+        "limit",
+    )
     bots: Annotated[
         tuple[BotSettings, ...],
         "The players: texts, or tables with settings of their own.",
@@ -324,7 +329,7 @@ class RunSettings:
         Wording("FORMATS", group="Hand histories", otherwise="pokerstars, in games it supports"),
     ] = None
     histories: Annotated[
-        str | None,
+        _PathText | None,
         "Folder for the hand histories of all runs: a file per match, so that a tracker watches one folder.",
         Wording("DIR", otherwise="a folder per format in the run's own"),
     ] = None
@@ -343,7 +348,7 @@ class RunSettings:
         str, "Currency of hand histories: USD, EUR, GBP, or none for play money.", AfterValidator(_currency)
     ] = "USD"
     directory: Annotated[
-        str | None, "The folder in which commands start.", Wording(is_flag=False, otherwise="the current one")
+        _PathText | None, "The folder in which commands start.", Wording(is_flag=False, otherwise="the current one")
     ] = None
 
     def to_toml(self) -> str:

@@ -15,13 +15,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import dealer
 from dealer.library import new_run
 from dealer.run.settings import validated
+from protocol import find_game, format_game_definition
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by
 
@@ -146,6 +147,25 @@ def test_an_error_of_a_callback_is_raised_when_the_run_has_ended(
     assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "finished"
 
 
+def test_a_callback_that_cannot_be_called_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    bots, no_function = ["calling", "random"], cast("Any", 3)
+    with pytest.raises(dealer.ConfigError, match="on_progress: must be a function, not 3"):
+        dealer.play("kuhn", bots, out="run", on_progress=no_function, **FAST)
+    with pytest.raises(dealer.ConfigError, match="watch: must be a function, not 3"):
+        asyncio.run(dealer.play_async("kuhn", bots, out="run", watch=no_function, **FAST))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_games_and_folders_are_paths_or_texts(tmp_path: Path) -> None:
+    game = tmp_path / "my.game"
+    game.write_text(format_game_definition(find_game("limit")[1]))
+    settings: Any = {"export": "phh", "histories": tmp_path / "histories", "directory": tmp_path, **FAST}
+    result = dealer.play(game, ["calling", "random"], out=tmp_path / "run", **settings)
+    assert result.game == "my.game"
+    assert [path.suffix for path in (tmp_path / "histories").iterdir()] == [".phhs", ".phhs"]
+    assert isinstance(dealer.tournament([game], ["calling", "random"], **FAST), dealer.TournamentResult)
+
+
 def test_what_cannot_be_played_raises_the_errors_of_the_tree(tmp_path: Path) -> None:
     with pytest.raises(dealer.PlayerError, match="neither a built-in bot"):
         dealer.play("kuhn", ["calling", "nobody-at-all"])
@@ -154,6 +174,10 @@ def test_what_cannot_be_played_raises_the_errors_of_the_tree(tmp_path: Path) -> 
     assert error.value.problems[0].setting == "games"
     with pytest.raises(dealer.ConfigError, match="deals: must be at least"):
         dealer.play("kuhn", ["calling", "calling"], deals=0)
+    with pytest.raises(dealer.ConfigError, match=r"^games\.0: must be text, not 3$"):
+        dealer.play(3, ["calling", "calling"])  # type: ignore[arg-type]
+    with pytest.raises(dealer.ConfigError, match="command: it follows from the function, here play"):
+        dealer.play("kuhn", ["calling", "calling"], command="tournament")
     with pytest.raises(dealer.ListenError) as cannot_listen:
         dealer.play("kuhn", ["calling", "calling"], host="192.0.2.1")
     assert cannot_listen.value.host == "192.0.2.1"
