@@ -26,8 +26,9 @@ class Journal(Watcher):
             _log.info("match %s: started", setup.name)
         elif isinstance(event, FaultSeen):
             fault = event.fault
-            where = (setup.name, fault.seat + 1, setup.names[fault.seat], fault.hand_number)
-            _log.warning("match %s, seat %d (%s), hand %d: %s, %s", *where, fault.kind.value, fault.remedy.value)
+            hand = f"hand {fault.hand_number}" if fault.hand_number >= 0 else "before the first hand"
+            where = (setup.name, fault.seat + 1, setup.names[fault.seat], hand)
+            _log.warning("match %s, seat %d (%s), %s: %s, %s", *where, fault.kind.value, fault.remedy.value)
         elif isinstance(event, VersionDiffers):
             _log.warning("match %s: %s names another version than 2.0.0", setup.name, setup.names[event.seat])
         elif isinstance(event, StrayConnection):

@@ -25,6 +25,7 @@ from dealer.match import Match, Phase
 from dealer.match.causes import InternalError, NotStarted, StartProblem, sending_failed
 from dealer.match.events import SeatOpened, StrayConnection
 from dealer.match.faults import QUOTED_BYTES, FaultPolicy, StrayProblem
+from dealer.match.sentences import sentence_of
 from dealer.match.setup import Loss
 from dealer.table.links import Link, OpenSeat
 from dealer.table.listener import WOULD_BLOCK, Listener
@@ -408,9 +409,9 @@ class Connections:
         match = self.match
         if match.has_losses:
             for loss in match.take_losses():
-                seat = loss.cause.seat
-                _log.warning("%s: lost in hand %d by %s", self.label(seat), loss.hand_number, loss.cause)
-                self.close_seat(seat)
+                sentence = sentence_of(loss.cause, match.setup.names, loss.hand_number)
+                _log.warning("match %s: %s", match.setup.name, sentence)
+                self.close_seat(loss.cause.seat)
                 self.on_loss(loss)
             self.changes.notify()
         if self._returning:

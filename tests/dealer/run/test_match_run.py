@@ -904,7 +904,7 @@ def test_faults_and_restarts_are_logged(tmp_path: Path, caplog: pytest.LogCaptur
     run = _play(_plan(tmp_path, _failing_once(tmp_path, DIES), "random", on_fault=FaultPolicy.RESTART))
     assert run.failure is None
     lost, fault = _messages(caplog, logging.WARNING)
-    assert lost.startswith("match match, seat 1 (Bob): lost in hand 3 by NoAnswer(")
+    assert lost == "match match: Bob closed the connection in hand 3."
     assert fault == "match match, seat 1 (Bob), hand 3: crash, started again"
 
 
