@@ -174,13 +174,13 @@ class MatchRun(ABC):
         self.failure = text = sentence_of(cause, setup.names, hand)
         if not isinstance(cause, PlayerCause):
             return
-        seat = cause.seat
         kind, exit_code, last_lines = await self._details_of(cause)
         if exit_code is not None:
-            self.tally.exit_codes[seat] = exit_code
-        name = setup.names[seat] if isinstance(cause, NotStarted) and cause.others else ""
-        self.failure = text + process_sentences(exit_code, last_lines, name)
-        self._tell(FaultSeen(Fault(seat, kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED)))
+            self.tally.exit_codes[cause.seat] = exit_code
+        others = cause.others if isinstance(cause, NotStarted) else ()
+        self.failure = text + process_sentences(exit_code, last_lines, setup.names[cause.seat] if others else "")
+        for seat in (cause.seat, *others):
+            self._tell(FaultSeen(Fault(seat, kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED)))
 
     def _tell(self, event: Event) -> NotWritten | None:
         """Notify the watchers; returns why that failed, if it did."""

@@ -342,10 +342,14 @@ def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
     assert run.failure == "tcp#1 has not named its version within 1 s."
 
 
-def test_a_client_that_does_not_come(tmp_path: Path) -> None:
-    assert _fails(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=0.2))) == (
-        "tcp#1 and tcp#2 have not connected within 0.2 s."
-    )
+def test_two_clients_that_do_not_come(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = _play(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=0.2)))
+    assert run.failure == "tcp#1 and tcp#2 have not connected within 0.2 s."
+    assert run.tally.faults == [{"timeout": 1}, {"timeout": 1}]
+    assert _messages(caplog, logging.WARNING)[1:] == [
+        f"match match, seat {number} (tcp#{number}), before the first hand: timeout, the match ended"
+        for number in (1, 2)
+    ]
 
 
 def test_a_bot_that_speaks_something_else(tmp_path: Path) -> None:
