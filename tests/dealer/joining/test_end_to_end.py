@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -27,17 +26,52 @@ bots = ["raising", "mfs"]
 """
 
 
-def started(words: list[str], folder: Path, output: IO[str], token: str = "") -> subprocess.Popen[str]:
-    env = {**program_env(), "ARENA_TOKEN": token}
-    return subprocess.Popen([*ARENA, *words], cwd=folder, env=env, stdout=output, stderr=output, text=True)
+class Room(contextlib.ExitStack):
+    """A server, and clients with the token of its first user; all are killed at the end of the block."""
 
+    def __init__(self, folder: Path, config: str) -> None:
+        super().__init__()
+        self.folder = folder
+        (folder / "s.toml").write_text(config)
+        (self.port,) = free_ports(1)
+        self._token = ""
+        self._servers: list[subprocess.Popen[str]] = []
 
-def until_written(path: Path, text: str) -> str:
-    until_s = time.monotonic() + PATIENCE_S
-    while text not in (found := path.read_text()):
-        assert time.monotonic() < until_s, found
-        time.sleep(0.05)
-    return found
+    def serve(self) -> None:
+        """Start the server, for the first time or again."""
+        name = f"server{len(self._servers)}"
+        words = ["serve", "s.toml", "--port", "0", "--web-port", str(self.port), "--data", "data"]
+        self._servers.append(self.run(words, name))
+        if not self._token:
+            said = self.until_written(name, "cannot be shown again")
+            self._token = said.partition("Log in with: ")[2].split("\n")[0].replace(" ", ":")
+
+    def kill_server(self) -> None:
+        self._servers[-1].kill()
+        self._servers[-1].wait()
+
+    def join(self, name: str, *words: str) -> subprocess.Popen[str]:
+        """Start a client, which brings a bot of this name."""
+        return self.run(["join", f"127.0.0.1:{self.port}", "--name", name, *words], name)
+
+    def run(self, words: list[str], name: str) -> subprocess.Popen[str]:
+        output = self.enter_context((self.folder / f"{name}.txt").open("w"))
+        env = {**program_env(), "ARENA_TOKEN": self._token}
+        process = subprocess.Popen([*ARENA, *words], cwd=self.folder, env=env, stdout=output, stderr=output, text=True)
+        self.callback(process.wait)
+        self.callback(process.kill)
+        return process
+
+    def said(self, name: str) -> str:
+        """What a program has printed."""
+        return (self.folder / f"{name}.txt").read_text()
+
+    def until_written(self, name: str, text: str) -> str:
+        until_s = time.monotonic() + PATIENCE_S
+        while text not in (found := self.said(name)):
+            assert time.monotonic() < until_s, found
+            time.sleep(0.05)
+        return found
 
 
 @pytest.mark.slow
@@ -47,38 +81,14 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
         pytest.skip("there is no C compiler")
     subprocess.run([compiler, "-std=c99", "-o", tmp_path / "c_client", ROOT / "examples" / "client.c"], check=True)
     shutil.copy(ROOT / "examples" / "minimal_bot.py", tmp_path)
-    (tmp_path / "s.toml").write_text(CONFIG)
-    (port,) = free_ports(1)
     sdk = f"{sys.executable} minimal_bot.py"
     bots = {"c": "./c_client", "sdk": sdk, "built": "calling", "raising": "raising", "mfs": "mfs"}
-    serve = ["serve", "s.toml", "--port", "0", "--web-port", str(port), "--data", "data"]
-    with contextlib.ExitStack() as stack:
-
-        def run(words: list[str], name: str, token: str = "") -> subprocess.Popen[str]:
-            output = stack.enter_context((tmp_path / f"{name}.txt").open("w"))
-            process = started(words, tmp_path, output, token)
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            return process
-
-        server = run(serve, "server1")
-        said = until_written(tmp_path / "server1.txt", "cannot be shown again")
-        token = said.partition("Log in with: ")[2].split("\n")[0].replace(" ", ":")
+    with Room(tmp_path, CONFIG) as room:
+        room.serve()
 
         def join(name: str, *options: str) -> subprocess.Popen[str]:
-            given = [
-                "join",
-                f"127.0.0.1:{port}",
-                "--name",
-                name,
-                "--parallel",
-                "3",
-                *options,
-                "--",
-                *bots[name].split(),
-            ]
-            client = run(given, name, token)
-            until_written(tmp_path / f"{name}.txt", f"{name} has joined")
+            client = room.join(name, "--parallel", "3", *options, "--", *bots[name].split())
+            room.until_written(name, f"{name} has joined")
             return client
 
         staying = [join("c"), join("sdk")]
@@ -86,11 +96,10 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
         opponents = ("c", "sdk", "mfs", "raising")
         asking = join("built", *contests, *(word for name in opponents for word in ("--challenge", name)))
         time.sleep(3.0)
-        server.kill()
-        server.wait()
-        run(serve, "server2")
-        assert asking.wait(PATIENCE_S * 5) == 0, (tmp_path / "built.txt").read_text()
-        assert (tmp_path / "built.txt").read_text().count("all deals were played") == len(opponents)
+        room.kill_server()
+        room.serve()
+        assert asking.wait(PATIENCE_S * 5) == 0, room.said("built")
+        assert room.said("built").count("all deals were played") == len(opponents)
         for client in staying:
             client.send_signal(signal.SIGINT)
             assert client.wait(PATIENCE_S) == 130
@@ -119,31 +128,17 @@ bots = ["random"]
 
 @pytest.mark.slow
 def test_the_ladder_has_joined_bots_play_over_the_death_of_the_server(tmp_path: Path) -> None:
-    (tmp_path / "s.toml").write_text(LADDER)
-    (port,) = free_ports(1)
-    serve = ["serve", "s.toml", "--port", "0", "--web-port", str(port), "--data", "data"]
-    with contextlib.ExitStack() as stack:
-
-        def run(words: list[str], name: str, token: str = "") -> subprocess.Popen[str]:
-            output = stack.enter_context((tmp_path / f"{name}.txt").open("w"))
-            process = started(words, tmp_path, output, token)
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            return process
-
-        server = run(serve, "server1")
-        said = until_written(tmp_path / "server1.txt", "cannot be shown again")
-        token = said.partition("Log in with: ")[2].split("\n")[0].replace(" ", ":")
-        join = ["join", f"127.0.0.1:{port}", "--ladder", "--parallel", "4", "--contests", "5", "--games", "kuhn"]
-        names = ("raising", "calling", "folding")
-        clients = [run([*join, "--name", f"my-{name}", "--out", name, name], name, token) for name in names]
-        until_written(tmp_path / "raising.txt", "all deals were played")
-        server.kill()
-        server.wait()
-        run(serve, "server2")
-        for name, client in zip(names, clients, strict=True):
-            assert client.wait(PATIENCE_S * 10) == 0, (tmp_path / f"{name}.txt").read_text()
-            assert (tmp_path / f"{name}.txt").read_text().count("all deals were played") >= 5
+    options = ("--ladder", "--parallel", "4", "--contests", "5", "--games", "kuhn")
+    bots = {f"my-{name}": name for name in ("raising", "calling", "folding")}
+    with Room(tmp_path, LADDER) as room:
+        room.serve()
+        clients = {name: room.join(name, *options, "--out", bot, bot) for name, bot in bots.items()}
+        room.until_written("my-raising", "all deals were played")
+        room.kill_server()
+        room.serve()
+        for name, client in clients.items():
+            assert client.wait(PATIENCE_S * 10) == 0, room.said(name)
+            assert room.said(name).count("all deals were played") >= 5
     data = tmp_path / "data"
     counted = rows(data, "SELECT runs, units FROM lineups ORDER BY id")
     assert counted == rows(data, "SELECT count(*), sum(duplicates) FROM runs WHERE lineup NOTNULL GROUP BY lineup")

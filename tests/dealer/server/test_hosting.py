@@ -122,6 +122,21 @@ VERSION = "VERSION:2.0.0\r\n"
 NOBODY = "no match awaits the bot at this seat"
 
 
+async def offered(house: House, challenge: Challenge = CHALLENGE) -> tuple[Bringer, int]:
+    """A client whose bot is offered a seat, and the seat."""
+    bringer = await joined(house)
+    await bringer.say(challenge)
+    return bringer, (await bringer.hear(SeatOffer)).seat
+
+
+async def seated(house: House, challenge: Challenge = CHALLENGE) -> tuple[Bringer, int]:
+    """A client whose bot has been asked for its first action, and the seat."""
+    bringer, seat = await offered(house, challenge)
+    await bringer.say(SeatText(seat, VERSION))
+    await bringer.hear(SeatText)
+    return bringer, seat
+
+
 def test_who_joins_is_told_the_games_and_offered_a_seat() -> None:
     async def talk(house: House) -> None:
         ann = await joined(house)
@@ -164,18 +179,16 @@ def test_guessing_tokens_is_slowed_down() -> None:
 
 def test_seats_are_their_clients() -> None:
     async def talk(house: House) -> None:
-        ann = await joined(house)
-        await ann.say(CHALLENGE)
-        offer = await ann.hear(SeatOffer)
+        ann, seat = await offered(house)
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
         bob = await connected(house, token)
-        await bob.say(Join("other", "s1", seats={offer.seat: 0}))
+        await bob.say(Join("other", "s1", seats={seat: 0}))
         assert (await bob.hear(Joined)).seats == {}
-        await bob.say(SeatOver(offer.seat), SeatText(offer.seat, VERSION), Cancel("t"))
-        assert await bob.hear(SeatOver) == SeatOver(offer.seat, NOBODY)
-        await ann.say(SeatText(offer.seat, VERSION))
-        assert (await ann.hear(SeatText)).seat == offer.seat
+        await bob.say(SeatOver(seat), SeatText(seat, VERSION), Cancel("t"))
+        assert await bob.hear(SeatOver) == SeatOver(seat, NOBODY)
+        await ann.say(SeatText(seat, VERSION))
+        assert (await ann.hear(SeatText)).seat == seat
 
     play(talk)
 
@@ -195,23 +208,19 @@ def test_a_bot_is_its_users() -> None:
 
 def test_a_client_that_comes_again_ends_its_half_open_connection() -> None:
     async def talk(house: House) -> None:
-        first = await joined(house)
-        await first.say(CHALLENGE)
-        offer = await first.hear(SeatOffer)
+        first, seat = await offered(house)
         second = await joined(house)
         await first.hear_end()
         assert not [message for message in first.heard if isinstance(message, Refused | SeatOver)]
-        assert (await second.hear(Joined)).seats == {offer.seat: 0}
-        assert await second.hear(SeatOffer) == offer
+        assert (await second.hear(Joined)).seats == {seat: 0}
+        assert await second.hear(SeatOffer) == await first.hear(SeatOffer)
 
     play(talk)
 
 
 def test_what_a_client_lacks_is_sent_again() -> None:
     async def talk(house: House) -> None:
-        first = await joined(house)
-        await first.say(CHALLENGE)
-        seat = (await first.hear(SeatOffer)).seat
+        first, seat = await offered(house)
         await first.say(SeatText(seat, VERSION[:5]), SeatText(seat, VERSION[5:]))
         state = await first.hear(SeatText)
         for received, again in ((0, 1), (1, 0)):
@@ -226,9 +235,7 @@ def test_what_a_client_lacks_is_sent_again() -> None:
 
 def test_a_seat_that_cannot_be_gone_on_with_is_given_up() -> None:
     async def talk(house: House) -> None:
-        ann = await joined(house)
-        await ann.say(CHALLENGE)
-        seat = (await ann.hear(SeatOffer)).seat
+        _, seat = await offered(house)
         again = await joined(house, seats={seat: 5})
         reason = (await again.hear(SeatOver)).reason
         assert reason.startswith("the seat cannot be resumed: 5 texts cannot have been received: 0 were sent")
@@ -238,11 +245,7 @@ def test_a_seat_that_cannot_be_gone_on_with_is_given_up() -> None:
 
 def test_a_seat_that_a_client_no_longer_plays_is_given_up() -> None:
     async def talk(house: House) -> None:
-        ann = await joined(house)
-        await ann.say(CHALLENGE)
-        seat = (await ann.hear(SeatOffer)).seat
-        await ann.say(SeatText(seat, VERSION))
-        await ann.hear(SeatText)
+        _, seat = await seated(house)
         again = await joined(house)
         assert await again.hear(SeatOver) == SeatOver(seat, "its client does not play it any more")
 
@@ -251,9 +254,7 @@ def test_a_seat_that_a_client_no_longer_plays_is_given_up() -> None:
 
 def test_another_session_does_not_get_the_seats() -> None:
     async def talk(house: House) -> None:
-        ann = await joined(house)
-        await ann.say(CHALLENGE)
-        seat = (await ann.hear(SeatOffer)).seat
+        ann, seat = await offered(house)
         await joined(house, "s2", seats={seat: 0})
         assert await ann.hear_end() == 1008
         last = [message for message in ann.heard if isinstance(message, SeatOver | Refused)]
@@ -265,10 +266,7 @@ def test_another_session_does_not_get_the_seats() -> None:
 
 def test_another_client_does_not_wait_for_the_seats_of_one_that_is_away() -> None:
     async def talk(house: House) -> None:
-        ann = await joined(house)
-        await ann.say(replace(CHALLENGE, on_fault="restart"))
-        await ann.say(SeatText((await ann.hear(SeatOffer)).seat, VERSION))
-        await ann.hear(SeatText)
+        ann, _ = await seated(house, replace(CHALLENGE, on_fault="restart"))
         ann.connection.transport.abort()
         other = await joined(house, "s2")
         assert (await other.hear(SeatOffer)).match == "player.t"
@@ -278,11 +276,7 @@ def test_another_client_does_not_wait_for_the_seats_of_one_that_is_away() -> Non
 
 def test_a_client_that_leaves_gives_its_seats_up() -> None:
     async def talk(house: House) -> None:
-        ann = await joined(house)
-        await ann.say(CHALLENGE)
-        seat = (await ann.hear(SeatOffer)).seat
-        await ann.say(SeatText(seat, VERSION))
-        await ann.hear(SeatText)
+        ann, _ = await seated(house)
         await ann.connection.close()
         async with asyncio.timeout(PATIENCE_S):
             while house.rows("SELECT state FROM runs") != [("failed",)]:
@@ -296,9 +290,7 @@ def test_a_client_that_leaves_gives_its_seats_up() -> None:
 @pytest.mark.parametrize(("code", "is_waited_for"), [(1000, False), (1001, True), (None, True)])
 def test_a_connection_that_was_not_closed_for_good_is_waited_for(code: int | None, is_waited_for: bool) -> None:
     async def talk(house: House) -> None:
-        ann = await joined(house)
-        await ann.say(CHALLENGE)
-        await ann.hear(SeatOffer)
+        ann, _ = await offered(house)
         if code is None:
             ann.connection.transport.abort()
         else:
@@ -311,9 +303,7 @@ def test_a_connection_that_was_not_closed_for_good_is_waited_for(code: int | Non
 
 def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
     async def talk(house: House) -> None:
-        first = await joined(house)
-        await first.say(Challenge("t", "kuhn", ("A", "mine"), deals=20))
-        await first.hear(SeatOffer)
+        first, _ = await offered(house, Challenge("t", "kuhn", ("A", "mine"), deals=20))
         second = await joined(house, "s2", "other", challenges=("t", "nothing"))
         assert await second.hear(ChallengeState) == ChallengeState("nothing", "unknown")
         await first.say(Cancel("t"))
@@ -374,9 +364,8 @@ def test_a_client_that_sends_nonsense_is_told_and_closed(message: JoiningRequest
 
 def test_a_text_that_is_not_of_bytes_is_told_and_closed() -> None:
     async def talk(house: House) -> None:
-        ann = await joined(house)
-        await ann.say(CHALLENGE)
-        await ann.say(SeatText((await ann.hear(SeatOffer)).seat, "\u0100"))
+        ann, seat = await offered(house)
+        await ann.say(SeatText(seat, "\u0100"))
         assert (await ann.hear(Refused)).reason == "a text has a character above 255, which is no byte"
         assert await ann.hear_end() == 1008
 
@@ -448,9 +437,7 @@ def test_a_bot_takes_on_less_without_leaving() -> None:
 
 def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() -> None:
     async def talk(house: House) -> None:
-        ann = await joined(house)
-        await ann.say(CHALLENGE)
-        await ann.hear(SeatOffer)
+        ann, _ = await offered(house)
         text = await house.log_in("player", str(house.started.token))
         text.say("RESULT t\nLOG t\nLOG t 1\n")
         kept_back = "logs that reveal later cards are available when nothing of their request is left to play"
