@@ -33,15 +33,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # The defaults of the user who runs the tests change nothing.
 os.environ[SETTINGS_VARIABLE] = ""
 
-if disk.SHARED_VARIABLE not in os.environ:
-    # The workers, and the programs that tests start, compile each kernel once between them.
-    _kernels = tempfile.TemporaryDirectory(prefix="arena-kernels-")
-    os.environ[disk.SHARED_VARIABLE] = _kernels.name
-
-if disk.FOLDER_VARIABLE not in os.environ:
-    # No results that depend on what has been compiled for the user who runs the tests.
-    _published = tempfile.TemporaryDirectory(prefix="arena-published-")
-    os.environ[disk.FOLDER_VARIABLE] = _published.name
+# The workers, and the programs that tests start, compile each kernel once between them; and no results depend on what
+# has been compiled for the user who runs the tests.
+_folders: list[tempfile.TemporaryDirectory[str]] = []
+for _variable, _name in ((disk.SHARED_VARIABLE, "kernels"), (disk.FOLDER_VARIABLE, "published")):
+    if _variable not in os.environ:
+        _folders.append(tempfile.TemporaryDirectory(prefix=f"arena-{_name}-"))
+        os.environ[_variable] = _folders[-1].name
+        # The folders are removed as after Ctrl-C.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
