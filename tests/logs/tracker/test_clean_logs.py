@@ -50,11 +50,11 @@ def close(one: Any, other: Any) -> bool:
 
 def counted(paths: list[Path], at_once: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, list[LogProblem]]:
     """The statistics, with curves, the biggest pots, and the problems."""
-    if not at_once:
-        monkeypatch.setattr(many_files, "_may_be_clean", lambda group: False)
     problems: list[LogProblem] = []
-    counts = count_hands(find(paths, on_problem=problems.append))
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        if not at_once:
+            patch.setattr(many_files, "_may_be_clean", lambda group: False)
+        counts = count_hands(find(paths, on_problem=problems.append))
     return statistics_of(counts).model_dump(), counts.big_pots, problems
 
 
