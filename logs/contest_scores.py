@@ -64,10 +64,11 @@ class Loss(NamedTuple):
     hands: tuple[HandRecord, ...]
 
 
-def _keep(kept: list[Notable], entry: Notable) -> None:
+def _keep(kept: list[Notable], chips: float, number: int, player: str, hands: tuple[tuple[str, float], ...]) -> None:
     """Keep what has the fewest chips, the first of equal ones."""
-    insort(kept, entry, key=attrgetter("chips"))
-    del kept[_KEPT:]
+    if len(kept) < _KEPT or chips < kept[-1].chips:
+        insort(kept, Notable(chips, number, player, hands), key=attrgetter("chips"))
+        del kept[_KEPT:]
 
 
 class _Player:
@@ -141,7 +142,7 @@ class ContestScores:
             for player, value in zip(hand.names, hand.values, strict=True):
                 won.setdefault(player, []).append(value)
                 if value < 0:
-                    _keep(self._player(player).worst_hands, Notable(value, hand.number, player, ((name, value),)))
+                    _keep(self._player(player).worst_hands, value, hand.number, player, ((name, value),))
             if len(self._pots) < _KEPT or -hand.most_pot < self._pots[-1].chips:
                 self._add_pot(matches[name], name, hand)
         to_mbb = 1000 / (self.game.big_blind * len(hands))
@@ -151,7 +152,7 @@ class ContestScores:
             one.mean.add(chips * to_mbb)
             if len(hands) > 1 and chips < 0:
                 sides = tuple(zip(names, values, strict=False))
-                _keep(one.worst_deals, Notable(chips, hands[0].number, player, sides))
+                _keep(one.worst_deals, chips, hands[0].number, player, sides)
             if not one.mean.count % one.step:
                 one.points.append(self._point(one))
                 if len(one.points) > _MOST_POINTS:
@@ -163,7 +164,7 @@ class ContestScores:
         except LogsError:
             return
         pot = sum(spent) - uncalled(spent)[1]
-        _keep(self._pots, Notable(-pot, hand.number, "", ((name, pot),)))
+        _keep(self._pots, -pot, hand.number, "", ((name, pot),))
 
     def _player(self, name: str) -> _Player:
         found = self._players.get(name)
