@@ -190,7 +190,7 @@ class PokerStarsWriter:
         self._planner = Planner(self._money, options.rake, self._line_end)
         self._plans: dict[tuple[int, tuple[Seat, ...]], BettingPlan] = {}
         """By the identity of the betting, which the plan holds: hands share theirs, and none is walked to be found."""
-        self._tables: dict[tuple[Seat, ...], TableText] = {}
+        self._table = lru_cache(_MOST_TABLES)(self._new_table)
         self._hand_names: dict[int, HandName] = {}
 
     def file_name(self, record: HandRecord) -> str:
@@ -219,7 +219,7 @@ class PokerStarsWriter:
         is_same_game = record.game is self._game or record.game == self._game
         if not is_same_game or record.names_by_seat != self._names or record.match_name != self._match_name:
             raise LogsError(f"hand {record.hand_number} is of another match, {record.match_name!r}, or another game")
-        table = self._tables.get(record.seats) or self._new_table(record.seats)
+        table = self._table(record.seats)
         plan = self._plans.get((id(record.betting), record.seats)) or self._new_plan(record, table)
         board = record.deal.board
         if plan.street and len(board) < plan.street + 2:
@@ -253,9 +253,7 @@ class PokerStarsWriter:
         return plan
 
     def _new_table(self, seats: tuple[Seat, ...]) -> TableText:
-        if len(self._tables) >= _MOST_TABLES:
-            self._tables.clear()
-        table = self._tables[seats] = TableText(
+        return TableText(
             self._game,
             self._blinds,
             seats,
@@ -265,7 +263,6 @@ class PokerStarsWriter:
             money=self._money,
             line_end=self._line_end,
         )
-        return table
 
     def _time(self, record: HandRecord) -> str:
         try:

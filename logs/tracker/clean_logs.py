@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from itertools import islice
 from typing import Final, TextIO, TypeAlias
 
@@ -149,7 +150,7 @@ class _Log:
         self._read = StateLines(self.game).read
         self._seating = MatchSeats(self.game.num_players)
         self._seats: dict[str, tuple[Seat, ...]] = {}
-        self._written: dict[str, tuple[float, ...]] = {}
+        self._values = lru_cache(_MOST_WAYS)(self._read_values)
         self._totals = np.zeros(self.game.num_players)
         players = self.game.num_players
         self._shapes = [_Shape(players, self.game.num_board_cards[: round_ + 1]) for round_ in range(4)]
@@ -199,7 +200,7 @@ class _Log:
         ways = np.array([known.ways[text] for text in bettings])
         dealt = self._cards(np.array([known.facts[way].betting.round for way in ways.tolist()]), cards)
         won = known.values(ways, dealt)
-        written = np.array([self._values(text) for text in values])
+        written = np.array([*map(self._values, values)])
         if np.abs(written - won).max() > _TOLERANCE_CHIPS:
             raise UncleanLogError
         for (_, _, seats), table in known.tables.items():
@@ -227,16 +228,11 @@ class _Log:
             numbers[text] = known.tables.setdefault((self._match, self._seating.names, seats), len(known.tables))
         return np.array([numbers[text] for text in names])
 
-    def _values(self, text: str) -> tuple[float, ...]:
-        found = self._written.get(text)
-        if found is None:
-            texts = text.split("|")
-            if len(texts) != self.game.num_players or not all(map(NUMBER.fullmatch, texts)):
-                raise UncleanLogError
-            if len(self._written) > _MOST_WAYS:
-                self._written.clear()
-            found = self._written[text] = tuple(map(float, texts))
-        return found
+    def _read_values(self, text: str) -> tuple[float, ...]:
+        texts = text.split("|")
+        if len(texts) != self.game.num_players or not all(map(NUMBER.fullmatch, texts)):
+            raise UncleanLogError
+        return tuple(map(float, texts))
 
     def _cards(self, rounds: NDArray[np.int64], texts: tuple[str, ...]) -> NDArray[np.uint8]:
         """The cards of hands that ended in these rounds."""

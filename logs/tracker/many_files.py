@@ -158,7 +158,7 @@ def _count(
     job: _Job, on_progress: Callable[[int], None] = lambda hands: None
 ) -> tuple[HandCounts, list[dict[str, float]]]:
     """Count hands, and the chips of each player in each file where parts are read."""
-    source, net = job.source, [dict[str, float]() for _ in job.parts]
+    source = job.source
     if _may_be_clean(source):
         counts = HandCounts(big_pots=job.big_pots)
         with contextlib.suppress(UncleanLogError):
@@ -167,7 +167,7 @@ def _count(
                 on_progress(counts.hands)
                 net = so_far
             return counts, net
-        net = [{} for _ in job.parts]
+    net = [{} for _ in job.parts]
     hands = [source.read(file, part) for file, part in zip_longest(source.files, job.parts)]
     if len(job.parts) > 1:
         hands = list(map(_tallied, hands, net))

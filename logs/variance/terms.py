@@ -24,8 +24,9 @@ decks: what was counted is remembered.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,6 @@ DRAWS: Final = 250
 on the flop alone is 0.2 of the pot."""
 _MOST_BOARDS: Final = 20_000
 """Counted in Python."""
-_Key: TypeAlias = tuple[tuple[tuple[Card, ...], ...], tuple[Card, ...], int]
 
 
 class PotRow(NamedTuple):
@@ -76,7 +76,7 @@ class Shares:
         """
         self._game = game
         self._draws = draws
-        self._known: dict[_Key, tuple[float, ...]] = {}
+        self._counted = lru_cache(_MOST_BOARDS)(self._count)
 
     def of(
         self, deals: Sequence[Deal], hands: NDArray[np.int64], rows: Sequence[PotRow], streams: Sequence[int]
@@ -91,7 +91,10 @@ class Shares:
         """
         if is_holdem(self._game):
             return self._compiled(deals, hands, rows, streams)
-        found = [self._counted(deals[hand], row) for hand, row in zip(hands.tolist(), rows, strict=True)]
+        found = [
+            self._counted(deals[hand].hole_cards, deals[hand].board[: row.known], row.members)
+            for hand, row in zip(hands.tolist(), rows, strict=True)
+        ]
         return np.array(found, np.float64).reshape(len(found), self._game.num_players)
 
     def _compiled(
@@ -116,25 +119,17 @@ class Shares:
         find_shares(cards, hands, who, at, streams=starts, draws=self._draws, duels=duel_counts(), shares=shares)
         return shares
 
-    def _counted(self, deal: Deal, row: PotRow) -> tuple[float, ...]:
-        board = deal.board[: row.known]
-        key = deal.hole_cards, board, row.members
-        found = self._known.get(key)
-        if found is None:
-            if len(self._known) >= _MOST_BOARDS:
-                self._known.clear()
-            inside = [position for position in range(len(deal.hole_cards)) if row.members >> position & 1]
-            dead = [card for position, hole in enumerate(deal.hole_cards) if position not in inside for card in hole]
-            odds = showdown_odds(
-                [deal.hole_cards[position] for position in inside],
-                board,
-                dead=dead,
-                deck=self._game.deck,
-                board_cards=self._game.board_cards_by_round[-1],
-            )
-            shares = dict(zip(inside, odds.equities, strict=True))
-            found = self._known[key] = tuple([shares.get(at, 0.0) for at in range(len(deal.hole_cards))])
-        return found
+    def _count(self, holes: tuple[tuple[Card, ...], ...], board: tuple[Card, ...], members: int) -> tuple[float, ...]:
+        inside = [position for position in range(len(holes)) if members >> position & 1]
+        odds = showdown_odds(
+            [holes[position] for position in inside],
+            board,
+            dead=[card for position, hole in enumerate(holes) if position not in inside for card in hole],
+            deck=self._game.deck,
+            board_cards=self._game.board_cards_by_round[-1],
+        )
+        shares = dict(zip(inside, odds.equities, strict=True))
+        return tuple([shares.get(at, 0.0) for at in range(len(holes))])
 
 
 class Terms:
