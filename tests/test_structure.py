@@ -162,6 +162,13 @@ def test_what_plays_presents_nothing() -> None:
             assert not [target for target in targets if target.startswith(presents)], name
 
 
+def test_what_commands_share_imports_no_command() -> None:
+    for name, targets in arrows().items():
+        if name.startswith("dealer.cli.shell"):
+            commands = [target for target in targets if target.startswith("dealer.cli.")]
+            assert all(target.startswith("dealer.cli.shell") for target in commands), name
+
+
 def test_modules_do_not_import_each_other_in_circles() -> None:
     assert not circle(arrows())
 
