@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from bots.sdk.options import Wording
-from dealer.cli.runs import run_argument
 from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.sources import run_argument
 from dealer.reports.documents import crosstable as crosstable_of
 from dealer.reports.documents import pairs_table, rankings
 from dealer.run.results import TournamentResult, read_result

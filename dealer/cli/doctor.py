@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from bots.sdk.options import Wording
-from dealer.cli.shell.console import Terminal, abort, check_writable, until_stopped, write_file
-from dealer.cli.shell.documents import PageFile, PageForce, check_page, show_document
+from dealer.cli.shell.console import Terminal, abort, check_new_file, check_writable, until_stopped, write_file
+from dealer.cli.shell.documents import PageFile, PageForce, show_document
 from dealer.cli.shell.options import JsonOutput, Junit, Quiet
 from dealer.cli.shell.progress import LiveLine
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
@@ -57,7 +57,7 @@ def doctor(
     if lists:
         show_document(terminal, situations_document(SITUATIONS), as_json=as_json)
         return
-    check_page(out, force)
+    check_new_file(out, force)
     check_writable(junit)
     if bot is None:
         abort("name a bot to examine: a bot (see 'arena bots'), a command, or 'tcp'; see 'arena doctor --help'")

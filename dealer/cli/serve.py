@@ -20,6 +20,7 @@ from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.pages import WEB_INSTALL, has_web
 from dealer.errors import ConfigError
+from dealer.run.settings import NO_ADDRESS
 from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.reference_settings import read_reference_settings
@@ -105,7 +106,7 @@ def start(
         return
     settings = _settings(config)
     if host == "":
-        abort("--host: an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines")
+        abort(f"--host: {NO_ADDRESS}")
     settings = replace(
         settings,
         host=settings.host if host is None else host,

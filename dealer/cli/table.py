@@ -9,12 +9,12 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.runs import complete_run, run_path
 from dealer.cli.shell.arguments import complete_word, split_words
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.contests import check_logs
 from dealer.cli.shell.options import Out
 from dealer.cli.shell.pages import require_web
+from dealer.cli.shell.sources import complete_run, run_path
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.library import Run, new_run, reopen
 from dealer.match.faults import FaultPolicy

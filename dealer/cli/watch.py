@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dealer.cli.runs import run_argument
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.pages import NoBrowser, PagePort, show_pages
-from dealer.cli.shell.sources import HandOptions
+from dealer.cli.shell.sources import HandOptions, run_argument
 
 
 def watch(

@@ -185,8 +185,10 @@ def check_writable(path: Path | None) -> None:
         abort(f"cannot write {path}: {error.strerror}")
 
 
-def check_new_file(path: Path, force: bool) -> None:
+def check_new_file(path: Path | None, force: bool) -> None:
     """As `check_writable`, also for a file that exists and may not be overwritten; creates its folder."""
+    if path is None:
+        return
     if path.exists() and not force:
         abort(f"{path} exists already: --force overwrites it, --out takes another name")
     try:

@@ -134,8 +134,6 @@ class RunLine(LiveLine):
 
     def __init__(self, terminal: Terminal, *, is_silent: bool) -> None:
         super().__init__(terminal, is_silent=is_silent)
-        self._terminal = terminal
-        self._is_silent = is_silent
         self._announced: tuple[AwaitedPlayer, ...] = ()
         self._noted: set[str] = set()
 

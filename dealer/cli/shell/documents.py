@@ -25,12 +25,6 @@ PageFile = Annotated[
 PageForce = Annotated[bool, "Overwrite an existing page.", Wording(group="Options")]
 
 
-def check_page(path: Path | None, force: bool) -> None:
-    """End the command before its long work if the page could not be written."""
-    if path is not None:
-        check_new_file(path, force)
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
     """How a document is shown, for `takes_options`."""
@@ -40,7 +34,7 @@ class DocumentOptions:
     as_json: Json = False
 
     def __post_init__(self) -> None:
-        check_page(self.out, self.force)
+        check_new_file(self.out, self.force)
 
     def show(self, terminal: Terminal, document: Document, page: Document | None = None) -> None:
         show_document(terminal, document, self.out, page=page, as_json=self.as_json)

@@ -1,22 +1,26 @@
-"""The arguments of commands that read hands, and their reports of problems."""
+"""The arguments of commands that read runs and hands, and their reports of problems."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeAlias
+
+import typer
 
 from bots.sdk.options import Wording
-from dealer.cli.runs import run_argument
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED
-from engine.text import count_of
+from dealer.reports.runs import FOLDER, newest_runs
+from engine.errors import quoted
+from engine.text import count_of, meant
 from logs.errors import DamagedLogError, ExportError, LogProblem, UnknownGameError
 from logs.formats import MOST_DECIMALS, Scale
 from protocol import find_game
@@ -24,6 +28,31 @@ from protocol import find_game
 if TYPE_CHECKING:
     from logs.hand_source import HandSource
     from logs.tracker.hand_counts import HandCounts
+
+_MOST_SHOWN: Final = 10
+_LAST: Final = re.compile(r"last(?:-(\d{1,6}))?")
+
+
+def run_path(text: str) -> Path:
+    """A path; ``last`` is the newest run in ``runs/``, ``last-2`` the second before it, unless a file has that name."""
+    if os.path.lexists(text):
+        return Path(text)
+    found, newest = _LAST.fullmatch(text), newest_runs()
+    if found is None:
+        if (near := meant(text, ["last", *map(str, newest)])) is not None:
+            abort(f"there is no run {quoted(text)}; did you mean {near!r}?")
+        return Path(text)
+    back = int(found[1] or 0)
+    if back >= len(newest):
+        abort(f"{text}: {FOLDER} holds {count_of(len(newest), 'run') if newest else 'no run'}")
+    return newest[back]
+
+
+def complete_run(incomplete: str) -> list[str]:
+    return [name for name in ("last", *map(str, newest_runs())) if name.startswith(incomplete)]
+
+
+run_argument = partial(typer.Argument, parser=run_path, autocompletion=complete_run)
 
 
 def _chip_value(text: str) -> Decimal:
@@ -42,8 +71,6 @@ Sources: TypeAlias = Annotated[
     ),
 ]
 Transcript: TypeAlias = Annotated[Path | None, "The dealer's standard error, for the bots' comments.", Wording("FILE")]
-
-_MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
