@@ -396,13 +396,14 @@ class Joining:
     def _join(self) -> Join:
         """The bot's offer: once it has begun as many runs as it is to play, it takes no further one next to them."""
         settings = self._settings
+        games = dict.fromkeys((*settings.games, *(challenge.game for challenge in settings.challenges)))
         return Join(
             settings.player.name,
             self._session,
             settings.version,
             1 if self._is_leaving else settings.at_once,
             settings.is_on_ladder and not self._is_leaving,
-            () if ALL_GAMES in settings.games else settings.games,
+            () if ALL_GAMES in games else tuple(games),
             seats={number: seat.stream.received for number, seat in self._seats.items() if not seat.is_over},
             challenges=tuple(sorted(self._open & self._asked)),
         )

@@ -26,7 +26,7 @@ from dealer.server.db.store import Store
 from dealer.server.queue.jobs import ActiveJob, RunEnded, SeatOpen
 from dealer.server.settings import ServerSettings
 from dealer.table.players import NAME_RULE, is_name
-from engine.text import printable
+from engine.text import listed, printable
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import short_name
 from protocol.joining import Join, RunStands
@@ -94,7 +94,8 @@ class ConnectedBots:
         shown = printable(name, 60)
         if owner_of(self._store, game, name) is not None:
             return f"{shown} is not connected now"
-        return f"{short_name(game)} has no bot {shown}; GAMES lists those there are"
+        own = [bot.name for bot in self._settings.resolve_game(game).bots]
+        return f"{short_name(game)} has no bot {shown}; the server's own are {listed(own) or 'none'}"
 
     async def enter(self, user: User, offer: Join, host: BotHost) -> ConnectedBot:
         """Register a bot, and have it there until `leave`; it is on disk when this returns.

@@ -33,6 +33,7 @@ from protocol.joining import (
     ChallengeState,
     Join,
     Joined,
+    Refused,
     RunOver,
     SeatOffer,
     SeatOver,
@@ -647,6 +648,22 @@ def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         ending = runner.run(answered(handle, most_runs=1, retry_s=0.01))
     assert (connections, texts, ending.runs) == (2, ["VERSION:2.0.0\r\n"], {"finished": 1})
+
+
+def test_a_bot_plays_the_games_of_its_challenges(house_folder: Path) -> None:
+    joins: list[Join] = []
+
+    async def handle(connection: ServerConnection) -> None:
+        request = read_request(await connection.recv())
+        assert isinstance(request, Join)
+        joins.append(request)
+        await send(connection, Refused("enough"))
+
+    wanted = tuple(Challenge(f"t{number}", game, ("mine", "A")) for number, game in enumerate(("leduc", "kuhn")))
+    for games, offered in (("kuhn",), ("kuhn", "leduc")), (("all",), ()):
+        with pytest.raises(JoinError, match="enough"), asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(answered(handle, games=games, challenges=wanted))
+        assert joins.pop().games == offered
 
 
 def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: Path) -> None:
