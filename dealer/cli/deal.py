@@ -38,6 +38,5 @@ def deal(
 ) -> None:
     """Deal a match to clients that connect to its ports, one per seat."""
     players = find_game(game)[1].num_players
-    defaults = _DEFAULTS | ({"deals": None} if "stop" in settings else {})
     own = {"games": [game], "bots": seats or ["tcp"] * players}
-    run_new(terminal, Command.PLAY, defaults | options.seating | settings | own, options)
+    run_new(terminal, Command.PLAY, options.seating | settings | own, options, defaults=_DEFAULTS)

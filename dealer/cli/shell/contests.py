@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 
 import typer
@@ -52,11 +53,12 @@ def run_new(
     observer: Observer | None = None,
     *,
     preview: Callable[[RunSettings], None] | None = None,
+    defaults: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Play what the settings ask for in a new folder, or show them to `preview`, and end the command.
 
-    The settings of the command line take precedence over those of the configuration file, and these over the user's
-    defaults.
+    The settings of the command line take precedence over those of the configuration file, these over the user's
+    defaults, and these over those of the command, whose number of deals is for runs without a stop rule.
     """
     check_writable(options.junit)
     if scheduler is not None and "workers" in settings:
@@ -69,7 +71,9 @@ def run_new(
             raise ConfigError(f"{options.config} is for 'arena {written.command}', not for 'arena {command}'")
         if "games" in settings:
             data.pop("game", None)
-    asked = validated(user_defaults() | data | settings | {"command": command})
+    given = user_defaults() | data | settings | {"command": command}
+    own = {name: value for name, value in defaults.items() if name != "deals" or "stop" not in given}
+    asked = validated(own | given)
     if preview is not None:
         preview(asked)
         return

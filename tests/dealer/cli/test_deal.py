@@ -86,6 +86,24 @@ def test_nobody_comes(arena: Arena) -> None:
     assert hint.startswith("    arena resume runs")
 
 
+def test_a_configuration_file_and_the_defaults_of_a_user_precede_those_of_the_command(
+    arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*words: str) -> tuple[int, str, int]:
+        ran = arena_here("deal", "kuhn", "calling", "random", "--in-process", "--json", *words)
+        result = json.loads(ran.out)
+        return result["deals_asked"], result["seating"], result["seatings"]
+
+    (tmp_path / "run.toml").write_text('deals = 12\nseating = "rotations"\n')
+    (tmp_path / "user.toml").write_text("deals = 7\n")
+    assert asked() == (1000, "single", 1)
+    assert asked("--stop", "better:-1900,1900") == (1_000_000, "single", 1)
+    assert asked("--config", "run.toml") == (12, "rotations", 2)
+    assert asked("--config", "run.toml", "-n", "3", "--no-duplicate") == (3, "single", 1)
+    monkeypatch.setenv("ARENA_SETTINGS", str(tmp_path / "user.toml"))
+    assert asked() == (7, "single", 1)
+
+
 @unix_only
 def test_an_interrupted_wait(dealing: Dealing) -> None:
     dealer = dealing.start("deal", "kuhn", "--quiet")
