@@ -28,6 +28,7 @@ from bots.cfr.solver import Discounts
 from bots.cfr.tree import DECISION, FOLDED, BettingTree
 from engine.cards import starting_hand
 from engine.kernels.cards import BITS, KEYS, START
+from engine.kernels.draw import mixed as _mixed
 from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
 from engine.splitmix import STEP, mixed
@@ -45,8 +46,7 @@ _PARTS: Final = 16
 _ROOM: Final = 1 << 16
 """Numbers that a part of an iteration may find at first."""
 _ADDED = np.uint64(STEP)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_1, _27, _30, _31, _32, _40 = (np.uint64(bits) for bits in (1, 27, 30, 31, 32, 40))
+_1, _32, _40 = (np.uint64(bits) for bits in (1, 32, 40))
 _CARDS = np.uint64(52)
 _NUMBERS = HOLDING_NUMBERS.astype(np.uint16)
 _STARTING_HANDS = np.array([starting_hand(cards) for cards in HOLDING_CARDS.tolist()], np.uint16)
@@ -97,13 +97,6 @@ def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
         bases.astype(np.uint64),
         int(tree.depths.max()) + 1,
     )
-
-
-@njit
-def _mixed(bits: np.uint64) -> np.uint64:
-    bits = (bits ^ (bits >> _30)) * _FIRST
-    bits = (bits ^ (bits >> _27)) * _SECOND
-    return bits ^ (bits >> _31)
 
 
 @njit

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from bots.evolved.chromosome import BETTING_STATES, MOST_RAISES, THRESHOLD, chart, chart_position
 from engine.cards import starting_hand_table
-from engine.kernels.cards import BITS, KEYS, START
+from engine.kernels.cards import BITS, KEYS
 from engine.kernels.draw import draw_cards
-from engine.kernels.evaluation import seven_rank
+from engine.kernels.evaluation import key_and_set, seven_rank
 from engine.kernels.jit import njit
 
 PLAYERS: Final = 10
@@ -32,7 +32,6 @@ _POSITION_CLASS = np.array([chart_position(position, PLAYERS) for position in ra
 _STARTING_HAND = np.array(starting_hand_table(), np.uint8)
 _BETS = np.array([2, 2, 4, 4], np.int64)
 _FIRST_STATES = np.array([0, 0, 20, 45], np.int64)
-_ZERO = np.uint64(0)
 _RAKE_STEP: Final = 5
 _RAKE_PER_STEP: Final = 0.25
 _MOST_RAKE: Final = 3.0
@@ -112,10 +111,7 @@ def weigh(
             one, other = cards[number, 2 * pair], cards[number, 2 * pair + 1]
             for round_ in range(3):
                 known = 3 + round_
-                key, seen = START, _ZERO
-                for i in range(known):
-                    key += KEYS[cards[number, 2 * PLAYERS + i]]
-                    seen |= BITS[cards[number, 2 * PLAYERS + i]]
+                key, seen = key_and_set(cards[number, 2 * PLAYERS : 2 * PLAYERS + known])
                 own_key, own = KEYS[one] + KEYS[other], BITS[one] | BITS[other]
                 size = 0
                 for card in range(52):
