@@ -15,11 +15,11 @@ import pytest
 from bots.evolved.chromosome import CHAMPION, read_chromosome
 from bots.sdk.registry import make_bot
 from logs.document.page import format_page
-from logs.document.plain import with_blocks
 from tests.logs.pages import checked_page
 from tests.scripts import script
 
 STUDY = script("studies/study.py")
+with_blocks = script("blocks.py").with_blocks
 Measured, Verdict, Interval = STUDY.Measured, STUDY.Verdict, STUDY.Interval
 REPRODUCED, UNDECIDED, REFUTED = Verdict
 Z = NormalDist().inv_cdf(0.975)
@@ -264,3 +264,8 @@ def test_everything_is_measured_of_an_evolution(tmp_path: Path, monkeypatch: pyt
     assert json.loads(read_chromosome(str(tmp_path / "champion")).record)["chosen"]["among"] == list(runs)
     assert figures["trained player"].half_width == 0 < figures["unseen player"].half_width
     assert 0 < figures["genes used"].mean < 100
+
+
+def test_blocks_are_replaced_between_their_markers() -> None:
+    page = "a\n<!-- one -->\nold\n<!-- end of one -->\nb\n"
+    assert with_blocks(page, {"one": "new\n"}) == "a\n<!-- one -->\nnew\n<!-- end of one -->\nb\n"

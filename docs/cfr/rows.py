@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
-from logs.document.plain import with_blocks
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import with_blocks
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "cfr-tables.md"
 

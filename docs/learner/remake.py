@@ -30,10 +30,12 @@ from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.long_run import ResultJournal, result_journal
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from logs.document.plain import with_blocks
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.mean import signed
 from protocol import find_game
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import with_blocks
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "learner-tables.md"

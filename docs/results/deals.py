@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,9 +19,12 @@ from typing import Final, NamedTuple
 from dealer import play
 from dealer.reports.sentences import rounded_up
 from logs.document import Column, Table
-from logs.document.plain import markdown_table, with_blocks
+from logs.document.plain import markdown_table
 from logs.estimation import IntervalWidth, Monitor, score_bounds
 from protocol import find_game
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import with_blocks
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "faq.md"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout, suppress
@@ -19,7 +20,9 @@ from typing import Final
 from bots.kuhn.games import MODEL_NAMES, Genes, KuhnGame, Variant, kuhn_equilibrium, models
 from bots.kuhn.runs import best_answer, expected_value
 from dealer.cli.shell.app import application
-from logs.document.plain import with_blocks
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import with_blocks
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "small-games.md"
 WIDTH: Final = 110

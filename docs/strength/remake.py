@@ -19,8 +19,11 @@ from pathlib import Path
 
 from dealer.reports.documents import crosstable, pairs_table, rankings
 from dealer.run.results import GameStandings, TournamentResult, read_result
-from logs.document.plain import csv_text, markdown_table, with_blocks
+from logs.document.plain import csv_text, markdown_table
 from logs.estimation import Rate
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import with_blocks
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -42,9 +42,12 @@ from measured import Measured, read_figures, write_figures
 
 from logs.document import TEXT, Column, Document, Section, Table, text_of
 from logs.document.page import format_page
-from logs.document.plain import markdown_table, with_blocks
+from logs.document.plain import markdown_table
 from logs.estimation import Estimate
 from logs.whole_file import write_whole
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import with_blocks
 
 HERE: Final = Path(__file__).resolve().parent
 NAMES: Final = ("evolved", "kuhn", "learner", "lp-mc", "rembrant")

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from engine.cards import RANKS
@@ -131,15 +131,6 @@ def _latex(cell: str) -> str:
     if re.fullmatch(r"[+-]?[\d,.]+( ± [\d,.]+)?", cell):
         return f"${cell.replace(',', '{,}').replace('±', chr(92) + 'pm')}$"
     return "".join(_LATEX.get(char, f"\\{char}" if char in "&%$#_{}" else char) for char in cell)
-
-
-def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
-    """The text of a page with these blocks between their markers, ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
-    for name, block in blocks.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        before, rest = page.split(begin)
-        page = f"{before}{begin}{block}{end}{rest.split(end)[1]}"
-    return page
 
 
 def csv_text(table: Table) -> str:

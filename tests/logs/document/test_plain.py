@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from logs.document import NAME, Axis, Chart, Column, Document, Fact, Section, Series, Table
-from logs.document.plain import csv_text, json_data, latex_table, markdown, markdown_table, with_blocks
+from logs.document.plain import csv_text, json_data, latex_table, markdown, markdown_table
 from logs.estimation import Estimate
 
 TABLE = Table(
@@ -83,11 +83,6 @@ def test_csv_has_a_column_for_each_part_of_an_estimate() -> None:
         "hands": "5000",
     }
     assert second["won mbb/g"] == ""
-
-
-def test_blocks_are_replaced_between_their_markers() -> None:
-    page = "a\n<!-- one -->\nold\n<!-- end of one -->\nb\n"
-    assert with_blocks(page, {"one": "new\n"}) == "a\n<!-- one -->\nnew\n<!-- end of one -->\nb\n"
 
 
 def test_several_values_are_a_list_in_json_and_a_text_in_csv() -> None:

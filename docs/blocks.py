@@ -1,0 +1,14 @@
+"""Blocks of pages that scripts write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
+    """The text of a page with these blocks between their markers, ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
+    for name, block in blocks.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = page.split(begin)
+        page = f"{before}{begin}{block}{end}{rest.split(end)[1]}"
+    return page
