@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dealer.match.faults import FaultKind
 from dealer.reports.documents import contest_title
-from dealer.run.results import AnyResult, ContestResult
+from dealer.run.results import AnyResult, ContestResult, won_fields
 from logs.document import Document
 
 if TYPE_CHECKING:
@@ -45,14 +45,13 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
     else:
         why = f"{rate.text(1)} (95 %): the interval contains {bound}; more deals are needed."
     sentence = f"{player} over {opponent}: {why}"
-    figures = (None,) * 3 if rate is None else (rate.mean, rate.half_width, rate.error)
     data = {
         "verdict": verdict,
         "sentence": sentence,
         "player": player,
         "opponent": opponent,
         "min_mbb": min_mbb,
-        **dict(zip(("mbb_per_game", "half_width_95", "standard_error"), figures, strict=True)),
+        **won_fields(rate),
         "deals": result.duplicates,
     }
     return Document(f"{player} wins at least {min_mbb:g} mbb/g", (f"{verdict}: {sentence}",), data=data)

@@ -183,8 +183,7 @@ def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str 
             "largest loss", TEXT, meaning="what the player did, what the other did, and chips per hundred hands", rank=1
         ),
     )
-    table = Table(title, columns, tuple(rows), note)
-    return table.without_empty()
+    return Table(title, columns, tuple(rows), note).without_empty()
 
 
 def _choice(cell: Cell) -> str:

@@ -18,6 +18,7 @@ from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import AnyResult, ContestResult, read_result
 from dealer.run.settings import Score, read_config, validated
+from engine.text import count_of
 from logs.document import CODE, TEXT, Column, Document, Part, Section, Table
 from logs.estimation import Rate
 from protocol.game_definition import short_name
@@ -76,8 +77,8 @@ def runs_document(folder: Path, most: int | None = None) -> Document:
         names = ["last", *(f"last-{at}" for at in range(1, len(found)))]
     listed = list(map(listed_run, found[:most], names))
     older = len(found) - len(listed)
-    unlisted = "1 older run is" if older == 1 else f"{older:,} older runs are"
-    note = f"{unlisted} not listed: --all lists every run." if older else ""
+    are = "is" if older == 1 else "are"
+    note = f"{count_of(older, 'older run')} {are} not listed: --all lists every run." if older else ""
     problems = [f"{run.words}." for run in listed if run.state == _UNREADABLE]
     return _list_of(f"Runs in {folder}", listed, f"There is no run in {folder}.", runs_table(listed, note), *problems)
 

@@ -34,10 +34,10 @@ WON_FIELDS: Final = (*_WON, *(f"corrected_{name}" for name in _WON))
 """The fields of winnings, as they are and without the luck of the cards."""
 
 
-def won_fields(won: Estimate | None, without_luck: Estimate | None) -> dict[str, Any]:
-    """The fields of winnings by name."""
-    figures = [(None,) * 3 if one is None else (one.mean, one.half_width, one.error) for one in (won, without_luck)]
-    return dict(zip(WON_FIELDS, chain(*figures), strict=True))
+def won_fields(*winnings: Estimate | None) -> dict[str, Any]:
+    """The fields of winnings by name; of two, the second is without the luck of the cards."""
+    figures = [(None,) * 3 if one is None else (one.mean, one.half_width, one.error) for one in winnings]
+    return dict(zip(WON_FIELDS, chain(*figures), strict=False))
 
 
 def _rate(fields: BaseModel, kind: str, player: str, opponent: str) -> Rate:
