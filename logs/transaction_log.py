@@ -48,7 +48,7 @@ class HandLines(NamedTuple):
     """Lines of one hand that follow each other in a file that accompanies a log.
 
     Attributes:
-        line: number of the first: how many lines come before it in the block or the file.
+        line: number of the first in the file.
         actions: as `format_action` writes them; None where the file does not hold them.
     """
 
@@ -117,8 +117,9 @@ def parse_own_line(line: str, *, is_limit: bool) -> Transaction | None:
     return _make(Transaction, (line, action, int(number), times))
 
 
-def parse_own_lines(text: str, *, is_limit: bool) -> list[HandLines] | None:
-    """Lines exactly as `format_transaction` writes them, hand by hand; None if any of them is not.
+def parse_own_lines(text: str, line: int = 0, *, is_limit: bool) -> list[HandLines] | None:
+    """Lines exactly as `format_transaction` writes them, hand by hand; None if any of them is not. The first has the
+    number `line`.
 
     Several times faster than line by line: nothing is done for a single line but by the interpreter's own loops.
     """
@@ -135,7 +136,7 @@ def parse_own_lines(text: str, *, is_limit: bool) -> list[HandLines] | None:
     start = 0
     for number, lines in groupby(numbers):
         end = start + len(list(lines))
-        hands.append(HandLines(start, int(number), actions[start:end], times[start:end], []))
+        hands.append(HandLines(line + start, int(number), actions[start:end], times[start:end], []))
         start = end
     return hands
 

@@ -168,19 +168,18 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 
 
 def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[HandLines]:
-    for number, found in groupby(_transactions(path, report, is_limit=is_limit), attrgetter("hand_number")):
-        parts = list(found)
-        actions = tuple(action for part in parts for action in part.actions or ())
-        yield HandLines(parts[0].line, number, actions, [times for part in parts for times in part.times], [])
+    for _, parts in groupby(_transactions(path, report, is_limit=is_limit), attrgetter("hand_number")):
+        hand, *others = parts
+        for part in others:
+            hand = hand._replace(actions=(*(hand.actions or ()), *(part.actions or ())), times=hand.times + part.times)
+        yield hand
 
 
 def _transactions(path: str, report: _Report, *, is_limit: bool) -> Iterator[HandLines]:
     """The lines in blocks of hands; a hand may be in several."""
     for line_number, block in _blocks(path):
-        own = parse_own_lines(block, is_limit=is_limit)
-        others = _other_transactions(path, line_number, block, report, is_limit=is_limit)
-        for one in others if own is None else own:
-            yield one._replace(line=line_number + one.line)
+        own = parse_own_lines(block, line_number, is_limit=is_limit)
+        yield from _other_transactions(path, line_number, block, report, is_limit=is_limit) if own is None else own
 
 
 def _other_transactions(
@@ -193,7 +192,7 @@ def _other_transactions(
             report(LogProblem(path, number, None, f"{line.rstrip()[:60]!r} is not a transaction", kind))
             continue
         action = (format_action(transaction.action),)
-        yield HandLines(number - line_number, transaction.hand_number, action, [transaction.times], [])
+        yield HandLines(number, transaction.hand_number, action, [transaction.times], [])
 
 
 def _commented_hands(path: str, report: _Report) -> Iterator[HandLines]:
