@@ -73,12 +73,11 @@ def lock_run(folder: Path) -> FileLock:
         FolderBusyError: another process has it.
         LaunchError: the folder cannot be written to.
     """
-    try:
-        return FileLock(folder / _LOCK_NAME)
-    except BlockingIOError:
-        raise FolderBusyError(folder) from None
-    except OSError as error:
-        raise LaunchError(f"write to {folder}", error.strerror) from None
+    with launching(f"write to {folder}"):
+        try:
+            return FileLock(folder / _LOCK_NAME)
+        except BlockingIOError:
+            raise FolderBusyError(folder) from None
 
 
 def is_busy(folder: Path) -> bool:

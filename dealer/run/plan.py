@@ -190,7 +190,7 @@ class MatchPlan:
     record: RecordPlan
     players: tuple[Player, ...]
     bot_seeds: tuple[int, ...]
-    listening: Listening = field(default_factory=Listening)
+    listening: Listening = Listening()
     learner_files: Mapping[Seat, LearnerFiles] = field(default_factory=dict, hash=False)
 
 
@@ -464,7 +464,7 @@ def _find_game(name: str, settings: RunSettings) -> NamedGame:
 
 def _find_players(settings: RunSettings, games: Sequence[NamedGame], limits: TimeLimits) -> tuple[Player, ...]:
     bots, most = settings.bots, max(games, key=lambda named: named.game.num_players)
-    count, seats = len(bots), most.game.num_players
+    seats = most.game.num_players
     is_tournament = settings.command is Command.TOURNAMENT
     files = [named.name for named in games if named.name not in shipped_games()]
     if not bots and not is_tournament:
@@ -472,9 +472,9 @@ def _find_players(settings: RunSettings, games: Sequence[NamedGame], limits: Tim
     given = f"{len(bots)} given: {', '.join(bot.bot for bot in bots)}"
     refuse(
         (
-            is_tournament and count < seats,
+            is_tournament and len(bots) < seats,
             "bots",
-            f"a tournament of {most.shown} needs at least {seats} bots, {count} given",
+            f"a tournament of {most.shown} needs at least {seats} bots, {len(bots)} given",
         ),
         (is_tournament and len(set(files)) < len(files), "games", "every game file needs a name of its own"),
         (

@@ -48,7 +48,7 @@ from dealer.match.clocks import DEFAULT_LIMITS
 from dealer.match.faults import FaultPolicy
 from engine import DealKey, Seed
 from engine.errors import quoted
-from logs.estimation import StopRuleError, parse_stop_rule
+from logs.estimation import parse_stop_rule
 from logs.export import parse_currency, parse_formats
 
 _LONGEST_S = 1e9
@@ -170,12 +170,8 @@ def _currency(text: str) -> str:
     return parse_currency(text) or "none"
 
 
-def _stop_rule(text: str | None) -> str | None:
-    if text is not None:
-        try:
-            parse_stop_rule(text)
-        except StopRuleError as error:
-            raise ValueError(str(error)) from None
+def _stop_rule(text: str) -> str:
+    parse_stop_rule(text)
     return text
 
 
@@ -276,11 +272,10 @@ class RunSettings:
         Wording(is_flag=False, otherwise="rotations, unless a player is 'tcp'"),
     ] = None
     stop: Annotated[
-        str | None,
+        Annotated[str, AfterValidator(_stop_rule)] | None,
         "When to stop, such as 'ci=20' or 'better:0,30': a number of deals; 'ci=20' when half the 95 % interval is 20 "
         "mbb/g; 'better:0,30' as soon as it is clear that the first player wins more than 0 or less than 30 mbb/g "
         "(with error rates of 1 %: 'better:0,30,0.01,0.01').",
-        AfterValidator(_stop_rule),
         Wording("RULE"),
     ] = None
     score: Annotated[
