@@ -35,7 +35,6 @@ class FileKind(NamedTuple):
 
     what: str
     version: int
-    error: type[BotFileError]
     remedy: str
 
 
@@ -51,7 +50,7 @@ class Artifact(NamedTuple):
         try:
             yield
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise self.kind.error(self.path, f"it is damaged: {error or 'parts are missing'}") from error
+            raise BotFileError(self.path, f"it is damaged: {error or 'parts are missing'}") from error
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Its arrays by name; not to be written to."""
@@ -98,11 +97,11 @@ def artifact_bytes(kind: FileKind, header: Mapping[str, Any], contents: bytes) -
 
 def write_artifact(path: str | os.PathLike[str], kind: FileKind, header: Mapping[str, Any], contents: bytes) -> None:
     """Write a file in place of an earlier one, which remains until the new one is complete; see `artifact_bytes`."""
-    write_file(path, artifact_bytes(kind, header, contents), kind.error)
+    write_file(path, artifact_bytes(kind, header, contents))
 
 
-def write_file(path: str | os.PathLike[str], content: bytes | str, error: type[BotFileError]) -> None:
-    """Write any file whole, in place of an earlier one, or raise the error given."""
+def write_file(path: str | os.PathLike[str], content: bytes | str) -> None:
+    """Write any file whole, in place of an earlier one."""
     # A bot that only plays needs neither.
     from pathlib import Path
 
@@ -111,11 +110,15 @@ def write_file(path: str | os.PathLike[str], content: bytes | str, error: type[B
     try:
         write_whole(Path(path), content)
     except OSError as failure:
-        raise error(os.fspath(path), f"it cannot be written: {failure.strerror or failure}") from failure
+        raise BotFileError(os.fspath(path), f"it cannot be written: {failure.strerror or failure}") from failure
 
 
 def read_artifact(path: str | os.PathLike[str], kind: FileKind, *, is_mapped: bool = False) -> Artifact:
-    """Read a whole file of a kind, or raise its error; a mapped file is shared by processes and must not change."""
+    """Read a whole file of a kind; a mapped file is shared by processes and must not change.
+
+    Raises:
+        BotFileError: there is no such file, or it is damaged, of another kind or of another version.
+    """
     path = os.fspath(path)
     try:
         with open(path, "rb") as file:
@@ -128,10 +131,10 @@ def read_artifact(path: str | os.PathLike[str], kind: FileKind, *, is_mapped: bo
             else:
                 whole = memoryview(line + file.read())
     except OSError as error:
-        raise kind.error(path, f"it cannot be read: {error.strerror or error}") from error
+        raise BotFileError(path, f"it cannot be read: {error.strerror or error}") from error
     checksum = bytes(whole[-_TRAILER_BYTES:])
     if len(whole) < len(line) + _TRAILER_BYTES or checksum != _checksum(whole[:-_TRAILER_BYTES]):
-        raise kind.error(path, f"it is damaged: its last line is not the checksum of what precedes it; {kind.remedy}")
+        raise BotFileError(path, f"it is damaged: its last line is not the checksum of what precedes it; {kind.remedy}")
     return Artifact(kind, path, header, whole[len(line) : -_TRAILER_BYTES])
 
 
@@ -145,11 +148,11 @@ def _header(path: str, kind: FileKind, line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or header.get("what") != kind.what:
-        raise kind.error(path, f"it does not begin with a line that identifies it as {kind.what}; {kind.remedy}")
+        raise BotFileError(path, f"it does not begin with a line that identifies it as {kind.what}; {kind.remedy}")
     version = header.get("version")
     if version != kind.version:
         is_newer = isinstance(version, int) and version > kind.version
         advice = f"update acpc-arena, or {kind.remedy}" if is_newer else kind.remedy
         problem = f"it is of version {quoted(version)}; this program reads version {kind.version}: {advice}"
-        raise kind.error(path, problem)
+        raise BotFileError(path, problem)
     return header

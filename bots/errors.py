@@ -13,10 +13,6 @@
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
     ├── BotFileError    a file that a bot, or its training, keeps cannot be written or read
-    │   ├── CheckpointError  the checkpoint of an evolution
-    │   ├── ChromosomeError  a chromosome
-    │   ├── LearnerFileError  a learner's memory, or the journal of what it learns
-    │   └── StrategyError  a strategy that regret minimisation has found
     ├── PolicyError     a policy cannot be had, has no valid probabilities, or is not that of the hands
     ├── WorkersError    processes or machines that were to compute something cannot
     └── RemoteBotError  a bot that is a separate program can no longer be played with
@@ -126,22 +122,6 @@ class BotFileError(BotsError):
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
         super().__init__(f"{path}: {problem}")
-
-
-class CheckpointError(BotFileError):
-    """A checkpoint cannot be written or read."""
-
-
-class ChromosomeError(BotFileError):
-    """The file of a chromosome cannot be written or read."""
-
-
-class LearnerFileError(BotFileError):
-    """A learner's memory or journal cannot be written or read."""
-
-
-class StrategyError(BotFileError):
-    """The file of a strategy cannot be written or read."""
 
 
 class PolicyError(BotsError):

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final, Protocol, TypeAlias
 
-from bots.errors import BotFileError, CheckpointError
+from bots.errors import BotFileError
 from engine.errors import quoted
 from logs.whole_file import FileLock, LineFile
 
@@ -96,16 +96,16 @@ def _handling(handler: Callable[[int, FrameType | None], Any], *numbers: signal.
 
 @contextmanager
 def locked_run(folder: Path, name: str) -> Iterator[None]:
-    """Make the folder of a run; a `CheckpointError` if another process has the run of this name."""
+    """Make the folder of a run; a `BotFileError` if another process has the run of this name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / f"{name}.lock")
     except BlockingIOError as error:
-        raise CheckpointError(str(folder / name), "another process works on this run") from error
+        raise BotFileError(str(folder / name), "another process works on this run") from error
     except FileExistsError as error:
-        raise CheckpointError(str(folder), "it is a file; a run needs a folder") from error
+        raise BotFileError(str(folder), "it is a file; a run needs a folder") from error
     except OSError as error:
-        raise CheckpointError(str(folder), f"the folder cannot be written: {error.strerror or error}") from error
+        raise BotFileError(str(folder), f"the folder cannot be written: {error.strerror or error}") from error
     with closing(lock):
         yield
 
@@ -115,7 +115,6 @@ def require_same_settings(
     wanted: Mapping[str, Any],
     found: Mapping[str, Any],
     *,
-    error: type[BotFileError] = CheckpointError,
     remedy: str = "take another folder",
 ) -> None:
     """Raise an error that names the differing values, unless a file was made with the wanted settings."""
@@ -123,7 +122,7 @@ def require_same_settings(
     if names := [name for name, value in ours.items() if theirs.get(name) != value]:
         made, asked = (", ".join(f"{name} {_in_words(of.get(name))}" for name in names) for of in (theirs, ours))
         problem = f"it was made with {made}, not {asked}: {remedy}, or the same settings to resume"
-        raise error(os.fspath(path), problem)
+        raise BotFileError(os.fspath(path), problem)
 
 
 def settings_data(settings: Any) -> dict[str, Any]:
@@ -152,7 +151,7 @@ class ResultJournal:
     """The results in a file, `rows`, in the order added."""
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Read the file, or make it; a `CheckpointError` if it is of other settings, or damaged."""
+        """Read the file, or make it; a `BotFileError` if it is of other settings, or damaged."""
         self.path = path
         self.rows = self._read(settings)
         self._file = LineFile(path, append=True)
@@ -182,9 +181,9 @@ class ResultJournal:
         require_same_settings(self.path, settings, first)
         return rows
 
-    def damaged(self) -> CheckpointError:
+    def damaged(self) -> BotFileError:
         """What to raise for rows that are no results of this computation."""
-        return CheckpointError(str(self.path), "it holds other things than these results, or is damaged")
+        return BotFileError(str(self.path), "it holds other things than these results, or is damaged")
 
 
 @contextmanager
@@ -194,6 +193,6 @@ def result_journal(path: Path, settings: Mapping[str, object]) -> Iterator[Resul
         try:
             journal = ResultJournal(path, json.loads(json.dumps(settings)))
         except OSError as error:
-            raise CheckpointError(str(path), f"it cannot be read or written: {error.strerror or error}") from error
+            raise BotFileError(str(path), f"it cannot be read or written: {error.strerror or error}") from error
         with closing(journal):
             yield journal

@@ -45,7 +45,7 @@ from bots.cfr.features import (
     squared_strengths,
     turn_features,
 )
-from bots.errors import CheckpointError
+from bots.errors import BotFileError
 from engine.cards import starting_hand
 from engine.ranges import are_free
 
@@ -58,7 +58,7 @@ _SAMPLE: Final = 400_000
 _RIVER_SAMPLE: Final = (4_000, 100)
 """Boards, and holdings on each."""
 _SEED: Final = 1
-_KIND: Final = FileKind("the buckets of a training of cfr", 1, CheckpointError, "delete it, and it is computed again")
+_KIND: Final = FileKind("the buckets of a training of cfr", 1, "delete it, and it is computed again")
 _PARTS: Final = 256
 """Into which the boards are divided among threads."""
 
@@ -278,12 +278,12 @@ def write_hands(path: Path, asked: Sequence[int], hands: ClusteredHands, tables:
 
 
 def read_hands(path: Path, asked: Sequence[int]) -> tuple[ClusteredHands, CardTables]:
-    """Map the buckets of all hands into memory; a `CheckpointError` where the file is damaged or has other ones."""
+    """Map the buckets of all hands into memory; a `BotFileError` where the file is damaged or has other ones."""
     found = read_artifact(path, _KIND, is_mapped=True)
     arrays = found.arrays()
     with found.parsing():
         if found.header["asked"] != list(asked):
-            raise CheckpointError(str(path), f"it has {found.header['asked']} buckets, not {list(asked)}: delete it")
+            raise BotFileError(str(path), f"it has {found.header['asked']} buckets, not {list(asked)}: delete it")
         hands = ClusteredHands.of(tuple(found.header["buckets"]), arrays)
         flops, turns, rivers = (canonical_boards(cards).keys for cards in (3, 4, 5))
         tables = arrays["flop_table"], arrays["turn_table"], arrays["river_table"]

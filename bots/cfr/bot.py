@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
-from bots.errors import StrategyError
+from bots.errors import BotFileError
 from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
 from bots.sdk.options import FilePath
 from bots.sdk.view import View
@@ -87,7 +87,7 @@ class CfrBot(Bot):
         if strategy:
             try:
                 self._file(strategy)
-            except StrategyError as error:
+            except BotFileError as error:
                 raise ValueError(str(error)) from error
 
     def refusal(self, game: Game) -> str | None:

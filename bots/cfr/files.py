@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import CardAbstraction, ClusteredHands, FlopBuckets, StrengthCuts
 from bots.cfr.tree import BettingTree
-from bots.errors import StrategyError
 from engine import ActionKind, Game
 from protocol import format_game_definition, parse_game_definition
 
 _KIND: Final = FileKind(
     "a strategy of acpc-arena's regret minimisation",
     2,
-    StrategyError,
     "`arena train cfr` writes such files",
 )
 WHOLE: Final = 255
@@ -184,7 +182,7 @@ def _kinds(actions: tuple[Any, ...]) -> int:
 
 
 def read_strategy(path: str) -> StrategyFile:
-    """Map a file into memory; a `StrategyError` if it is not a strategy, of another version, or damaged."""
+    """Map a file into memory; a `BotFileError` if it is not a strategy, of another version, or damaged."""
     found = read_artifact(path, _KIND, is_mapped=True)
     header, arrays = found.header, found.arrays()
     with found.parsing():

@@ -27,7 +27,7 @@ from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals
 from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import Discounts, Solver, Strategy, exploitability, tree_arrays
 from bots.cfr.tree import HOLDEM_SIZES, ROUND_SIZES, BettingTree, betting_tree, read_sizes
-from bots.errors import CheckpointError, SolvingError
+from bots.errors import BotFileError, SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
 from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
@@ -39,7 +39,6 @@ from protocol.game_definition import short_name
 CHECKPOINT_KIND: Final = FileKind(
     "a checkpoint of acpc-arena's regret minimisation",
     2,
-    CheckpointError,
     "take another folder, or delete it to begin again",
 )
 
@@ -142,8 +141,7 @@ def train(
         workers: who computes copies, of which there must be several; threads of this process by default.
 
     Raises:
-        CheckpointError: the folder holds a training with other settings, is in use, or cannot be written.
-        StrategyError: the strategy cannot be written.
+        BotFileError: the folder holds a training with other settings, is in use, or cannot be written.
     """
     with locked_run(folder, "cfr"), ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         path = folder / CHECKPOINT
@@ -213,7 +211,7 @@ class _Session:
                 self.history, arrays = begun.header["history"], begun.arrays()
                 states = [arrays[name].reshape(len(self.solvers), -1) for name in ("regrets", "averages")]
             if len(states[0][0]) != len(self.solvers[0].regrets):
-                raise CheckpointError(str(path), "it is of another version of the game")
+                raise BotFileError(str(path), "it is of another version of the game")
             for solver, *state in zip(self.solvers, *states, strict=True):
                 solver.resume(iteration, *state)
 

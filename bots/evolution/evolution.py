@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
-from bots.errors import CheckpointError, EvolutionError
+from bots.errors import EvolutionError
 from bots.evolution.breeding import (
     Breeding,
     Chromosomes,
@@ -374,9 +374,7 @@ def _required(evaluation: Evaluation) -> Floats:
     return evaluation.against
 
 
-_KIND: Final = FileKind(
-    "a checkpoint of acpc-arena's evolution", 2, CheckpointError, "take another folder, or delete it to begin again"
-)
+_KIND: Final = FileKind("a checkpoint of acpc-arena's evolution", 2, "take another folder, or delete it to begin again")
 
 
 def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> None:
@@ -401,7 +399,7 @@ def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> No
 
 
 def load_checkpoint(path: str | Path) -> tuple[State, dict[str, Any]]:
-    """The state and what else was written with it; a `CheckpointError` if there is no such file, or it is damaged."""
+    """The state and what else was written with it; a `BotFileError` if there is no such file, or it is damaged."""
     found = read_artifact(path, _KIND)
     arrays = {name: array.copy() for name, array in found.arrays().items()}
     with found.parsing():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
-from bots.errors import ChromosomeError
+from bots.errors import BotFileError
 from bots.evolved.chromosome import (
     CHAMPION,
     MOST_RAISES,
@@ -80,7 +80,7 @@ class EvolvedBot(Bot):
     ) -> None:
         try:
             found = read_chromosome(chromosome or CHAMPION)
-        except ChromosomeError as error:
+        except BotFileError as error:
             raise ValueError(str(error)) from error
         self._thresholds = found.thresholds
         wanted = odds or recorded_odds(found)

@@ -25,7 +25,7 @@ from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
 from bots.artifact import FileKind, read_artifact, write_artifact
-from bots.errors import ChromosomeError
+from bots.errors import BotFileError
 from engine.cards import STARTING_HANDS
 
 POSITION_CLASSES: Final = ("small blind", "big blind", "early", "6th", "7th", "8th", "9th", "dealer")
@@ -136,9 +136,7 @@ def odds_factor(to_call: float, pot: float, odds: Odds) -> float:
 
 CHAMPION: Final = os.path.join(os.path.dirname(__file__), "champion.chromosome")
 """The shipped one; its first line has the commands, seeds and date of its training."""
-_KIND: Final = FileKind(
-    "a chromosome of acpc-arena's evolved agent", 2, ChromosomeError, "`arena evolve` writes such files"
-)
+_KIND: Final = FileKind("a chromosome of acpc-arena's evolved agent", 2, "`arena evolve` writes such files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +156,13 @@ def write_chromosome(path: str, thresholds: bytes, record: Mapping[str, Any]) ->
 
 
 def read_chromosome(path: str) -> Chromosome:
-    """Read a file; a `ChromosomeError` if it is not a chromosome, of another version, or damaged."""
+    """Read a file; a `BotFileError` if it is not a chromosome, of another version, or damaged."""
     found = read_artifact(path, _KIND)
     values = tuple(array("b", bytes(found.contents)))
     if len(values) != 2 * GENES:
-        raise ChromosomeError(path, f"it has {len(values)} thresholds, not {2 * GENES}")
+        raise BotFileError(path, f"it has {len(values)} thresholds, not {2 * GENES}")
     if any(not -THRESHOLD <= value <= THRESHOLD for value in values):
-        raise ChromosomeError(path, f"it has thresholds outside of -{THRESHOLD} to {THRESHOLD}")
+        raise BotFileError(path, f"it has thresholds outside of -{THRESHOLD} to {THRESHOLD}")
     return Chromosome(values, json.dumps(found.header.get("training"), sort_keys=True))
 
 

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 
-from bots.errors import CheckpointError, ChromosomeError, EvolutionError
+from bots.errors import BotFileError, EvolutionError
 from bots.evolution.breeding import Chromosomes, Evaluation
 from bots.evolution.evolution import (
     Evolution,
@@ -162,11 +162,11 @@ def evolve_player(
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> EvolvedRun:
-    """Evolve a player against the nine trainers of a folder, or raise a `ChromosomeError`; see `evolve_trainers`."""
+    """Evolve a player against the nine trainers of a folder, or raise a `BotFileError`; see `evolve_trainers`."""
     paths = [folder / f"{name}.chromosome" for name in run_names(OPPONENTS)]
     for path in paths:
         if not path.is_file():
-            raise ChromosomeError(str(path), f"the file does not exist; a player needs {OPPONENTS} trainers")
+            raise BotFileError(str(path), f"the file does not exist; a player needs {OPPONENTS} trainers")
     trainers: Chromosomes = np.array([_thresholds(read_chromosome(str(path))) for path in paths])
     about = {"trainers": [sha256(trainer.astype(np.int8).tobytes()).hexdigest() for trainer in trainers]}
     path, make = folder / _PLAYER, partial(player_evolution, settings, trainers)
@@ -193,7 +193,7 @@ def _run(
         if checkpoint.exists():
             state, found = load_checkpoint(checkpoint)
             if about.get("trainers") != found.get("trainers"):
-                raise CheckpointError(str(checkpoint), "it was made with other trainers; take another folder")
+                raise BotFileError(str(checkpoint), "it was made with other trainers; take another folder")
             require_same_settings(checkpoint, about["settings"], found.get("settings", {}))
         evolution = make(state=state, **over)
 
@@ -258,7 +258,7 @@ def runs_document(runs: Sequence[EvolvedRun]) -> Document:
 def _holds(path: Path, thresholds: bytes) -> bool:
     try:
         return array("b", read_chromosome(str(path)).thresholds).tobytes() == thresholds
-    except ChromosomeError:
+    except BotFileError:
         return False
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bots.errors import CheckpointError, ChromosomeError, EvolutionError
+from bots.errors import BotFileError, EvolutionError
 from bots.evolution.breeding import Floats
 from bots.evolution.evolution import (
     Evolution,
@@ -235,27 +235,27 @@ _MOST_CHARACTERS: Final = 100_000
 
 
 def read_genes(path: Path, game: KuhnGame) -> Genes:
-    """The strategy in a file; a `ChromosomeError` if it is not one for the game."""
+    """The strategy in a file; a `BotFileError` if it is not one for the game."""
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(_MOST_CHARACTERS)
     except UnicodeDecodeError as error:
-        raise ChromosomeError(str(path), "it is not a text") from error
+        raise BotFileError(str(path), "it is not a text") from error
     except OSError as error:
-        raise ChromosomeError(str(path), f"it cannot be read: {error.strerror or error}") from error
+        raise BotFileError(str(path), f"it cannot be read: {error.strerror or error}") from error
     genes = []
     for number, line in enumerate(text.splitlines(), 1):
         for word in line.partition("#")[0].replace(",", " ").split():
             try:
                 genes.append(float(word))
             except ValueError:
-                raise ChromosomeError(
+                raise BotFileError(
                     str(path), f"line {number}: {quoted(word)} is not a number; a gene is a probability, 0 to 1"
                 ) from None
     try:
         return game.require_genes(genes)
     except EvolutionError as error:
-        raise ChromosomeError(str(path), str(error)) from error
+        raise BotFileError(str(path), str(error)) from error
 
 
 def format_genes(genes: Genes, game: KuhnGame) -> str:
@@ -311,7 +311,7 @@ def evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowPro
             trace, bred = found["trace"], state.history[-1].number
             if bred > generations:
                 problem = f"it has {bred} generations, more than the {generations} asked for: take another folder"
-                raise CheckpointError(str(path), problem)
+                raise BotFileError(str(path), problem)
         evolution = kuhn_evolution(settings, state=state)
 
         def save() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
 from bots.baseline import HandRandom
-from bots.errors import LearnerFileError
+from bots.errors import BotFileError
 from bots.formula.formulas import Decision, Observation, action_of, in_words, observe
 from bots.learner.memory import (
     Constants,
@@ -106,7 +106,7 @@ class LearnerBot(LearningBot):
         if memory is not None and (os.path.exists(memory) or not learn):
             try:
                 self._matrix = Matrix(read_memory(memory, constants))
-            except LearnerFileError as error:
+            except BotFileError as error:
                 raise ValueError(str(error)) from error
 
     # ---- the match
@@ -263,5 +263,5 @@ def _learn_journal(matrix: Matrix, path: str) -> None:
         reward, *taken = learnt.split(" ")
         found = [_TAKEN.fullmatch(text) for text in taken]
         if not _REWARD.fullmatch(reward) or None in found:
-            raise LearnerFileError(path, f"hand {hand}: {quoted(learnt)} is not what a learner learns from a hand")
+            raise BotFileError(path, f"hand {hand}: {quoted(learnt)} is not what a learner learns from a hand")
         matrix.learn([(MemoryCell.parse(one[1]), Decision(int(one[2]))) for one in found if one], int(reward))

@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from bots.artifact import Artifact, FileKind, artifact_bytes, read_artifact, write_file
-from bots.errors import LearnerFileError
+from bots.errors import BotFileError
 from bots.formula.formulas import Decision, Observation
 from bots.sdk.options import Interval, Wording, check_options
 from engine import Game
@@ -261,9 +261,7 @@ class Matrix:
         return Memory(self.constants, self.hands, tuple(sorted(self._rows.items())), self._training)
 
 
-_KIND: Final = FileKind(
-    "a memory of acpc-arena's learner", 2, LearnerFileError, "`arena train learner` and the bot write such files"
-)
+_KIND: Final = FileKind("a memory of acpc-arena's learner", 2, "`arena train learner` and the bot write such files")
 _ITEM: Final = re.compile(r"([1-5]):([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18})", re.ASCII)
 
 
@@ -287,17 +285,17 @@ def _items(row: Row) -> list[str]:
 
 def write_memory(path: str | os.PathLike[str], memory: Memory) -> None:
     """Write a memory whole, in place of an earlier file."""
-    write_file(path, memory_bytes(memory), LearnerFileError)
+    write_file(path, memory_bytes(memory))
 
 
 def read_memory(path: str | os.PathLike[str], constants: Constants | None = None) -> Memory:
-    """Read a memory; a `LearnerFileError` if it is not one, damaged, or of other constants than those given."""
+    """Read a memory; a `BotFileError` if it is not one, damaged, or of other constants than those given."""
     found = read_artifact(path, _KIND)
     with found.parsing():
         memory = _parse(found)
     if constants is not None and (differing := constants.differences(memory.constants)):
         options = ",".join(f"{name}={value:g}" for name, value in differing.items())
-        raise LearnerFileError(os.fspath(path), f"it was learnt with other constants: add the options {options}")
+        raise BotFileError(os.fspath(path), f"it was learnt with other constants: add the options {options}")
     return memory
 
 
@@ -333,12 +331,12 @@ class MemoryFile:
         try:
             self._lock = FileLock(self.path.with_name(f"{self.path.name}.lock"))
         except BlockingIOError:
-            raise LearnerFileError(str(path), "another learner is writing it; give each a file of its own") from None
+            raise BotFileError(str(path), "another learner is writing it; give each a file of its own") from None
         except OSError as error:
-            raise LearnerFileError(str(path), f"it cannot be written: {error.strerror or error}") from error
+            raise BotFileError(str(path), f"it cannot be written: {error.strerror or error}") from error
         try:
             self.start = read_memory(path, constants) if self.path.exists() else Memory(constants)
-        except LearnerFileError:
+        except BotFileError:
             self._lock.close()
             raise
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.errors import EvolutionError, LearnerFileError, SpecError
+from bots.errors import BotFileError, EvolutionError, SpecError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import (
     Constants,
@@ -236,7 +236,7 @@ class Trainee:
                 memory = read_memory(str(path), constants)
             else:
                 memory = Memory(constants) if options.get("empty") else shipped_memory(self.game, constants)
-        except LearnerFileError as error:
+        except BotFileError as error:
             raise SpecError(spec, str(error)) from error
         own_seed = options.get("seed")
         chance = (seed if own_seed is None else int(own_seed), int(options.get("trials") or DEFAULT_TRIALS))
@@ -346,7 +346,7 @@ def train(
     """Train a learner, or resume a training, in whole blocks; `show` is called after each, when it is on disk.
 
     Raises:
-        LearnerFileError: the file cannot be read or written, or was made with other settings.
+        BotFileError: the file cannot be read or written, or was made with other settings.
         EvolutionError: hands below 1, or a game without blinds.
         GameDefinitionError, SpecError, GameRefused, BotFailure: the game or an opponent cannot be played.
     """
@@ -430,16 +430,16 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
         return ()
     record = json.loads(memory.training) if memory.training else {}
     if not isinstance(record, dict) or record.get("program") != _PROGRAM:
-        raise LearnerFileError(str(path), f"{_PROGRAM} did not make it, and cannot resume it: take another file")
+        raise BotFileError(str(path), f"{_PROGRAM} did not make it, and cannot resume it: take another file")
     found, about = record.get("settings", {}), _about(settings)
-    require_same_settings(path, about, found, error=LearnerFileError, remedy="take another file")
+    require_same_settings(path, about, found, remedy="take another file")
     try:
         blocks = [
             Block(hands, cells, Estimate(*learning), Estimate(*of_field), Estimate(*of_unseen))
             for hands, cells, learning, of_field, of_unseen in record["blocks"]
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise LearnerFileError(str(path), "its record of training is damaged") from error
+        raise BotFileError(str(path), "its record of training is damaged") from error
     return tuple(blocks)
 
 

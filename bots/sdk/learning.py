@@ -16,7 +16,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bots.errors import LearnerFileError
+from bots.errors import BotFileError
 from bots.sdk.bot import Bot
 from engine import Game
 from logs.whole_file import FileLock, LineFile
@@ -54,7 +54,7 @@ class LearningBot(Bot):
             journal: the file for what it learns. It may hold hands of the match already: they are learnt first.
 
         Raises:
-            LearnerFileError: a file cannot be read or written, or is not of this bot.
+            BotFileError: a file cannot be read or written, or is not of this bot.
         """
 
     @abstractmethod
@@ -73,7 +73,7 @@ class LearningJournal:
     """A journal that is being written, by one process at a time."""
 
     def __init__(self, path: str) -> None:
-        """Open it, to continue after its whole lines; a `LearnerFileError` if it is not a journal, or in use."""
+        """Open it, to continue after its whole lines; a `BotFileError` if it is not a journal, or in use."""
         self.path = path
         self._lock = _lock(path)
         try:
@@ -82,7 +82,7 @@ class LearningJournal:
         except OSError as error:
             self._lock.close()
             raise _unwritable(path, error) from error
-        except LearnerFileError:
+        except BotFileError:
             self._lock.close()
             raise
 
@@ -140,13 +140,13 @@ def _hands(path: str) -> Iterator[tuple[int, str, int]]:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise LearnerFileError(path, f"it cannot be read: {error.strerror or error}") from error
+        raise BotFileError(path, f"it cannot be read: {error.strerror or error}") from error
     at, before = 0, -1
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(keepends=True), 1):
         at += len(line)
         digits, _, learnt = line.partition(b" ")
         if not (digits.isdigit() and line.isascii() and len(digits) < 20 and int(digits) > before):
-            raise LearnerFileError(path, f"line {number} is not that of a hand after hand {before}")
+            raise BotFileError(path, f"line {number} is not that of a hand after hand {before}")
         before = int(digits)
         yield before, learnt.decode("ascii").rstrip("\r\n"), at
 
@@ -155,10 +155,10 @@ def _lock(path: str) -> FileLock:
     try:
         return FileLock(Path(f"{path}.lock"), LOCK_PATIENCE_S)
     except BlockingIOError:
-        raise LearnerFileError(path, "the learner that writes it is still playing") from None
+        raise BotFileError(path, "the learner that writes it is still playing") from None
     except OSError as error:
         raise _unwritable(path, error) from error
 
 
-def _unwritable(path: str, error: OSError) -> LearnerFileError:
-    return LearnerFileError(path, f"it cannot be written: {error.strerror or error}")
+def _unwritable(path: str, error: OSError) -> BotFileError:
+    return BotFileError(path, f"it cannot be written: {error.strerror or error}")

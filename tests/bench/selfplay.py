@@ -71,7 +71,7 @@ def measure(repeats: int = 5, individuals: int = 50, chromosome: str = CHAMPION)
         chromosome: the file of the player who has all ten seats.
 
     Raises:
-        ChromosomeError: the file cannot be read.
+        BotFileError: the file cannot be read.
         RuntimeError: pokerkit pays out what we do not.
     """
     evaluator = TableEvaluator(DEALS, SEED, TRIALS, "reward", True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.errors import CheckpointError
+from bots.errors import BotFileError
 from bots.long_run import locked_run, result_journal, run_steps, show_within, uninterrupted
 
 
@@ -57,14 +57,14 @@ def test_a_run_has_one_process_at_a_time(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     with (
         locked_run(folder, "x"),
-        pytest.raises(CheckpointError, match="another process works on this run"),
+        pytest.raises(BotFileError, match="another process works on this run"),
         locked_run(folder, "x"),
     ):
         pass
     with locked_run(folder, "x"), locked_run(folder, "y"):
         pass
     (tmp_path / "file").touch()
-    with pytest.raises(CheckpointError, match="it is a file; a run needs a folder"), locked_run(tmp_path / "file", "x"):
+    with pytest.raises(BotFileError, match="it is a file; a run needs a folder"), locked_run(tmp_path / "file", "x"):
         pass
 
 
@@ -72,7 +72,7 @@ def test_results_are_kept_as_they_are_found(tmp_path: Path) -> None:
     path = tmp_path / "new" / "results.jsonl"
     with result_journal(path, {"seed": 1, "names": ("a", "b")}) as kept:
         kept.add([1, 0.1])
-        with pytest.raises(CheckpointError, match="another process works on this run"), result_journal(path, {}):
+        with pytest.raises(BotFileError, match="another process works on this run"), result_journal(path, {}):
             pass
     with path.open("a") as file:
         file.write("[2, 0.")
@@ -80,5 +80,5 @@ def test_results_are_kept_as_they_are_found(tmp_path: Path) -> None:
         assert kept.rows == [[1, 0.1]]
         kept.add([3, 0.3])
     assert [json.loads(line) for line in path.read_text().splitlines()][1:] == [[1, 0.1], [3, 0.3]]
-    with pytest.raises(CheckpointError, match="made with seed 1, not seed 2"), result_journal(path, {"seed": 2}):
+    with pytest.raises(BotFileError, match="made with seed 1, not seed 2"), result_journal(path, {"seed": 2}):
         pass

@@ -13,7 +13,7 @@ import pytest
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import CfrSettings
 from bots.cfr.training import TrainingPlan, plan_training, train
-from bots.errors import CheckpointError, SolvingError
+from bots.errors import BotFileError, SolvingError
 from bots.workers import Workers, cluster_workers
 from tests.bots.cfr.drawn import random_hands, random_tables
 from tests.clusters import local_cluster
@@ -54,7 +54,7 @@ def test_workers_and_interruptions_make_no_difference(tmp_path: Path, monkeypatc
     with Workers(lambda: PicklingThreads(2), lost=(), name="threads", count=2) as workers:
         assert probabilities(plan, tmp_path / "elsewhere", [2, 7], workers=workers) == here
     other = plan_training(CfrSettings(buckets="7/5/6", deals=20, copies=3))
-    with pytest.raises(CheckpointError, match="made with copies 2, not copies 3"):
+    with pytest.raises(BotFileError, match="made with copies 2, not copies 3"):
         train(other, tmp_path / "here", iterations=8)
 
 

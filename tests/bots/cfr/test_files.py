@@ -15,7 +15,7 @@ from bots.cfr.deals import AllBoards
 from bots.cfr.files import WHOLE, quantised, read_strategy, write_strategy
 from bots.cfr.solver import tree_arrays
 from bots.cfr.tree import betting_tree, read_sizes
-from bots.errors import StrategyError
+from bots.errors import BotFileError
 from protocol import find_game
 
 
@@ -92,9 +92,9 @@ def test_what_is_no_strategy_is_refused(leduc: Path, tmp_path: Path) -> None:
     whole = leduc.read_bytes()
     for contents, sentence in ((whole[: len(whole) // 2], "damaged"), (b"", "does not begin with a line")):
         leduc.write_bytes(contents)
-        with pytest.raises(StrategyError, match=sentence):
+        with pytest.raises(BotFileError, match=sentence):
             read_strategy(str(leduc))
         with pytest.raises(ValueError, match=sentence):
             CfrBot(strategy=str(leduc))
-    with pytest.raises(StrategyError, match="cannot be read"):
+    with pytest.raises(BotFileError, match="cannot be read"):
         read_strategy(str(tmp_path / "nothing"))

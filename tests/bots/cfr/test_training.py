@@ -17,7 +17,7 @@ from bots.cfr.bot import CfrBot
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import CfrSettings
 from bots.cfr.training import CHECKPOINT, CHECKPOINT_KIND, STRATEGY, plan_training, train
-from bots.errors import CheckpointError, SolvingError
+from bots.errors import BotFileError, SolvingError
 from bots.solving.engine_games import small_game
 from bots.solving.sequence_form import expected_values, sequence_form
 from bots.solving.sequence_form import exploitability as exact_exploitability
@@ -57,10 +57,10 @@ def test_a_strategy_is_an_equilibrium_by_an_independent_count(tmp_path: Path) ->
 
 def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
     train(plan_training(LEDUC), tmp_path, iterations=1)
-    with pytest.raises(CheckpointError, match=r"was made with seed 1, not seed 2: take another folder"):
+    with pytest.raises(BotFileError, match=r"was made with seed 1, not seed 2: take another folder"):
         train(plan_training(replace(LEDUC, seed=2)), tmp_path, iterations=1)
     (tmp_path / CHECKPOINT).write_bytes(b"nothing")
-    with pytest.raises(CheckpointError, match="does not begin with a line"):
+    with pytest.raises(BotFileError, match="does not begin with a line"):
         train(plan_training(LEDUC), tmp_path, iterations=1)
 
 
@@ -100,7 +100,7 @@ def test_a_no_limit_training_records_its_sizes(tmp_path: Path) -> None:
     trained = train(plan_training(small), tmp_path, iterations=400)
     assert read_strategy(str(trained.path)).record["settings"]["sizes"] == "0.5,1,all:1,all:all"
     assert trained.history[-1]["exploitability"] < trained.history[0]["exploitability"] / 10
-    with pytest.raises(CheckpointError, match=r"was made with sizes 0\.5,1,all:1,all:all, not sizes 1,all: take"):
+    with pytest.raises(BotFileError, match=r"was made with sizes 0\.5,1,all:1,all:all, not sizes 1,all: take"):
         train(plan_training(replace(small, sizes="1,all")), tmp_path, iterations=1)
     halved = tmp_path / "halved"
     for iterations in (150, 400):

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import bots.evolution
-from bots.errors import CheckpointError, EvolutionError
+from bots.errors import BotFileError, EvolutionError
 from bots.evolution import evolution as evolution_run
 from bots.evolution.breeding import (
     Breeding,
@@ -329,7 +329,7 @@ class TestCheckpoints:
         cut = tmp_path / "cut.checkpoint"
         for size in range(0, len(data), 97):
             cut.write_bytes(data[:size])
-            with pytest.raises(CheckpointError, match=r"cut\.checkpoint: it (is damaged|does not begin with a line)"):
+            with pytest.raises(BotFileError, match=r"cut\.checkpoint: it (is damaged|does not begin with a line)"):
                 load_checkpoint(cut)
 
     def test_a_flipped_byte_is_told_or_harmless(self, tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ class TestCheckpoints:
             data[at] ^= 255
             (tmp_path / "x.checkpoint").write_bytes(data)
             data[at] ^= 255
-            with suppress(CheckpointError):
+            with suppress(BotFileError):
                 assert same(load_checkpoint(tmp_path / "x.checkpoint")[0], state)
 
     def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,9 +348,7 @@ class TestCheckpoints:
         monkeypatch.setattr("bots.evolution.evolution._KIND", evolution_run._KIND._replace(version=7))
         save_checkpoint(tmp_path / "x.checkpoint", state, {})
         monkeypatch.undo()
-        with pytest.raises(
-            CheckpointError, match="it is of version 7; this program reads version 2: update acpc-arena"
-        ):
+        with pytest.raises(BotFileError, match="it is of version 7; this program reads version 2: update acpc-arena"):
             load_checkpoint(tmp_path / "x.checkpoint")
 
     def test_a_failed_save_leaves_the_old_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,13 +361,13 @@ class TestCheckpoints:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("logs.whole_file.sync_to_disk", fail)
-        with pytest.raises(CheckpointError, match=r"x\.checkpoint: it cannot be written: No space left on device"):
+        with pytest.raises(BotFileError, match=r"x\.checkpoint: it cannot be written: No space left on device"):
             save_checkpoint(tmp_path / "x.checkpoint", evolution.state, {})
         assert same(load_checkpoint(tmp_path / "x.checkpoint")[0], old)
         assert [path.name for path in tmp_path.iterdir()] == ["x.checkpoint"]
 
     def test_no_file(self, tmp_path: Path) -> None:
-        with pytest.raises(CheckpointError, match=r"none\.checkpoint: it cannot be read: No such file or directory"):
+        with pytest.raises(BotFileError, match=r"none\.checkpoint: it cannot be read: No such file or directory"):
             load_checkpoint(tmp_path / "none.checkpoint")
 
 

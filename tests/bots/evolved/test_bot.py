@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bots import self_play
-from bots.errors import ChromosomeError, GameRefused
+from bots.errors import BotFileError, GameRefused
 from bots.evolved.bot import EvolvedBot
 from bots.evolved.chromosome import (
     CHAMPION,
@@ -192,17 +192,17 @@ class TestFiles:
         end_of_line = data.index(b"\n")
         for size in [*range(0, end_of_line + 2), len(data) - 1]:
             other.write_bytes(data[:size])
-            with pytest.raises(ChromosomeError, match="y: it "):
+            with pytest.raises(BotFileError, match="y: it "):
                 read_chromosome(str(other))
         write_chromosome(str(other), bytes(2 * GENES - 1), {})
-        with pytest.raises(ChromosomeError, match="it has 10079 thresholds, not 10080"):
+        with pytest.raises(BotFileError, match="it has 10079 thresholds, not 10080"):
             read_chromosome(str(other))
 
     def test_thresholds_outside_of_their_range(self, tmp_path: Path) -> None:
         write_chromosome(str(tmp_path / "z"), bytes([101]) * 2 * GENES, {})
-        with pytest.raises(ChromosomeError, match="z: it has thresholds outside of -100 to 100"):
+        with pytest.raises(BotFileError, match="z: it has thresholds outside of -100 to 100"):
             read_chromosome(str(tmp_path / "z"))
 
     def test_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(ChromosomeError, match="it cannot be written: No such file or directory"):
+        with pytest.raises(BotFileError, match="it cannot be written: No such file or directory"):
             write_chromosome(str(tmp_path / "none" / "x"), bytes(2 * GENES), {})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bots.baseline import CallingBot, ConstantBot, FoldingBot, RandomBot
-from bots.errors import LearnerFileError, SpecError
+from bots.errors import BotFileError, SpecError
 from bots.formula.formulas import Decision, action_of, observe
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import (
@@ -352,7 +352,7 @@ def test_a_journal_that_is_damaged_is_refused_in_one_sentence(tmp_path: Path, te
     path, start = tmp_path / "x.journal", str(tmp_path / "start")
     write_memory(start, Memory(CONSTANTS))
     path.write_bytes(text)
-    with pytest.raises(LearnerFileError) as raised:
+    with pytest.raises(BotFileError) as raised:
         LearnerBot(empty=True).train(start, str(path))
     assert str(raised.value).startswith(f"{path}: {problem}")
     assert path.read_bytes() == text
@@ -363,7 +363,7 @@ def test_a_journal_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = str(tmp_path / "x.journal")
     journal = LearningJournal(path)
     for take in (LearningJournal, cut_journal):
-        with pytest.raises(LearnerFileError, match="the learner that writes it is still playing"):
+        with pytest.raises(BotFileError, match="the learner that writes it is still playing"):
             take(path)
     journal.close()
     LearningJournal(path).close()

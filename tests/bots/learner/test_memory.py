@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bots.artifact import read_artifact, write_artifact
-from bots.errors import LearnerFileError
+from bots.errors import BotFileError
 from bots.formula.formulas import Decision, Observation
 from bots.learner.memory import (
     _KIND,
@@ -281,7 +281,7 @@ def test_files_that_are_no_memory(tmp_path: Path, changes: dict[str, object], pr
     write_memory(path, random_memory(6)[0])
     found = read_artifact(path, _KIND)
     write_artifact(path, _KIND, {**found.header, **changes}, bytes(found.contents))
-    with pytest.raises(LearnerFileError) as raised:
+    with pytest.raises(BotFileError) as raised:
         read_memory(path)
     assert str(raised.value).startswith(f"{path}: it is damaged: {problem}")
     assert "\n" not in str(raised.value)
@@ -290,16 +290,16 @@ def test_files_that_are_no_memory(tmp_path: Path, changes: dict[str, object], pr
 def test_a_memory_of_other_constants_says_which_to_give(tmp_path: Path) -> None:
     path = tmp_path / "x.memory"
     write_memory(path, Memory(Constants(pot_interval=5, big_qty=6)))
-    with pytest.raises(LearnerFileError, match=r"add the options pot_interval=5,big_qty=6$"):
+    with pytest.raises(BotFileError, match=r"add the options pot_interval=5,big_qty=6$"):
         read_memory(path, CONSTANTS)
 
 
 def test_a_file_that_is_not_there_or_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(LearnerFileError, match="it cannot be read: No such file"):
+    with pytest.raises(BotFileError, match="it cannot be read: No such file"):
         read_memory(tmp_path / "gone")
-    with pytest.raises(LearnerFileError, match="it cannot be written"):
+    with pytest.raises(BotFileError, match="it cannot be written"):
         write_memory(tmp_path / "gone" / "x", Memory(CONSTANTS))
-    with pytest.raises(LearnerFileError, match="it cannot be written"):
+    with pytest.raises(BotFileError, match="it cannot be written"):
         MemoryFile(tmp_path / "gone" / "x", CONSTANTS)
 
 
@@ -312,7 +312,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("logs.whole_file.sync_to_disk", refuse)
-    with pytest.raises(LearnerFileError, match="No space left"):
+    with pytest.raises(BotFileError, match="No space left"):
         write_memory(path, Memory(CONSTANTS))
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["x.memory"]
@@ -322,7 +322,7 @@ def test_one_learner_at_a_time_writes_a_file(tmp_path: Path) -> None:
     path = tmp_path / "x.memory"
     file = MemoryFile(path, CONSTANTS)
     assert file.start == Memory(CONSTANTS)
-    with pytest.raises(LearnerFileError, match="another learner is writing it"):
+    with pytest.raises(BotFileError, match="another learner is writing it"):
         MemoryFile(path, CONSTANTS)
     memory, _ = random_memory(8)
     file.write(memory)
@@ -338,5 +338,5 @@ def test_a_file_that_cannot_be_used_is_not_kept_locked(tmp_path: Path) -> None:
     path = tmp_path / "x.memory"
     path.write_text("something else")
     for _ in range(2):
-        with pytest.raises(LearnerFileError, match="does not begin"):
+        with pytest.raises(BotFileError, match="does not begin"):
             MemoryFile(path, CONSTANTS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.errors import EvolutionError, LearnerFileError
+from bots.errors import BotFileError, EvolutionError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, read_memory
 from bots.learner.training import Block, LearnerSettings, train, training_document
@@ -62,12 +62,12 @@ def test_what_is_won_is_told_by_block(tmp_path: Path) -> None:
 def test_a_training_is_gone_on_with_by_the_same_settings_only(tmp_path: Path) -> None:
     path = tmp_path / "memory"
     train(_SETTINGS, 16, path)
-    with pytest.raises(LearnerFileError, match=r"made with explore 0\.1, seed 1, not explore 0\.2, seed 3: take"):
+    with pytest.raises(BotFileError, match=r"made with explore 0\.1, seed 1, not explore 0\.2, seed 3: take"):
         train(replace(_SETTINGS, explore=0.2, seed=3), 16, path)
-    with pytest.raises(LearnerFileError, match="other constants"):
+    with pytest.raises(BotFileError, match="other constants"):
         train(replace(_SETTINGS, constants=Constants()), 16, path)
     path.write_bytes(b"no memory")
-    with pytest.raises(LearnerFileError, match="does not begin"):
+    with pytest.raises(BotFileError, match="does not begin"):
         train(_SETTINGS, 16, path)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.errors import CheckpointError, EvolutionError
+from bots.errors import BotFileError, EvolutionError
 from bots.learner import tuning
 from bots.learner.memory import RANGES, Constants
 from bots.learner.tuning import TuningSettings, check, measured_mbb, search, tuning_document
@@ -44,10 +44,10 @@ def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
 
 def test_a_folder_of_other_measurements_is_refused(tmp_path: Path) -> None:
     search(_SETTINGS, tmp_path)
-    with pytest.raises(CheckpointError, match="made with hands 8, not hands 6: take another folder"):
+    with pytest.raises(BotFileError, match="made with hands 8, not hands 6: take another folder"):
         search(replace(_SETTINGS, hands=6), tmp_path)
     (tmp_path / "evolution.jsonl").write_bytes(b"\xff\n")
-    with pytest.raises(CheckpointError, match="it holds other things than these results, or is damaged"):
+    with pytest.raises(BotFileError, match="it holds other things than these results, or is damaged"):
         search(_SETTINGS, tmp_path)
 
 
@@ -102,5 +102,5 @@ def test_what_was_measured_anew_is_not_measured_again(tmp_path: Path, monkeypatc
     assert asked == [(other, 2), (other, 3), (Constants(), 4), (other, 4)]
     assert found["default"].tolist() == [*first, 7.0]
     (tmp_path / "anew.jsonl").write_text((tmp_path / "anew.jsonl").read_text("utf-8") + "[1, 2]\n", "utf-8")
-    with pytest.raises(CheckpointError, match="or is damaged"):
+    with pytest.raises(BotFileError, match="or is damaged"):
         check(_SETTINGS, {"default": Constants()}, (2, 3), tmp_path)
