@@ -107,11 +107,8 @@ def _columns(
     records = [batch[place] for place in order.tolist()]
     ways: dict[BettingFacts, int] = {}
     tables: dict[tuple[str, ...], int] = {}
-    of_hands: list[int] = []
-    for record in records:
-        tables.setdefault(record.names, len(tables))
-        facts = memory.of(record.betting)
-        of_hands.append(ways.setdefault(facts, len(ways)))
+    bet = [ways.setdefault(memory.of(record.betting), len(ways)) for record in records]
+    seated = [tables.setdefault(record.names, len(tables)) for record in records]
     game = records[0].game
     cards = np.full((len(records), 2 * game.num_players + 5), NOT_DEALT, np.uint8)
     if has_usual_blinds(game):
@@ -123,8 +120,8 @@ def _columns(
         facts=list(ways),
         names=list(tables),
         order=order,
-        ways=np.array(of_hands),
-        tables=np.array([tables[record.names] for record in records]),
+        ways=np.array(bet),
+        tables=np.array(seated),
         deals=deals[order],
         cards=cards,
         values=np.array([record.values for record in records], np.float64),

@@ -331,10 +331,6 @@ class HandCounts:
             if name in game.players:
                 yield game, game.players[name]
 
-    def net(self, name: str) -> float:
-        """The chips that a player has won."""
-        return float(sum(player.sums[:, Sum.NET].sum() for _, player in self.by_game(name)))
-
     def _game(self, game: Game) -> GameCounts:
         return self.games.setdefault(without_stacks(game), GameCounts(game))
 

@@ -169,19 +169,15 @@ def _count(
             return counts, net
     net = [{} for _ in job.parts]
     hands = [source.read(file, part) for file, part in zip_longest(source.files, job.parts)]
-    if len(job.parts) > 1:
+    if job.parts:
         hands = list(map(_tallied, hands, net))
-    counts = HandCounts(big_pots=job.big_pots).add_all(side_by_side(hands), on_progress)
-    if len(job.parts) == 1:
-        net[0].update({name: counts.net(name) for name in counts.players})
-    return counts, net
+    return HandCounts(big_pots=job.big_pots).add_all(side_by_side(hands), on_progress), net
 
 
 def _tallied(hands: Iterable[HandRecord], net: dict[str, float]) -> Iterator[HandRecord]:
     """The hands, while the chips of each player are added up."""
     for record in hands:
-        for seat, value in zip(record.seats, record.values, strict=True):
-            name = record.names_by_seat[seat]
+        for name, value in zip(record.names, record.values, strict=True):
             net[name] = net.get(name, 0.0) + value
         yield record
 
