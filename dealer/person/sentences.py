@@ -39,7 +39,7 @@ def score_remark(score: MatchScore) -> str:
     rate = score.rate
     if rate is None or rate.half_width is None:
         return "(too few to separate skill from luck)"
-    verdict = "which may be luck" if abs(rate.mbb) <= rate.half_width else "more than luck explains"
+    verdict = "which may be luck" if abs(rate.mean) <= rate.half_width else "more than luck explains"
     return f"({rate.text()} at 95 %, {verdict})"
 
 

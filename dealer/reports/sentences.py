@@ -100,10 +100,10 @@ def _standing(result: ContestResult, rate: Rate, deals: str) -> str:
     if _decides(rate):
         return f"{_beats(rate, result)} over {deals}."
     luck = f"{ahead} by {_measured(rate, result)} after {deals}: that may be luck."
-    if rate.mbb <= 0:
+    if rate.mean <= 0:
         # Chips can be lost to nobody; see `engine.hand.hand_values`.
         return luck
-    needed = count_of(rounded_up(result.duplicates * (rate.half_width / rate.mbb) ** 2), "deal")
+    needed = count_of(rounded_up(result.duplicates * (rate.half_width / rate.mean) ** 2), "deal")
     return f"{luck} If the lead is real, about {needed} would show it."
 
 

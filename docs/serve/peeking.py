@@ -89,7 +89,7 @@ def coverage(game: str, others: tuple[str, ...], contests: int, deals: int) -> t
     """How many contests of a bot with cards of its own have the mean of all in their intervals, and that mean."""
     seeds = (derived_seed(key(7), number) for number in range(contests))
     rates = [contest(game, ("Honest", *others), seed, deals).rate() for seed in seeds]
-    mean = sum(rate.mbb for rate in rates) / contests
+    mean = sum(rate.mean for rate in rates) / contests
     return sum(rate.low <= mean <= rate.high for rate in rates), mean
 
 

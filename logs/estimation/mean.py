@@ -101,7 +101,7 @@ class Rate(Estimate):
     """What one player wins from another, in mbb per game (thousandths of a big blind per hand).
 
     A number means nothing without its point of view, so a rate carries both names, and the only ways to turn it round
-    are `flipped` and `of`.
+    are ``-`` and `of`.
 
     Attributes:
         opponent: who pays them: another player, or "the table".
@@ -110,15 +110,9 @@ class Rate(Estimate):
     player: str = field(kw_only=True)
     opponent: str = field(kw_only=True)
 
-    @property
-    def mbb(self) -> float:
-        return self.mean
-
-    def flipped(self) -> Self:
+    def __neg__(self) -> Self:
         """The same result from the opponent's point of view."""
         return replace(self, mean=0.0 - self.mean, player=self.opponent, opponent=self.player)
-
-    __neg__ = flipped
 
     def of(self, player: str) -> Self:
         """The same result from the point of view of either player.
@@ -129,7 +123,7 @@ class Rate(Estimate):
         if player == self.player:
             return self
         if player == self.opponent:
-            return self.flipped()
+            return -self
         raise ValueError(f"a rate of {self.player} over {self.opponent} does not concern {player}")
 
     def text(self, digits: int = 0) -> str:
@@ -236,17 +230,6 @@ def _normal_point(tail: float) -> float:
     return NormalDist().inv_cdf(1 - tail)
 
 
-def _half_width(count: int, mean: float, squares: float, bounds: Bounds | None, tail: float) -> float | None:
-    if count < FEWEST_UNITS:
-        return None
-    error = math.sqrt(max(0.0, squares) / (count - 1) / count)
-    if bounds is None:
-        return None if error <= 1e-8 * abs(mean) else interval_half_width(error, 0.0, tail)
-    lowest, highest = bounds
-    farther = max(mean - lowest, highest - mean)
-    return min(farther, interval_half_width(error, farther / count, tail))
-
-
 def units_for_half_width(half_width: float, sd: float, farther: float) -> int:
     """The fewest units whose 95 % interval is that narrow; as for `_NARROWEST` for anything narrower.
 
@@ -316,7 +299,14 @@ class RunningMean:
         """Half an interval of the mean, 95 % or with `tail` the probability of each side; None below `FEWEST_UNITS`,
         and for equal numbers without bounds.
         """
-        return _half_width(self.count, self.mean, self.squares, self.bounds, tail)
+        error = self.standard_error
+        if error is None or self.count < FEWEST_UNITS:
+            return None
+        if self.bounds is None:
+            return None if error <= 1e-8 * abs(self.mean) else interval_half_width(error, 0.0, tail)
+        lowest, highest = self.bounds
+        farther = max(self.mean - lowest, highest - self.mean)
+        return min(farther, interval_half_width(error, farther / self.count, tail))
 
     @property
     def estimate(self) -> Estimate:

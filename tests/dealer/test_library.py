@@ -188,7 +188,7 @@ def test_a_tournament_is_one_call() -> None:
     result = dealer.tournament(["kuhn"], ["calling", "raising", "random"], format="gauntlet", **FAST)
     assert (result.outcome, len(result.contests)) == (dealer.Outcome.FINISHED, 2)
     cell = result.standings[0].crosstable[0]
-    assert (cell.rate.player, cell.rate.opponent, cell.rate.mbb) == (cell.player, cell.opponent, cell.mbb_per_game)
+    assert (cell.rate.player, cell.rate.opponent, cell.rate.mean) == (cell.player, cell.opponent, cell.mbb_per_game)
     assert {contest.folder for contest in result.contests} == {None}
 
 

@@ -60,7 +60,7 @@ def test_lists_and_scores_are_those_of_all_hands(tmp_path: Path, game: str, hand
         mean = RunningMean((1000 * chips / rules.big_blind / len(records) for chips in sums), score_bounds(rules))
         rate = scores.rate(player)
         assert rate is not None
-        assert rate.mbb == pytest.approx(mean.mean)
+        assert rate.mean == pytest.approx(mean.mean)
         assert rate.half_width == pytest.approx(mean.half_width())
         assert scores.chips(player) == pytest.approx(sum(sums))
         played, end = scores.curve(player)[-1]

@@ -97,7 +97,7 @@ def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
             assert scene.score.yours == pytest.approx(totals[seat])
             rate = scene.score.rate
             assert rate is not None
-            assert (rate.mbb, rate.half_width) == (means[seat].mean, None)
+            assert (rate.mean, rate.half_width) == (means[seat].mean, None)
             assert rate.opponent == (NAMES[1 - seat] if count == 2 else "the table")
 
 

@@ -22,18 +22,19 @@ def test_the_example_of_the_package() -> None:
 
 
 def test_flipping_changes_the_sign_and_the_names() -> None:
-    assert RATE.flipped() == -RATE == Rate(-12.4, 5.2, player="Bob", opponent="Ann")
-    assert RATE.flipped().flipped() == RATE
-    level = Rate(0.0, None, player="Ann", opponent="Bob").flipped()
-    assert math.copysign(1, level.mbb) == 1
-    assert (RATE.of("Ann"), RATE.of("Bob")) == (RATE, RATE.flipped())
+    turned = -RATE
+    assert turned == Rate(-12.4, 5.2, player="Bob", opponent="Ann")
+    assert -turned == RATE
+    level = -Rate(0.0, None, player="Ann", opponent="Bob")
+    assert math.copysign(1, level.mean) == 1
+    assert (RATE.of("Ann"), RATE.of("Bob")) == (RATE, -RATE)
     with pytest.raises(ValueError, match=r"^a rate of Ann over Bob does not concern Cat$"):
         RATE.of("Cat")
 
 
 def test_the_interval_is_around_the_mean() -> None:
     assert (RATE.low, RATE.high) == pytest.approx((7.2, 17.6))
-    assert (RATE.flipped().low, RATE.flipped().high) == pytest.approx((-17.6, -7.2))
+    assert ((-RATE).low, (-RATE).high) == pytest.approx((-17.6, -7.2))
     few = Rate(12.4, None, player="Ann", opponent="Bob")
     assert (few.low, few.high) == (None, None)
 
