@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from itertools import permutations
@@ -39,6 +40,7 @@ from bots.long_run import (
     settings_data,
     show_nothing,
     show_within,
+    uninterrupted,
 )
 from bots.solving import sequence_form as of_plans
 from bots.solving.equilibria import SEATS, LinearProgram, Solution
@@ -167,16 +169,21 @@ def _generations(
     settings: KuhnSettings, evolution: Evolution, generations: int, trace: Trace
 ) -> Iterator[tuple[float, Words]]:
     """Breed so many generations, and add to the trace."""
-    rivals = evolution.opponents
-    for generation in evolution.generations(StopRule(generations=generations)):
-        state = evolution.state
-        trace["genes"].append(state.population[:, :, 0].mean(axis=0).tolist())
-        if rivals is not None and state.evaluation.totals is not None:
-            # Those in a hall of fame come after as many rivals as there are individuals.
-            own = rivals[: len(state.population), :, 0]
-            trace["rival_genes"].append(own.mean(axis=0).tolist())
-            trace["fittest_rival"] = own[int(np.argmax(state.evaluation.totals[: len(own)]))].tolist()
-        rivals = state.opponents
+    bred = evolution.generations(StopRule(generations=generations))
+    while True:
+        rivals = evolution.opponents
+        # The trace has every generation of the state. The first one waits for compiled code: there is nothing to lose.
+        with uninterrupted() if trace["genes"] else nullcontext():
+            generation = next(bred, None)
+            if generation is None:
+                return
+            state = evolution.state
+            trace["genes"].append(state.population[:, :, 0].mean(axis=0).tolist())
+            if rivals is not None and state.evaluation.totals is not None:
+                # Those in a hall of fame come after as many rivals as there are individuals.
+                own = rivals[: len(state.population), :, 0]
+                trace["rival_genes"].append(own.mean(axis=0).tolist())
+                trace["fittest_rival"] = own[int(np.argmax(state.evaluation.totals[: len(own)]))].tolist()
         yield generation.number / generations, partial(_standing, settings, evolution, generation)
 
 

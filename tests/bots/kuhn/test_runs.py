@@ -1,0 +1,33 @@
+"""Runs in a folder: an interruption at any moment changes nothing."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from bots.evolution.evolution import Evolution, Generation
+from bots.kuhn.evolution import KuhnSettings
+from bots.kuhn.runs import evolve, run_seed
+
+
+def test_an_interruption_right_after_a_generation_keeps_its_genes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = KuhnSettings(opposition="coevolution", fitness="exact", start="random", population=12)
+    expected = run_seed(settings, 6)
+    step, left = Evolution.step, [2, 2]
+
+    def interrupted(evolution: Evolution) -> Generation:
+        generation = step(evolution)
+        if left and generation.number % 2:
+            left.pop()
+            signal.raise_signal(signal.SIGINT)
+        return generation
+
+    monkeypatch.setattr(Evolution, "step", interrupted)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            evolve(tmp_path, settings, 6)
+    assert evolve(tmp_path, settings, 6) == expected
