@@ -155,7 +155,9 @@ class Dialogue(Match, Watcher):
         super().connect(seat, self._send)
 
     def receive(self, seat: Seat, data: bytes) -> bool:
-        self._reader.feed(data)
+        # What waits while lines are on their way to the bot is bounded: more than this is a flood, whatever it is.
+        if self._reader.buffered_bytes <= MOST_LINES * MAX_LINE_BYTES:
+            self._reader.feed(data)
         self._advance()
         return False
 

@@ -1,9 +1,9 @@
 """What a server is set to: one tree of settings, each with its meaning, its bounds and its default, here and only here.
 
 The names are those of the configuration file, TOML: `read_toml_settings` reads one, and `example` writes one, made from
-the tree. A game that is not shipped is a path, looked for next to the
-file; commands start there, too. `dealer.server.reference_settings` reads the files of the ACPC's server;
-`default_settings` is the server without a configuration.
+the tree. A game that is not shipped is a path, looked for next to the file; commands start there, too.
+`dealer.server.reference_settings` reads the files of the ACPC's server; `default_settings` is the server without a
+configuration.
 """
 
 from __future__ import annotations

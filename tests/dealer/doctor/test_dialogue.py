@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.doctor.dialogue import MOST_LINES
+from dealer.doctor.dialogue import MOST_LINES, Dialogue
 from dealer.doctor.judge import Kind
 from dealer.doctor.report import Examination
 from dealer.match import LineReceived, LineSent
+from engine import Seat
 from tests.dealer.doctor.local_host import LocalHost, LocalVisit, examined
 from tests.dealer.doctor.peers import OneReadOneLine, Peer
 from tests.dealer.helpers import game
@@ -121,6 +122,25 @@ def test_lines_are_counted_for_each_question(lines: int, kinds: list[Kind]) -> N
 
     examination = examined(LocalHost(Talks, RULES), RULES, "bets")
     assert [finding.kind for finding in examination.findings] == kinds
+
+
+def test_a_flood_takes_no_memory_while_a_line_is_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    buffered: list[int] = []
+    receive = Dialogue.receive
+
+    def measured(match: Dialogue, seat: Seat, data: bytes) -> bool:
+        is_left = receive(match, seat, data)
+        buffered.append(match._reader.buffered_bytes)
+        return is_left
+
+    class Floods(Peer):
+        def on_silence(self, seconds: float) -> bytes:  # type: ignore[override]
+            return b"x" * (1 << 23) if seconds else b""
+
+    monkeypatch.setattr(Dialogue, "receive", measured)
+    examination = examined(LocalHost(Floods, RULES), RULES, "long-wait")
+    assert Kind.FLOOD in [finding.kind for finding in examination.findings]
+    assert 1 << 20 < max(buffered) < 5 << 20
 
 
 def test_a_line_without_an_end_is_judged_when_time_is_up() -> None:
