@@ -18,7 +18,7 @@ from typing import Final
 from bots.sdk.program import IS_WINDOWS
 from dealer.errors import ConfigError
 from dealer.run.settings import BotSettings
-from dealer.server.settings import ServerBot, ServerGame, ServerSettings
+from dealer.server.settings import ServerGame, ServerSettings
 from engine import Game
 from engine.text import escaped
 from protocol import GameDefinitionError, find_game
@@ -190,7 +190,7 @@ def _settled(reading: _Reading) -> ServerSettings:
             block.game,
             block.numbers.get("matchHands", 5000),
             block.numbers.get("maxMatchRuns", 10),
-            tuple(ServerBot(name, BotSettings(bot=_command(command))) for name, command in block.bots.items()),
+            {name: BotSettings(bot=_command(command)) for name, command in block.bots.items()},
             max_running=block.numbers.get("maxRunningJobs", 1),
         )
         for block in reading.games

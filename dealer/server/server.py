@@ -175,7 +175,7 @@ def _make_private(settings: ServerSettings, folder: Path) -> None:
             make_private(one)
     except OSError as error:
         runs_as_another = bool(settings.bot_user) or any(
-            bot.settings.user for game in settings.games for bot in game.bots
+            bot.user for game in settings.games for bot in game.bots.values()
         )
         reason = error.strerror or str(error)
         if runs_as_another:

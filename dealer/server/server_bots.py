@@ -1,12 +1,13 @@
 """The server's own bots as players of runs: what their processes are given, and what they are confined to.
 
 Whatever starts such a bot (the text port, the HTTP interface, the pages, the ladder, a table with people, Slumbot's
-interface) takes its settings from `process_settings`. Runs of an earlier start are played on with the limits that are
+interface) takes its settings from `seated_bots`. Runs of an earlier start are played on with the limits that are
 set now: `confine_again`.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from dealer.errors import ConfigError
 from dealer.run.folder import CONFIG_NAME
 from dealer.run.settings import BotSettings, RunSettings, read_config, validated
 from dealer.server.db.store import Store
-from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_deals, player_name
+from dealer.server.settings import ServerGame, ServerSettings, most_deals, player_name
 from engine import Seed
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
@@ -37,25 +38,32 @@ def process_environment(folder: Path) -> dict[str, str]:
     return {SERVER_VARIABLE: str(folder.absolute())}
 
 
-def process_settings(
-    settings: ServerSettings, bots: Sequence[ServerBot], environment: Mapping[str, str]
+def seated_bots(
+    settings: ServerSettings, game: ServerGame, players: Sequence[str], environment: Mapping[str, str]
 ) -> list[BotSettings]:
-    """The bots of a run that the server starts, as settings of the run.
+    """The players of a run, by seat, as settings of the run: those that the server starts, and bots of users.
 
     Args:
-        environment: variables for their processes, besides those of the bots' own settings.
+        players: names of the server's own bots, or of users' bots.
+        environment: variables for the processes, besides those of the bots' own settings.
     """
     found = []
-    for position, bot in enumerate(bots):
-        changes: dict[str, Any] = {
-            name: getattr(bot.settings, name) or getattr(settings, f"bot_{name}") or None for name in _LIMITS
-        }
+    positions = itertools.count()
+    for player in players:
+        bot = game.bots.get(player)
+        if bot is None:
+            found.append(BotSettings(bot=f"{player_name(player)}=tcp", linked=True))
+            continue
+        changes = _confinement(settings, bot, environment)
         if settings.tells_position:
-            changes["arguments"] = (str(position),)
-        changes["bot"] = f"{player_name(bot.name)}={bot.settings.bot}"
-        changes["environment"] = {**bot.settings.environment, **environment}
-        found.append(replace(bot.settings, **changes))
+            changes["arguments"] = (str(next(positions)),)
+        found.append(replace(bot, bot=f"{player_name(player)}={bot.bot}", **changes))
     return found
+
+
+def _confinement(settings: ServerSettings, bot: BotSettings, environment: Mapping[str, str]) -> dict[str, Any]:
+    limits = {name: getattr(bot, name) or getattr(settings, f"bot_{name}") or None for name in _LIMITS}
+    return {**limits, "environment": {**bot.environment, **environment}}
 
 
 def confine_again(settings: ServerSettings, folder: Path, store: Store) -> None:
@@ -72,10 +80,8 @@ def confine_again(settings: ServerSettings, folder: Path, store: Store) -> None:
             config = validated(read_config(path), str(path))
             bots = list(config.bots)
             for seat, player in enumerate(json.loads(row["players"])[: len(bots)]):
-                if (bot := game.bot(player)) is not None:
-                    (now,) = process_settings(settings, [bot], environment)
-                    changes = {name: getattr(now, name) for name in (*_LIMITS, "environment")}
-                    bots[seat] = replace(bots[seat], **changes)
+                if (bot := game.bots.get(player)) is not None:
+                    bots[seat] = replace(bots[seat], **_confinement(settings, bot, environment))
             if tuple(bots) != config.bots:
                 write_whole(path, replace(config, bots=tuple(bots)).to_toml())
         except (ConfigError, OSError) as error:
@@ -105,21 +111,15 @@ def run_config(
     Raises:
         ConfigError: a setting is not valid.
     """
-    own = [bot for player in players if (bot := game.bot(player)) is not None]
-    started = iter(process_settings(settings, own, environment or {}))
-    bots = []
-    for player in players:
-        if game.bot(player) is not None:
-            bots.append(next(started))
-            continue
-        if player == OWN_SEAT:
-            bots.append(BotSettings(bot=f"{player_name(user)}=tcp", address=own_address))
-        else:
-            bots.append(BotSettings(bot=f"{player_name(player)}=tcp", linked=True))
+    own_agent = BotSettings(bot=f"{player_name(user)}=tcp", address=own_address)
+    bots = [
+        own_agent if player == OWN_SEAT else bot
+        for player, bot in zip(players, seated_bots(settings, game, players, environment or {}), strict=True)
+    ]
     return validated(
         {
             "games": [game.path],
-            "bots": list(bots),
+            "bots": bots,
             "deals": most_deals(game, terms),
             "seed": seed,
             "seating": terms.seating,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from pathlib import Path
@@ -76,18 +76,6 @@ _Listed: Final = Field(max_length=1000)
 
 
 @dataclass(frozen=True, slots=True)
-class ServerBot:
-    """One of the server's own bots.
-
-    Attributes:
-        settings: as a run describes it, without a name.
-    """
-
-    name: str
-    settings: BotSettings
-
-
-@dataclass(frozen=True, slots=True)
 class ServerGame:
     """A game that is played here, found and with its bots.
 
@@ -95,7 +83,8 @@ class ServerGame:
         name: the canonical one: of a shipped game its full name, unless the configuration gives another.
         path: the game as a run describes it.
         deals: of one run; 0 for a game that cannot be played.
-        bots: the server's own, in the order in which they were named.
+        bots: the server's own by their names, in the order in which they were named; as a run describes them, without a
+            name.
         most_deals: deals that a request may ask for in one run.
         max_running: runs at a time; 0 for any number.
     """
@@ -105,7 +94,7 @@ class ServerGame:
     game: Game
     deals: int
     most_runs: int
-    bots: tuple[ServerBot, ...]
+    bots: Mapping[str, BotSettings]
     most_deals: int = _MOST_DEALS
     max_running: int = 0
 
@@ -114,13 +103,9 @@ class ServerGame:
         """The name to show."""
         return short_name(self.name)
 
-    def bot(self, name: str) -> ServerBot | None:
-        """The server's bot of this name, which is never `OWN_SEAT`."""
-        return next((bot for bot in self.bots if bot.name == name), None)
-
     def users_bots(self, players: Sequence[str]) -> frozenset[str]:
         """The bots of users among players."""
-        return frozenset(player for player in players if player != OWN_SEAT and self.bot(player) is None)
+        return frozenset(player for player in players if player not in (OWN_SEAT, *self.bots))
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,13 +292,13 @@ def _resolved(name: str, games: Sequence[ServerGame]) -> ServerGame:
     return by_name[found]
 
 
-def bots_for(game: Game, names: Sequence[str] = ()) -> tuple[ServerBot, ...]:
+def bots_for(game: Game, names: Sequence[str] = ()) -> dict[str, BotSettings]:
     """The built-in bots that play a game; of these names, if any are given."""
-    return tuple(
-        ServerBot(name, BotSettings(bot=name))
+    return {
+        name: BotSettings(bot=name)
         for name in names or builtin_names()
         if parse_player(name, None, (game,), in_process=True).refusals == (None,)
-    )
+    }
 
 
 def default_settings() -> ServerSettings:
@@ -353,7 +338,7 @@ def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int
         at_once: how many matches of it sit at tables at a time.
         is_idle: whether it is played only while no request waits.
     """
-    bots = tuple(player for player in players if game.bot(player) is not None)
+    bots = tuple(player for player in players if player in game.bots)
     return RunPlace(user, game.name, bots * at_once, is_idle)
 
 
@@ -420,9 +405,7 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
 def _check_programs(games: Sequence[ServerGame], bot_user: str, folder: Path) -> None:
     """Refuse bots whose user cannot execute them: each of their matches would fail."""
     started = {
-        (bot.settings.user or bot_user, bot.settings.bot, bot.settings.directory or ""): bot.name
-        for game in games
-        for bot in game.bots
+        (bot.user or bot_user, bot.bot, bot.directory or ""): name for game in games for name, bot in game.bots.items()
     }
     for (user, text, directory), name in started.items():
         if not user:
@@ -470,13 +453,13 @@ def _game(written: GameSettings, folder: Path) -> ServerGame:
         raise ConfigError(SettingProblem("games", f"{quoted(name)} is the name of another game; give this one another"))
     if not name.isprintable() or " " in name:
         raise ConfigError(SettingProblem("games", f"{quoted(name)} cannot be a name: it has to be one word"))
-    bots = bots_for(game) if written.bots is None else tuple(_bot(bot, folder) for bot in written.bots)
-    names = [bot.name for bot in bots]
-    for bot_name in names:
-        if names.count(bot_name) > 1:
+    bots = bots_for(game) if written.bots is None else {}
+    for bot_name, bot in (_bot(bot, folder) for bot in written.bots or ()):
+        if bot_name in bots:
             raise ConfigError(
                 SettingProblem("bots", f"{short_name(name)} has two bots called {bot_name}; NAME=BOT gives a name")
             )
+        bots[bot_name] = bot
     most_deals = max(written.max_deals, written.deals)
     running = (os.cpu_count() or 1) if written.max_running is None else written.max_running
     return ServerGame(
@@ -484,14 +467,14 @@ def _game(written: GameSettings, folder: Path) -> ServerGame:
     )
 
 
-def _bot(settings: BotSettings, folder: Path) -> ServerBot:
+def _bot(settings: BotSettings, folder: Path) -> tuple[str, BotSettings]:
     try:
         player = parse_player(settings.bot, os.path.join(folder, settings.directory or ""))
     except PlayerError as error:
         raise ConfigError(SettingProblem("bots", str(error))) from None
     if player.kind is PlayerKind.TCP or player.name == OWN_SEAT:
         raise ConfigError(SettingProblem("bots", f"{quoted(settings.bot)} is not a bot that the server could start"))
-    return ServerBot(player.name, replace(settings, bot=player.text))
+    return player.name, replace(settings, bot=player.text)
 
 
 # ---- the texts that are made from the settings

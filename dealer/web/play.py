@@ -24,7 +24,7 @@ from dealer.person.settings import HANDS, opponent_in
 from dealer.person.table_session import TableSession
 from dealer.server.access import Visibility, table_visibility
 from dealer.server.db.runs import TableRow
-from dealer.server.settings import ServerBot, ServerGame
+from dealer.server.settings import ServerGame
 from dealer.web.security import form_number, read_form
 from dealer.web.site import Site
 from dealer.web.tables import TableManager, connected_bots_in, table_settings
@@ -112,7 +112,7 @@ class PlayPage:
                 owner_of(visitor),
                 lambda: table_settings(server, game, bots, visitor.user, cards, deals=hands),
                 game=game.name,
-                players=tuple(bot if isinstance(bot, str) else bot.name for bot in bots),
+                players=bots,
                 user=None if visitor.user is None else visitor.user.id,
                 address=visitor.address,
                 seed=cards,
@@ -257,27 +257,25 @@ class PlayPage:
 
 def _usual(game: ServerGame) -> str:
     """The bot that is chosen unless the person chooses another."""
-    names = [bot.name for bot in game.bots]
     usual = opponent_in(game.game)
-    return usual if usual in names else names[0]
+    return usual if usual in game.bots else next(iter(game.bots))
 
 
-def _bots_of(form: Mapping[str, str], game: ServerGame, guests: Sequence[str]) -> list[ServerBot | str]:
-    """The bots that were chosen, by seat: the server's own, or the names of users' bots, which sit once.
+def _bots_of(form: Mapping[str, str], game: ServerGame, guests: Sequence[str]) -> tuple[str, ...]:
+    """The names of the bots that were chosen, by seat: the server's own, or users' bots, which sit once.
 
     A seat without a choice gets the server's own bot that was chosen first, or the usual one.
     """
-    chosen: list[ServerBot | str] = []
+    chosen: list[str] = []
     for seat in range(1, game.game.num_players):
-        first = next((bot.name for bot in chosen if not isinstance(bot, str)), _usual(game))
-        name = form.get(f"bot{seat}", "") or first
-        bot = game.bot(name) or (name if name in guests else None)
-        if bot is None:
+        first = next((bot for bot in chosen if bot in game.bots), _usual(game))
+        bot = form.get(f"bot{seat}", "") or first
+        if bot not in (*game.bots, *guests):
             raise WebError(422, f"Seat {seat}: {_NOT_THERE.format(game=game.shown)}")
-        if isinstance(bot, str) and bot in chosen:
+        if bot not in game.bots and bot in chosen:
             raise WebError(422, f"Seat {seat}: {bot} sits there already; a user's bot has one seat at a table.")
         chosen.append(bot)
-    return chosen
+    return tuple(chosen)
 
 
 def _tag(table_session: TableSession) -> str:

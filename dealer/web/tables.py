@@ -25,15 +25,15 @@ from dealer.library import Run, new_run, reopen
 from dealer.person.settings import table_config
 from dealer.person.table_session import TableSession
 from dealer.run.results import read_result
-from dealer.run.settings import BotSettings, RunSettings
+from dealer.run.settings import RunSettings
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import RunState
 from dealer.server.db.runs import GUEST_NAME, RunReport, TableRow, add_table, close_table, open_tables, see_table
 from dealer.server.queue.playing import SeatCaller, report_of
 from dealer.server.server import ServerParts
-from dealer.server.server_bots import process_environment, process_settings
-from dealer.server.settings import ServerBot, ServerGame, WebSettings, player_name
+from dealer.server.server_bots import process_environment, seated_bots
+from dealer.server.settings import ServerGame, WebSettings, player_name
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import TABLE_TAG
@@ -391,7 +391,7 @@ def connected_bots_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, 
 def table_settings(
     parts: ServerParts,
     game: ServerGame,
-    bots: Sequence[ServerBot | str],
+    bots: Sequence[str],
     user: User | None,
     seed: Seed,
     *,
@@ -400,23 +400,17 @@ def table_settings(
     """The settings of the run of a table.
 
     Args:
-        bots: by seat, the server's own, or the names of users' bots, which are connected.
+        bots: by seat, names of the server's own, or of users' bots, which are connected.
         user: who sits down; None for a guest.
         deals: to play; None until the person leaves.
 
     Raises:
         WebError: a user's bot plays as much as its owner lets it.
     """
-    own = [bot for bot in bots if not isinstance(bot, str)]
-    started = iter(process_settings(parts.settings, own, process_environment(parts.folder)))
-    others = []
     for bot in bots:
-        if not isinstance(bot, str):
-            others.append(next(started))
-        elif parts.service.table_seats.has_room(bot):
-            others.append(BotSettings(bot=f"{player_name(bot)}=tcp", linked=True))
-        else:
+        if bot not in game.bots and not parts.service.table_seats.has_room(bot):
             raise WebError(409, f"{bot} plays elsewhere, as much as its owner lets it at a time; try again later.")
+    others = seated_bots(parts.settings, game, bots, process_environment(parts.folder))
     name = player_name(GUEST_NAME if user is None else user.name)
     directory = parts.settings.directory
     return table_config(game.path, others, name=name, deals=deals, seed=seed, directory=directory, export=[])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dealer.errors import ServerError
 from dealer.run.settings import BotSettings, adapter
 from dealer.server.db.store import Store
-from dealer.server.settings import ServerBot, ServerGame
+from dealer.server.settings import ServerGame
 
 
 def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:
@@ -24,17 +24,17 @@ def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tupl
     """
     versions = {}
     for game in games:
-        for bot in game.bots:
-            db.execute("INSERT INTO bots (game, name) VALUES (?, ?) ON CONFLICT DO NOTHING", (game.name, bot.name))
-            row = db.execute("SELECT id, owner FROM bots WHERE game = ? AND name = ?", (game.name, bot.name)).fetchone()
+        for name, bot in game.bots.items():
+            db.execute("INSERT INTO bots (game, name) VALUES (?, ?) ON CONFLICT DO NOTHING", (game.name, name))
+            row = db.execute("SELECT id, owner FROM bots WHERE game = ? AND name = ?", (game.name, name)).fetchone()
             if row["owner"] is not None:
-                raise ServerError(f"{bot.name} is a user's bot in {game.shown}; give the server's own bot another name")
-            versions[game.name, bot.name] = _enter_version(db, row["id"], bot)
+                raise ServerError(f"{name} is a user's bot in {game.shown}; give the server's own bot another name")
+            versions[game.name, name] = _enter_version(db, row["id"], bot)
     return versions
 
 
-def _enter_version(db: sqlite3.Connection, bot: int, described: ServerBot) -> int:
-    text = adapter(BotSettings).dump_json(described.settings).decode()
+def _enter_version(db: sqlite3.Connection, bot: int, described: BotSettings) -> int:
+    text = adapter(BotSettings).dump_json(described).decode()
     fingerprint = hashlib.sha256(text.encode()).hexdigest()
     row = db.execute(
         "SELECT id, number, fingerprint FROM versions WHERE bot = ? ORDER BY number DESC LIMIT 1", (bot,)

@@ -94,7 +94,7 @@ class ConnectedBots:
         shown = printable(name, 60)
         if owner_of(self._store, game, name) is not None:
             return f"{shown} is not connected now"
-        own = [bot.name for bot in self._settings.resolve_game(game).bots]
+        own = list(self._settings.resolve_game(game).bots)
         return f"{short_name(game)} has no bot {shown}; the server's own are {listed(own) or 'none'}"
 
     async def enter(self, user: User, offer: Join, host: BotHost) -> ConnectedBot:
@@ -118,7 +118,7 @@ class ConnectedBots:
         if len(offer.version) > _MOST_LABEL_LETTERS or not offer.version.isprintable():
             raise RefusedError(f"a version has at most {_MOST_LABEL_LETTERS} letters that can be printed")
         games = [self._settings.resolve_game(name) for name in offer.games] or self._settings.games
-        if any(game.bot(offer.bot) is not None for game in games):
+        if any(offer.bot in game.bots for game in games):
             raise RefusedError(f"{offer.bot} is one of the server's own bots; give yours another name")
         return tuple(dict.fromkeys(game.name for game in games))
 

@@ -83,9 +83,7 @@ class Ladder:
         self._store = store
         self._connected_bots = connected_bots
         self._own_versions = {
-            game.name: {
-                bot.name: own_versions[game.name, bot.name] for bot in game.bots if not _learns(bot.settings.bot)
-            }
+            game.name: {name: own_versions[game.name, name] for name, bot in game.bots.items() if not _learns(bot.bot)}
             for game in self._games
         }
         self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}

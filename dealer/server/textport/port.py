@@ -213,7 +213,7 @@ class _Connection:
                 self.write(HELP)
             case Command(Verb.GAMES):
                 games = self._service.settings.games
-                self.write(games_text([(game.name, [bot.name for bot in game.bots]) for game in games]))
+                self.write(games_text([(game.name, list(game.bots)) for game in games]))
             case Command(Verb.QUEUE):
                 self._show_queue()
             case RequestRuns():

@@ -36,7 +36,7 @@ from dealer.person.table_session import TableSession
 from dealer.server.accounts import Passwords, RateLimit, User
 from dealer.server.db.runs import TableRow
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerBot, ServerGame
+from dealer.server.settings import ServerGame
 from dealer.web.slumbot.luck import LuckCorrection
 from dealer.web.tables import TableManager, table_settings
 from dealer.web.visitor import visitor_of
@@ -66,15 +66,16 @@ _MOST_SESSIONS: Final = 10_000
 _MOST_LETTERS: Final = 256
 
 
-def server_bots(parts: ServerParts) -> list[tuple[ServerGame, ServerBot]]:
+def server_bots(parts: ServerParts) -> list[tuple[ServerGame, str]]:
     """The server's bots that play the interface's game, the strongest first.
 
     These are the built-in `cfr`, `mfs` and `rembrant`, in this order; then all others, as they are configured; last the
     built-in bots that only show what an opponent can be.
     """
 
-    def rank(one: tuple[ServerGame, ServerBot]) -> int:
-        name = one[1].settings.bot.partition("?")[0]
+    def rank(one: tuple[ServerGame, str]) -> int:
+        game, bot = one
+        name = game.bots[bot].bot.partition("?")[0]
         return _STRENGTH.index(name if name in _STRENGTH else "")
 
     return sorted(
@@ -287,9 +288,9 @@ class SlumbotSessions:
 
     async def _open(self, session: _Session, address: str) -> TableRow:
         there = server_bots(self._parts)
-        chosen = next(((game, bot) for game, bot in there if session.bot in ("", bot.name)), None)
+        chosen = next(((game, bot) for game, bot in there if session.bot in ("", bot)), None)
         if chosen is None:
-            raise WebError(404, f"The bots here are {', '.join(bot.name for _, bot in there) or 'none'}.")
+            raise WebError(404, f"The bots here are {', '.join(bot for _, bot in there) or 'none'}.")
         # The oldest sessions beyond those that one may have end; those that are being called wait.
         mine = [one for one in self._sessions.values() if one.who == session.who and one.table is not None]
         for one in mine[: max(0, len(mine) - _SESSIONS_EACH + 1)]:
@@ -303,7 +304,7 @@ class SlumbotSessions:
             session.owner,
             lambda: table_settings(self._parts, game, [bot], session.user, seed),
             game=game.name,
-            players=(bot.name,),
+            players=(bot,),
             user=None if session.user is None else session.user.id,
             address=address,
             seed=seed,

@@ -16,7 +16,7 @@ from tests.dealer.cli.conftest import Arena
 @pytest.mark.parametrize("name", shipped_games())
 def test_offered_bots_play(arena: Arena, tmp_path: Path, name: str) -> None:
     game = find_game(name)[1]
-    offered = [bot.name for bot in bots_for(game)]
+    offered = list(bots_for(game))
     assert "calling" in offered
     seats = game.num_players
     # Each bot has a seat at one of the tables; the last table is filled up from the first.

@@ -35,7 +35,7 @@ def test_configurations_of_the_reference(case: dict[str, str | int | None]) -> N
     Path("cfg").write_bytes(text.encode("utf-8"))
     if case["rc"] is None:
         settings = read_reference_settings(Path("cfg"))
-        assert games_text([(game.name, [bot.name for bot in game.bots]) for game in settings.games]) == case["GAMES"]
+        assert games_text([(game.name, list(game.bots)) for game in settings.games]) == case["GAMES"]
         assert bool(settings.passwords) == str(case["logon"]).startswith("LOGON OKAY")
         return
     with pytest.raises(ConfigError) as caught:
@@ -60,7 +60,7 @@ def test_numbers_of_the_reference_wrap_and_have_its_defaults() -> None:
     )
     assert (settings.start_timeout_s, settings.t_hand_s, settings.t_per_hand_s) == (60, 21000, 7)
     (game,) = settings.games
-    assert (game.deals, game.most_runs, game.bots[0].settings.bot) == (5000, 10, "./b")
+    assert (game.deals, game.most_runs, [bot.bot for bot in game.bots.values()]) == (5000, 10, ["./b"])
 
 
 @pytest.mark.parametrize("text", ["\0", "user a\x1b p\n", "game a\x1b {\n", "bot\n", "\xff" * 5000, "game"])
@@ -85,8 +85,8 @@ def test_without_a_configuration_everything_is_there() -> None:
     kuhn = settings.game("kuhn.limit.3p")
     assert limit is not None
     assert kuhn is not None
-    assert {"lp-mc", "rembrant", "random"} <= {bot.name for bot in limit.bots}
-    assert "rembrant" not in {bot.name for bot in kuhn.bots}
+    assert {"lp-mc", "rembrant", "random"} <= set(limit.bots)
+    assert "rembrant" not in kuhn.bots
     assert (settings.host, settings.port, settings.game("nothing")) == ("127.0.0.1", 54000, None)
 
 
@@ -97,9 +97,7 @@ def test_the_example_is_what_there_is_without_it(tmp_path: Path) -> None:
     # With its last part, too, every setting of which is commented out.
     path.write_text(re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', ""))
     settings = read_toml_settings(path)
-    assert [(game.name, game.deals, [bot.name for bot in game.bots]) for game in settings.games] == [
-        ("limit", 3000, ["random", "mfs"])
-    ]
+    assert [(game.name, game.deals, list(game.bots)) for game in settings.games] == [("limit", 3000, ["random", "mfs"])]
     assert settings.ladder == LadderSettings(20.0, ("limit",), 1000, 0.5)
 
 
@@ -141,7 +139,7 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
     settings = read_toml_settings(path)
     assert settings.limits == Limits(bots=4, runs_per_game={"two": 3})
     first, second = settings.games
-    assert (first.name, [bot.name for bot in first.bots]) == (KUHN, ["A", "B", "random"])
+    assert (first.name, list(first.bots)) == (KUHN, ["A", "B", "random"])
     assert (second.name, second.path, second.deals) == ("two", "kuhn.limit.2p", 3000)
     config = run_config(
         settings,

@@ -59,7 +59,7 @@ def test_every_call_does_what_the_page_says(tmp_path: Path) -> None:
     assert len(CALLS) > 15
     # An opponent that raises nothing, so that the call of the page is legal.
     *games, nolimit = small_house().games
-    nolimit = replace(nolimit, bots=tuple(bot for bot in nolimit.bots if bot.name == "calling"))
+    nolimit = replace(nolimit, bots={"calling": nolimit.bots["calling"]})
     visit(replace(small_house(), games=(*games, nolimit)), talk, tmp_path / "data")
 
 

@@ -20,7 +20,6 @@ from dealer.run.settings import BotSettings
 from dealer.server import accounts as passwords
 from dealer.server.accounts import GuessLimit, add_user, set_password
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.settings import ServerBot
 from tests.dealer.web.pages import PATIENCE_S, Visit, new_user, small_house, visit
 
 HOSTILE = "<img/src=x/onerror=alert(1)>'\"{{7*7}}"
@@ -187,8 +186,8 @@ def test_a_failed_run_says_why_and_what_its_bot_wrote_to_its_user_only(tmp_path:
     script.write_text("#!/bin/sh\necho a path of the server >&2\nexit 3\n")
     script.chmod(0o755)
     settings = small_house()
-    crash = ServerBot("crash", BotSettings(bot=str(script)))
-    games = tuple(replace(game, bots=(*game.bots, crash)) for game in settings.games)
+    crash = BotSettings(bot=str(script))
+    games = tuple(replace(game, bots={**game.bots, "crash": crash}) for game in settings.games)
 
     async def talk(one: Visit) -> None:
         headers = {"authorization": f"Bearer {one.token}"}
