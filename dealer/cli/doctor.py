@@ -51,7 +51,7 @@ def doctor(
 
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
-    from dealer.doctor.examination import BotHost, examine
+    from dealer.doctor.examination import ExaminedBot, examine
     from dealer.doctor.report import Examination, doctor_document, junit_of, situations_document
 
     if lists:
@@ -70,8 +70,8 @@ def doctor(
     with LiveLine(terminal, is_silent=is_silent) as line, asyncio.Runner(loop_factory=new_event_loop) as runner:
         line("waiting for the bot")
         show = partial(_show, terminal, line, is_verbose=verbose)
-        with contextlib.closing(BotHost(player, examination, game_name, show)) as host:
-            runner.run(until_stopped(examine(examination, host, show)))
+        with contextlib.closing(ExaminedBot(player, examination, game_name, show)) as examined:
+            runner.run(until_stopped(examine(examination, examined.play, show)))
     report = examination.report(bot=bot, game=game_name)
     if junit is not None:
         write_file(junit, junit_of(report, is_strict=strict))

@@ -15,10 +15,10 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from bots.sdk.program import write_game
 from dealer.doctor.dialogue import MOST_LINES, Dialogue, OnEvent
@@ -32,7 +32,7 @@ from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess
 from dealer.table.listener import Listener
 from dealer.table.loop import notify_from_thread
-from dealer.table.players import Player, PlayerKind
+from dealer.table.players import Player
 
 MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
 """The numbers of unanswered questions, and of connections without a single answer, that end the examination."""
@@ -48,26 +48,15 @@ Exit: TypeAlias = tuple[int | None, tuple[str, ...]]
 """How a bot ended: its exit code, negative for a signal, None if it still runs or is not ours; its last lines."""
 
 
-class Host(Protocol):
-    """Connects a bot to one match after another.
-
-    Attributes:
-        can_start: whether the process is ours: it connects again whenever we like, and its end can be observed.
-    """
-
-    can_start: bool
-
-    async def play(self, match: Dialogue) -> Exit:
-        """Connect a bot, play the match, close the connection and wait for the end of the bot."""
-        ...
+Play: TypeAlias = Callable[[Dialogue], Awaitable[Exit]]
+"""Connects the bot, plays the match, closes the connection and waits for the end of the bot."""
 
 
-class BotHost:
+class ExaminedBot:
     """Starts or awaits the bot that a `Player` describes; to be closed."""
 
     def __init__(self, player: Player, examination: Examination, game_name: str, on_event: OnEvent) -> None:
         """Prepare; a bot that we start is given the game, of this canonical name."""
-        self.can_start = player.kind is not PlayerKind.TCP
         self._player, self._examination, self._on_event = player, examination, on_event
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._game_file = write_game(Path(self._folder.name) / "match.game", examination.game, game_name)
@@ -87,7 +76,7 @@ class BotHost:
             ListenError: the address cannot be listened on.
         """
         bot, settings, given, process = match.bot, self._examination.settings, {}, None
-        if not self.can_start:
+        if self._examination.is_remote:
             self._listener = self._listener or Listener(
                 settings.host, settings.port, bot, is_version=_is_version, is_unfinished=_is_unfinished
             )
@@ -97,7 +86,7 @@ class BotHost:
         match.call_later = partial(_call_later, connections)
         try:
             port, host = connections.listen()[bot], connections.hosts[0]
-            if self.can_start:
+            if not self._examination.is_remote:
                 process = BotProcess(
                     self._player,
                     host=host,
@@ -155,7 +144,7 @@ def _call_later(connections: Connections, delay_s: float, step: Callable[[], Non
     asyncio.get_running_loop().call_later(delay_s, act)
 
 
-async def examine(examination: Examination, host: Host, on_event: OnEvent = lambda event: None) -> None:
+async def examine(examination: Examination, play: Play, on_event: OnEvent = lambda event: None) -> None:
     """Examine a bot, to the end or until the task is cancelled.
 
     Raises:
@@ -164,7 +153,7 @@ async def examine(examination: Examination, host: Host, on_event: OnEvent = lamb
     """
     rows = examination.rows
     try:
-        stopped = await _play_all(examination, host, on_event)
+        stopped = await _play_all(examination, play, on_event)
     except asyncio.CancelledError:
         examination.is_interrupted, stopped = True, "interrupted"
         examination.row.result = SituationState.INTERRUPTED
@@ -175,21 +164,21 @@ async def examine(examination: Examination, host: Host, on_event: OnEvent = lamb
             row.reason = stopped or "the bot did not get that far"
 
 
-async def _play_all(examination: Examination, host: Host, on_event: OnEvent) -> str:
+async def _play_all(examination: Examination, play: Play, on_event: OnEvent) -> str:
     """Play all matches; returns why the examination stopped early, or an empty text."""
     rows, matches = examination.rows, deque(_matches(examination))
     connections = silences = 0
     while matches:
         situations = matches.popleft()
-        if connections and not (host.can_start or examination.settings.reconnect):
+        if connections and examination.is_remote and not examination.settings.reconnect:
             for row in rows:
                 if row.name in [situation.name for situation in situations]:
                     row.reason = "another connection is needed, with --reconnect"
             continue
         connections += 1
         match = Dialogue(examination, situations, on_event)
-        ended = await host.play(match)
-        if stopped := _conclude(examination, match, ended, can_start=host.can_start):
+        ended = await play(match)
+        if stopped := _conclude(examination, match, ended):
             return stopped
         silences += isinstance(match.failure, PlayerCause) and match.failure.kind is FaultKind.TIMEOUT
         if silences >= MOST_SILENCES:
@@ -218,7 +207,7 @@ def _matches(examination: Examination) -> list[list[Situation]]:
 # ---- how a match ended
 
 
-def _conclude(examination: Examination, match: Dialogue, ended: Exit, *, can_start: bool) -> str:
+def _conclude(examination: Examination, match: Dialogue, ended: Exit) -> str:
     """Enter how a match ended; returns why no other is to be played, or an empty text."""
     cause, asked, (code, output) = match.failure, match.judge.asked, ended
     about, problem, stopped = asked or match.judge.latest, None, ""
@@ -228,12 +217,12 @@ def _conclude(examination: Examination, match: Dialogue, ended: Exit, *, can_sta
     if cause is None:
         about = None
         if match.judges_end:
-            problem = _judge_end(examination, match, code, can_start=can_start)
+            problem = _judge_end(examination, match, code)
             # The bot may take a match that breaks off for a failure.
             severity = Severity.NOTE if code and code > 0 and match.breaks_off else None
     elif isinstance(cause, NotStarted) and not match.has_come:
         examination.situation = HANDSHAKE
-        problem = _absence(examination, cause, code, can_start=can_start)
+        problem = _absence(examination, cause, code)
     elif not isinstance(cause, PlayerCause):
         raise RuntimeError(f"the match failed by a mistake of the doctor: {cause}")
     elif cause.kind is FaultKind.TIMEOUT:
@@ -260,9 +249,9 @@ def _crash(code: int, when: str) -> Problem:
     )
 
 
-def _judge_end(examination: Examination, match: Dialogue, code: int | None, *, can_start: bool) -> Problem | None:
+def _judge_end(examination: Examination, match: Dialogue, code: int | None) -> Problem | None:
     """What is wrong with the way in which a bot ends after the dealer has closed."""
-    if code is None and (can_start or not match.has_closed):
+    if code is None and not (examination.is_remote and match.has_closed):
         what = "has not ended, although it has closed as well" if match.has_closed else "has neither closed nor ended"
         wrong = f"the dealer has closed, but after {examination.settings.timeout_s:g} s the bot {what}"
         return Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself")
@@ -272,7 +261,7 @@ def _judge_end(examination: Examination, match: Dialogue, code: int | None, *, c
     return Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {code} {when}", "exit code 0") if code else None
 
 
-def _absence(examination: Examination, cause: NotStarted, code: int | None, *, can_start: bool) -> Problem:
+def _absence(examination: Examination, cause: NotStarted, code: int | None) -> Problem:
     limit, expected = f"{examination.start_timeout_s or 0:g} s", _EXPECTED_CONNECTION
     kind = Kind.NO_CONNECTION
     if cause.problem is StartProblem.ENDED:
@@ -282,4 +271,4 @@ def _absence(examination: Examination, cause: NotStarted, code: int | None, *, c
     else:
         kind, expected = Kind.NO_VERSION, EXPECTED_VERSION
         wrong = f"no client began with a version line within {limit}"
-    return Problem(kind, 0, wrong, expected, _START_ADVICE if can_start else _CONNECT_ADVICE)
+    return Problem(kind, 0, wrong, expected, _CONNECT_ADVICE if examination.is_remote else _START_ADVICE)

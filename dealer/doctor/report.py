@@ -120,11 +120,12 @@ class Examination:
     Findings are grouped by kind: a habit takes no more room than a single slip.
 
     Attributes:
+        is_remote: whether the bot connects by itself: it is not started again, and its end cannot be observed.
         start_timeout_s: the time for the version line; None waits forever.
     """
 
     def __init__(self, settings: DoctorSettings, game: Game, *, is_remote: bool = False) -> None:
-        self.settings, self.game = settings, game
+        self.settings, self.game, self.is_remote = settings, game, is_remote
         self.start_timeout_s: float | None = _REMOTE_START_TIMEOUT_S if is_remote else _START_TIMEOUT_S
         if settings.start_timeout_s is not None:
             self.start_timeout_s = settings.start_timeout_s or None

@@ -113,7 +113,7 @@ class Access:
 
 def access_to(store: Store, run: Run, job: Job, person: Person) -> Access:
     """What a visitor may see of a run of a job."""
-    bots = [None if seat.version is None else records.bot(store, seat.version) for seat in run.seats]
+    bots = [records.bot(store, seat.version) for seat in run.seats]
     own = frozenset(
         seat.name for seat, bot in zip(run.seats, bots, strict=True) if bot is not None and _is_whose(bot, person)
     )
@@ -143,7 +143,7 @@ def faults(
     """
     if person.user is None:
         return ()
-    job = None if run is None else _job_of(store, run)
+    job = None if run is None else records.job_of(store, run)
     is_all = person.is_admin or (job is not None and manages(job, person))
     owner = person.user.id
     found = records.faults(store, run=run, owner=None if is_all else owner, before=before, most=most)
@@ -153,16 +153,11 @@ def faults(
 def _without_secrets(store: Store, person: Person, found: Sequence[Fault]) -> tuple[Fault, ...]:
     is_open = {}
     for number in {fault.run for fault in found}:
-        job = _job_of(store, number)
+        job = records.job_of(store, number)
         is_open[number] = job is not None and visibility_of(store, job, person) is Visibility.EVERYTHING
     shown = []
     for fault in found:
-        bot = None if is_open[fault.run] or fault.version is None else records.bot(store, fault.version)
+        bot = records.bot(store, fault.version)
         is_told = is_open[fault.run] or (bot is not None and _is_whose(bot, person))
         shown.append(fault if is_told else fault.model_copy(update={"line": b""}))
     return tuple(shown)
-
-
-def _job_of(store: Store, run: int) -> Job | None:
-    found = records.run(store, run)
-    return None if found is None else records.job(store, found.job)

@@ -21,7 +21,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from dealer.errors import WebError
 from dealer.server.db.store import Store
@@ -260,22 +260,16 @@ _RETRY_S = 5
 _BYTES = 32
 
 
-class _Cost(NamedTuple):
-    n: int
-    r: int
-    p: int
-
-
-_COST: Final = _Cost(2**14, 8, 5)
+_COST: Final = {"n": 2**14, "r": 8, "p": 5}
 """16 MB: of the settings that are usually recommended, the one that needs least memory."""
 
 
-def _hashed(password: str, salt: bytes, cost: _Cost) -> bytes:
+def _hashed(password: str, salt: bytes, cost: Mapping[str, int]) -> bytes:
     return hashlib.scrypt(
         password.encode("utf-8", "surrogateescape"),
         salt=salt,
-        **cost._asdict(),
-        maxmem=132 * cost.n * cost.r + 2**20 * cost.p,
+        **cost,
+        maxmem=132 * cost["n"] * cost["r"] + 2**20 * cost["p"],
         dklen=_BYTES,
     )
 
@@ -289,7 +283,7 @@ def set_password(db: sqlite3.Connection, user: int, password: str) -> None:
 def _enter(db: sqlite3.Connection, user: int, hashed: bytes, salt: bytes) -> None:
     db.execute(
         "INSERT OR REPLACE INTO passwords (user, hash, salt, n, r, p) VALUES (?, ?, ?, ?, ?, ?)",
-        (user, hashed, salt, *_COST),
+        (user, hashed, salt, *_COST.values()),
     )
     db.execute("DELETE FROM sessions WHERE user = ?", (user,))
 
@@ -332,7 +326,7 @@ class Passwords:
         )
         row = rows[0] if rows else None
         # The time of the answer does not reveal whether there is such a user, or one with a password.
-        salt, cost = (row["salt"], _Cost(row["n"], row["r"], row["p"])) if row else (bytes(16), _COST)
+        salt, cost = (row["salt"], {name: row[name] for name in _COST}) if row else (bytes(16), _COST)
         given = await self._hash(secret, salt, cost)
         if row is None or not hmac.compare_digest(given, row["hash"]):
             return None
@@ -349,7 +343,7 @@ class Passwords:
         hashed = await self._hash(password, salt, _COST)
         await self._store.write(lambda db: _enter(db, user.id, hashed, salt))
 
-    async def _hash(self, secret: str, salt: bytes, cost: _Cost) -> bytes:
+    async def _hash(self, secret: str, salt: bytes, cost: Mapping[str, int]) -> bytes:
         if self._waiting >= _MOST_WAITING:
             raise WebError(503, "Many people are logging in just now; try again in some seconds.", wait_s=_RETRY_S)
         self._waiting += 1

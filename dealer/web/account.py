@@ -247,9 +247,8 @@ class _Account:
     def _own_run(self, request: Request) -> tuple[Run, Access]:
         """A run that the user asked for or in which its bots played, with what the user may see of it."""
         self._user(request)
-        store = self.server.store
-        run = records.run(store, request.path_params["run"])
-        job = None if run is None else records.job(store, run.job)
+        store, number = self.server.store, request.path_params["run"]
+        run, job = records.run(store, number), records.job_of(store, number)
         if run is not None and job is not None:
             seen = access.access_to(store, run, job, visitor_of(request).person)
             if seen.is_managed or seen.own:
@@ -337,9 +336,8 @@ class _Account:
         """The names of bots, and what each did wrong."""
         before, store = whole_number(request.query_params.get("before", "")), self.server.store
         found = access.faults(store, visitor_of(request).person, before=before, most=_MOST_FAULTS)
-        versions = {fault.version for fault in found if fault.version is not None}
-        bots = {version: records.bot(store, version) for version in versions}
-        return [("" if (bot := bots.get(fault.version or 0)) is None else bot.name, fault) for fault in found]
+        bots = {version: records.bot(store, version) for version in {fault.version for fault in found}}
+        return [("" if (bot := bots[fault.version]) is None else bot.name, fault) for fault in found]
 
     # ---- tokens and the password
 

@@ -275,12 +275,14 @@ class ServerLibrary:
             OSError: it cannot be read.
             WebError: its files were removed, or there never were any; the sentence gives the reason.
         """
-        number = whole_number(key)
-        row = None if number is None else records.run(self._parts.store, number)
-        job = None if row is None else records.job(self._parts.store, row.job)
-        if row is None or job is None:
+        number, store = whole_number(key), self._parts.store
+        if (
+            number is None
+            or (row := records.run(store, number)) is None
+            or (job := records.job_of(store, number)) is None
+        ):
             return None
-        access = access_to(self._parts.store, row, job, visitor.person)
+        access = access_to(store, row, job, visitor.person)
         path = self._parts.folder / row.folder
         reason = f"The run {_ENDED[row.state]}: {row.reason}" if row.state in _ENDED else ""
         if date := removed_on(path):

@@ -18,7 +18,7 @@ from typing import Final
 from starlette.requests import HTTPConnection
 
 from dealer.server.access import Person
-from dealer.server.accounts import User
+from dealer.server.accounts import User, hash_of
 from dealer.server.db.store import Store
 
 SCOPE_KEY: Final = "arena.visitor"
@@ -48,17 +48,13 @@ class Visitor:
     @property
     def form_key(self) -> str:
         """What the forms of this visitor carry, so that no other page can send them."""
-        return form_key_of(self.cookie)
+        # A hash: it reveals nothing of the cookie.
+        return hashlib.sha256(f"form {self.cookie}".encode()).hexdigest()
 
     @property
     def person(self) -> Person:
         """Who asks, where a server decides who may see what."""
         return Person(self.user)
-
-
-def form_key_of(cookie: str) -> str:
-    """The key of the forms of a browser; it reveals nothing of the cookie."""
-    return hashlib.sha256(f"form {cookie}".encode()).hexdigest()
 
 
 def visitor_of(request: HTTPConnection) -> Visitor:
@@ -106,7 +102,7 @@ class Sessions:
             )
             db.execute(
                 "INSERT INTO sessions (hash, user, created_s, used_s) VALUES (?, ?, ?, ?)",
-                (_hash_of(cookie), user.id, now_s, now_s),
+                (hash_of(cookie), user.id, now_s, now_s),
             )
 
         await self._store.write(change)
@@ -118,7 +114,7 @@ class Sessions:
         rows = self._store.read(
             "SELECT users.id, users.name, sessions.used_s FROM sessions JOIN users ON users.id = sessions.user "
             "WHERE sessions.hash = ? AND sessions.used_s >= ?",
-            _hash_of(cookie),
+            hash_of(cookie),
             now_s - self._lasting_s,
         )
         return User(rows[0]["id"], rows[0]["name"]) if rows else None
@@ -127,17 +123,13 @@ class Sessions:
         """A session is used: it lasts from now."""
         now_s = self._clock_s()
         stale = self._store.read(
-            "SELECT 1 FROM sessions WHERE hash = ? AND used_s < ?", _hash_of(cookie), now_s - _TOUCH_S
+            "SELECT 1 FROM sessions WHERE hash = ? AND used_s < ?", hash_of(cookie), now_s - _TOUCH_S
         )
         if stale:
             await self._store.write(
-                lambda db: db.execute("UPDATE sessions SET used_s = ? WHERE hash = ?", (now_s, _hash_of(cookie)))
+                lambda db: db.execute("UPDATE sessions SET used_s = ? WHERE hash = ?", (now_s, hash_of(cookie)))
             )
 
     async def end(self, cookie: str) -> None:
         """Log out."""
-        await self._store.write(lambda db: db.execute("DELETE FROM sessions WHERE hash = ?", (_hash_of(cookie),)))
-
-
-def _hash_of(cookie: str) -> bytes:
-    return hashlib.sha256(cookie.encode("utf-8", "surrogateescape")).digest()
+        await self._store.write(lambda db: db.execute("DELETE FROM sessions WHERE hash = ?", (hash_of(cookie),)))

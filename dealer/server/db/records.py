@@ -343,8 +343,8 @@ def bots(store: Store, *, game: str | None = None, owner: int | None = None) -> 
     )
 
 
-def bot(store: Store, version: int) -> Bot | None:
-    """A version by its number."""
+def bot(store: Store, version: int | None) -> Bot | None:
+    """A version by its number; None has no bot."""
     return next(iter(_bots(store, "WHERE versions.id = ?", version)), None)
 
 
@@ -415,6 +415,11 @@ def _jobs(rows: Sequence[sqlite3.Row]) -> tuple[Job, ...]:
 def job(store: Store, number: int) -> Job | None:
     """A job by its number."""
     return next(iter(_jobs(store.read(_JOBS + "WHERE jobs.id = ?", number))), None)
+
+
+def job_of(store: Store, run: int) -> Job | None:
+    """The job of a run by the run's number."""
+    return next(iter(_jobs(store.read(_JOBS + "WHERE jobs.id = (SELECT job FROM runs WHERE id = ?)", run))), None)
 
 
 def jobs(

@@ -1,8 +1,8 @@
 """What happens on a server, as numbered events: a follower can leave, come back and miss nothing.
 
     feed.publish(RunEndedEvent(job=3, run=7, ...))
-    async for number, event in feed.follow(last):  # last: the number that was seen last; None begins with what comes
-        ...
+    feed.after(last)                # last: the number that was seen last
+    await feed.wait(last, 15.0)
 
 The last events are kept in memory. Numbers grow, also over restarts of the server (they begin at its time of start in
 microseconds), so a follower that comes back after a restart, or too late, gets `Lost` and reads everything once more.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -97,12 +96,3 @@ class Feed:
     async def wait(self, last: int, timeout_s: float) -> bool:
         """Wait for an event after a number; returns whether one has come in time."""
         return await self._changes.wait_for(lambda: self.last > last, timeout_s)
-
-    async def follow(self, last: int | None = None) -> AsyncIterator[tuple[int, FeedEvent]]:
-        """The events after a number, for ever, as they come; None begins with the next."""
-        at = self.last if last is None else last
-        while True:
-            for number, event in self.after(at):
-                yield number, event
-                at = number
-            await self._changes.wait_for(lambda at=at: self.last > at)  # type: ignore[misc]

@@ -89,7 +89,7 @@ async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> Ru
         result = await run.play(caller.note, watch, progress_s=_PROGRESS_S)
         if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
             return None
-        bots = [None if seat.version is None else records.bot(context.store, seat.version) for seat in row.seats]
+        bots = [records.bot(context.store, seat.version) for seat in row.seats]
         is_practice = job.row.kind is JobKind.REQUEST and context.settings.has_only_ladder
         unrated = why_unrated(run.planned[0], bots, is_practice=is_practice)
         return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "", unrated)

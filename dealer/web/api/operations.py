@@ -62,8 +62,7 @@ _NO_MATCH = answers(
 
 
 def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
-    run = records.run(parts.store, number)
-    job = None if run is None else records.job(parts.store, run.job)
+    run, job = records.run(parts.store, number), records.job_of(parts.store, number)
     if run is None or job is None:
         raise WebError(404, f"There is no run {number}.")
     return run, job

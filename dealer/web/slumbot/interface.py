@@ -15,7 +15,6 @@ hand to its end, and it counts.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 import re
@@ -33,7 +32,7 @@ from bots.errors import StaleEntry, UnclearEntry
 from dealer.errors import DealerError, WebError
 from dealer.person.seat import Scene
 from dealer.person.table_session import TableSession
-from dealer.server.accounts import Passwords, RateLimit, User
+from dealer.server.accounts import Passwords, RateLimit, User, hash_of
 from dealer.server.db.runs import TableRow
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
@@ -403,7 +402,7 @@ def _records(table_session: TableSession, first: int, last: int) -> list[HandRec
 
 def owner_of(token: str) -> str:
     """The owner of a session's table: no one who reads the database can play the session."""
-    return _OWNER + hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+    return _OWNER + hash_of(token).hex()
 
 
 _Answerer: TypeAlias = Callable[[Request, dict[str, Any]], Awaitable[dict[str, Any]]]

@@ -129,11 +129,11 @@ class EmptyHost:
 
 
 def examined(
-    host: examination.Host, game: Game, *names: str, on_event: OnEvent = lambda event: None, **settings: Any
+    host: LocalHost | EmptyHost, game: Game, *names: str, on_event: OnEvent = lambda event: None, **settings: Any
 ) -> Examination:
     """Examine the bots of a host in the situations of these names, or in all."""
-    result = Examination(DoctorSettings(situations=list(names), **settings), game)
-    asyncio.run(examination.examine(result, host, on_event))
+    result = Examination(DoctorSettings(situations=list(names), **settings), game, is_remote=not host.can_start)
+    asyncio.run(examination.examine(result, host.play, on_event))
     return result
 
 

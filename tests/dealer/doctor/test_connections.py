@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from dealer.doctor.examination import BotHost, examine
+from dealer.doctor.examination import ExaminedBot, examine
 from dealer.doctor.judge import Kind
 from dealer.doctor.report import Examination
 from dealer.doctor.situations import DoctorSettings
@@ -48,9 +48,9 @@ class Port:
         examination = Examination(settings, game("kuhn"), is_remote=True)
         with (
             asyncio.Runner(loop_factory=new_event_loop) as runner,
-            contextlib.closing(BotHost(parse_player("tcp"), examination, "kuhn", self._on_event)) as host,
+            contextlib.closing(ExaminedBot(parse_player("tcp"), examination, "kuhn", self._on_event)) as host,
         ):
-            runner.run(examine(examination, host, self._on_event))
+            runner.run(examine(examination, host.play, self._on_event))
         return examination
 
 

@@ -114,9 +114,8 @@ async def until(service: Service, is_true: Callable[[], bool]) -> None:
     at = service.feed.last
     async with asyncio.timeout(PATIENCE_S):
         while not is_true():
-            async for number, _ in service.feed.follow(at):
-                at = number
-                break
+            await service.feed.wait(at, PATIENCE_S)
+            at = service.feed.last
 
 
 def is_over(service: Service, number: int) -> bool:

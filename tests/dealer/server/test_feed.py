@@ -30,18 +30,18 @@ def test_numbers_of_a_later_start_are_larger() -> None:
 
 
 def test_followers_miss_nothing() -> None:
-    async def follow(feed: Feed, last: int | None, count: int) -> list[int]:
-        found = []
-        async for number, _ in feed.follow(last):
-            found.append(number)
-            if len(found) == count:
-                break
+    async def follow(feed: Feed, last: int, count: int) -> list[int]:
+        found: list[int] = []
+        while len(found) < count:
+            assert await feed.wait(last, 10.0)
+            found += [number for number, _ in feed.after(last)]
+            last = found[-1]
         return found
 
     async def play() -> None:
         feed = Feed(first=1)
         feed.publish(event(1))
-        tasks = [asyncio.create_task(follow(feed, last, count)) for last, count in ((None, 3), (0, 4), (1, 3))]
+        tasks = [asyncio.create_task(follow(feed, last, count)) for last, count in ((feed.last, 3), (0, 4), (1, 3))]
         await asyncio.sleep(0)
         feed.publish(event(2))
         await asyncio.sleep(0)
