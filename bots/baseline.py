@@ -218,7 +218,7 @@ class ConstantBot(_SteadyBot):
     ) -> None:
         if action not in ("fold", "call", "raise"):
             raise ValueError(f"action must be fold, call or raise, not {action!r}")
-        self._choose = {"fold": _fold, "call": View.call}.get(action) or _raise_by(size)
+        self._choose = {"fold": lambda view: view.nearest_legal(FOLD), "call": View.call}.get(action) or _raise_by(size)
         if decision is not None:
             if (action, size) != ("call", "min"):
                 raise ValueError("give either decision or action and size, not both")
@@ -226,10 +226,6 @@ class ConstantBot(_SteadyBot):
 
     def act(self, view: View) -> Action:
         return self._choose(view)
-
-
-def _fold(view: View) -> Action:
-    return view.nearest_legal(FOLD)
 
 
 def _decide(number: int) -> Callable[[View], Action]:

@@ -246,7 +246,9 @@ class _Session:
                     for solver, state in zip(self.solvers, states, strict=True):
                         solver.resume(reached, *state)
                 self.seconds += time.perf_counter() - before
-                if _is_check(self.iteration):
+                times, left = divmod(self.iteration, _FIRST_CHECK)
+                # At the first check, and at each power of 4 times it.
+                if not left and times.bit_count() == 1 and times.bit_length() % 2 == 1:
                     self._check(pool)
             yield self._part(iterations, seconds), self._in_words
         self._check(pool)
@@ -367,9 +369,3 @@ def _cards(
     found = cluster_hands(*asked, threads, lambda part: show(None, f"the buckets of all hands: {part:.0%}"))
     write_hands(path, asked, *found)
     return found
-
-
-def _is_check(iteration: int) -> bool:
-    """Whether an iteration is the first check, or a power of 4 times it."""
-    times, left = divmod(iteration, _FIRST_CHECK)
-    return not left and times.bit_count() == 1 and times.bit_length() % 2 == 1

@@ -177,13 +177,9 @@ def _fractions(text: str) -> tuple[float, ...]:
         found = sorted({math.inf if word == ALL_IN else float(word) for word in words})
     except ValueError:
         found = []
-    if not found or len(words) > _MOST_SIZES or not all(_is_fraction(fraction) for fraction in found):
+    if not found or len(words) > _MOST_SIZES or not all(0 < one <= _MOST_FRACTION or one == math.inf for one in found):
         raise SolvingError(
             f"the sizes of a raise are 1 to {_MOST_SIZES} fractions of the pot and {ALL_IN!r}, such as 0.5,1,all, "
             f"not {text!r}"
         )
     return tuple(found)
-
-
-def _is_fraction(fraction: float) -> bool:
-    return fraction == math.inf or 0 < fraction <= _MOST_FRACTION

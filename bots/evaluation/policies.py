@@ -361,7 +361,8 @@ def _compare(record: HandRecord, path: str, count: PlayerCount, policy: Policy, 
             view = view_at(state, deal, record.hand_number)
             theirs = _drawn(policy, view, _CHOICES, name)
             divergence = None
-            if not _is_same(step.action, theirs, record.game):
+            # In limit games the rules give raises their size.
+            if step.action.kind != theirs.kind or (step.action != theirs and not record.game.is_limit):
                 other = betting_steps(state.after(theirs))[-1]
                 values = [
                     _played_out(state.after(action), deal, record.hand_number, policy, name)[position]
@@ -395,11 +396,6 @@ def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:
         raise LeaksRefused(f"{name} has no policy in {state}, so nothing can be compared")
     action = drawn_action(chances, uniform(draw(seed, view)))
     return RAISE if view.game.is_limit and action.kind == ActionKind.RAISE else action
-
-
-def _is_same(one: Action, other: Action, game: Game) -> bool:
-    """Whether two actions are the same; in limit games the rules give raises their size."""
-    return one.kind == other.kind and (game.is_limit or one == other)
 
 
 def _played_out(state: BettingState, deal: Deal, number: int, policy: Policy, name: str) -> Sequence[float]:

@@ -219,14 +219,10 @@ def trainer_evolution(settings: EvolvedSettings, **options: Any) -> Evolution:
     `options` go to `Evolution`: `state`, `over` and `parts`.
     """
     opponents = GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, OPPONENTS]))
-    return _evolution(settings, opponents=opponents, opposition="challengers", **options)
+    return player_evolution(settings, opponents, opposition="challengers", **options)
 
 
 def player_evolution(settings: EvolvedSettings, trainers: Chromosomes, **options: Any) -> Evolution:
-    """The evolution of a player against nine trainers that do not change; see `trainer_evolution`."""
-    return _evolution(settings, opponents=trainers, **options)
-
-
-def _evolution(settings: EvolvedSettings, **options: Any) -> Evolution:
-    size, seed = settings.population, settings.seed
-    return Evolution(GENOME, settings.evaluator, settings.breeding, population=size, seed=seed, **options)
+    """The evolution of a player against nine trainers, which do not change by default; see `trainer_evolution`."""
+    size, seed, evaluator = settings.population, settings.seed, settings.evaluator
+    return Evolution(GENOME, evaluator, settings.breeding, population=size, seed=seed, opponents=trainers, **options)

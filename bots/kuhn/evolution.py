@@ -19,7 +19,6 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import (
     Breeding,
     Chromosomes,
-    Crossover,
     Evaluation,
     Evaluator,
     Floats,
@@ -103,7 +102,7 @@ class KuhnSettings:
     def breeding(self) -> Breeding:
         return Breeding(
             selection=self._selection(),
-            crossover=self._crossover(),
+            crossover=one_point_crossover if self.crossover == "one-point" else uniform_crossover(self.share),
             crossover_rate=self.crossover_rate,
             mutation=reset_mutation(self.mutated),
             mutation_rate=self.mutation_rate,
@@ -136,9 +135,6 @@ class KuhnSettings:
             case "rank":
                 return rank_selection(skips_best=self.as_published)
         return signed_roulette_selection if self.as_published else roulette_selection(self.offset)
-
-    def _crossover(self) -> Crossover:
-        return one_point_crossover if self.crossover == "one-point" else uniform_crossover(self.share)
 
 
 def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evolution:

@@ -8,13 +8,11 @@ What strategies are worth is computed exactly, in chips per hand: no hand is pla
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
-from itertools import permutations
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -101,7 +99,9 @@ def best_answer(game: KuhnGame, seat: int, opponent: Sequence[float]) -> BestAns
     form = sequence_form_of(game)
     other = plan_of_genes(game, 1 - seat, opponent)
     values = of_plans.sequence_values(form, seat, other)
-    reached = _reached(game, seat, opponent)
+    met = np.zeros_like(values)
+    for end in form.terminal_nodes:
+        met[end.sequences[seat]] += other[end.sequences[1 - seat]] @ (1 - np.eye(len(CARDS)))
     rows = game.rows
     genes = np.zeros((len(rows), len(CARDS)))
     gaps: list[list[float | None]] = [[None] * len(CARDS) for _ in rows]
@@ -109,25 +109,11 @@ def best_answer(game: KuhnGame, seat: int, opponent: Sequence[float]) -> BestAns
         no, yes = values[choice.sequences]
         row = rows.index(choice.name)
         genes[row] = yes > no
-        gaps[row] = [float(gap) if there else None for gap, there in zip(yes - no, reached[row], strict=True)]
+        met_here = met[choice.sequences].sum(axis=0)
+        gaps[row] = [float(gap) if times else None for gap, times in zip(yes - no, met_here, strict=True)]
         values[choice.parent] += np.maximum(no, yes)
+        met[choice.parent] += met_here
     return BestAnswer(float(values[0].sum()), tuple(genes.ravel().tolist()), tuple(gap for row in gaps for gap in row))
-
-
-def _reached(game: KuhnGame, seat: int, opponent: Sequence[float]) -> Sequence[Sequence[bool]]:
-    reached = [[False] * len(CARDS) for _ in game.rows]
-    for own, other in permutations(range(len(CARDS)), 2):
-        for line in game.lines():
-            if answers_chance(opponent, line.answers[1 - seat], other):
-                for row, _ in line.answers[seat]:
-                    reached[row][own] = True
-    return reached
-
-
-def answers_chance(genes: Sequence[float], answers: Sequence[tuple[int, bool]], card: int) -> float:
-    """The probability that a strategy with the card gives these answers, which are rows and whether yes."""
-    chances = [genes[row * len(CARDS) + card] for row, _ in answers]
-    return math.prod(chance if yes else 1 - chance for chance, (_, yes) in zip(chances, answers, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

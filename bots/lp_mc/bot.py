@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, TypeAlias
 
 from bots.lp_mc.simulation import OpponentModel, SimulationOptions, Values, load, simulate
 from bots.lp_mc.strategy import ActionChances, PreflopStrategy, preflop_strategy
-from bots.sdk.bot import Bot, DrawSeed, draw, fresh_seed, uniform
+from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Game
 from engine.cards import starting_hand, starting_hand_name
@@ -153,12 +153,9 @@ class _Preflop:
         return {action: chance for action, chance in zip(_ACTIONS, self.chances(view), strict=True) if chance}
 
     def act(self, view: View, number: float, *, explains: bool) -> Action:
-        fold, call, raise_ = self.chances(view)
-        # Probabilities that sum to a little less than 1 leave no gap: the last one that is not 0 is open to the right.
-        action = FOLD if number < fold else CALL if number < fold + call or not raise_ else RAISE
-        if action is CALL and not call:
-            action = FOLD
+        action = drawn_action(self.policy(view), number)
         if explains:
+            fold, call, raise_ = self.chances(view)
             name = starting_hand_name(view.hole_cards)
             view.comment(
                 f"preflop {view.hole_text}, {name}: fold {fold:.4f}, call {call:.4f}, raise {raise_:.4f} of the time "

@@ -175,11 +175,12 @@ def _read_flush(hole_cards: _Cards, board: _Cards) -> HandKind:
     return HandKind.NUT_FLUSH if highest_missing in own else HandKind.OTHER_FLUSH
 
 
-def _run_below(high: int) -> tuple[int, ...]:
-    return tuple([_ACE if rank < 0 else rank for rank in range(high, high - 5, -1)])
-
-
-_RUNS: Final = tuple([(high, _run_below(high)) for high in range(_ACE, _LOWEST_STRAIGHT - 1, -1)])
+_RUNS: Final = tuple(
+    [
+        (high, tuple([_ACE if rank < 0 else rank for rank in range(high, high - 5, -1)]))
+        for high in range(_ACE, _LOWEST_STRAIGHT - 1, -1)
+    ]
+)
 """All straights from the highest: the rank of the top, and the ranks from top to bottom."""
 _BIG_BLIND_OF_THE_WORK: Final = 2
 """The big blind that the limits in the tables refer to: the paper's example posts blinds of 1 and 2."""

@@ -197,21 +197,12 @@ class LinearProgram:
         return plan_of(self._form, player, chances)
 
 
-def cfr(form: SequenceForm, *, is_alternating: bool = True) -> Iterator[Plans]:
-    """The average plans after each iteration, without end.
+def regret_matching(form: SequenceForm, *, is_plus: bool = False, is_alternating: bool = True) -> Iterator[Plans]:
+    """The average plans after each iteration, of CFR+ or of CFR, without end.
 
     Either the players take turns, each answering what those before it have just learnt, or all answer what the
     iteration began with.
     """
-    return _iterations(form, is_alternating=is_alternating, is_plus=False)
-
-
-def cfr_plus(form: SequenceForm) -> Iterator[Plans]:
-    """The average plans after each iteration of CFR+, without end; the players take turns."""
-    return _iterations(form, is_alternating=True, is_plus=True)
-
-
-def _iterations(form: SequenceForm, *, is_alternating: bool, is_plus: bool) -> Iterator[Plans]:
     players = range(form.game.players)
     regrets = [np.zeros(form.plan_shape(player)) for player in players]
     sums = [np.zeros(form.plan_shape(player)) for player in players]
@@ -287,7 +278,7 @@ def converge(
     """Iterate, at least once; Ctrl-C after the first iteration ends it with what has been reached by then.
 
     Args:
-        averages: the plans after each iteration, such as `cfr_plus` gives.
+        averages: the plans after each iteration, such as `regret_matching` gives.
         on_step: called after each with its number and the last milestone.
 
     Returns:

@@ -368,12 +368,12 @@ def expected_values(form: SequenceForm, plans: Plans) -> tuple[float, ...]:
 def best_response(form: SequenceForm, player: int, *others: Plan) -> BestResponse:
     """The best answer of a player to the plans of all other players, in order."""
     values = sequence_values(form, player, *others)
-    best: dict[str, NDArray[np.intp]] = {}
+    best: dict[str, Chances] = {}
     for choice in reversed(form.choices[player]):
         of_actions = values[choice.sequences]
         values[choice.parent] += of_actions.max(0)
-        best[choice.name] = of_actions.argmax(0)
-    plan = plan_of(form, player, lambda choice: _pure(choice, best[choice.name]))
+        best[choice.name] = np.eye(len(choice.actions))[:, of_actions.argmax(0)]
+    plan = plan_of(form, player, lambda choice: best[choice.name])
     return BestResponse(float(values[0].sum()), plan)
 
 
@@ -415,8 +415,3 @@ def strategy_of(form: SequenceForm, player: int, plan: Plan) -> dict[str, Chance
         total = of_actions.sum(0)
         strategy[choice.name] = np.divide(of_actions, total, out=np.full(of_actions.shape, np.nan), where=total > 0)
     return strategy
-
-
-def _pure(choice: Choice, actions: NDArray[np.intp]) -> Chances:
-    chances: Chances = (np.arange(len(choice.actions))[:, None] == actions).astype(np.float64)
-    return chances

@@ -96,10 +96,10 @@ def _solutions(
 
 def _by_regret(form: SequenceForm, algorithm: Algorithm, until: float, show: Callable[[float], None]) -> Equilibrium:
     from bots.lp_mc.preflop import without_free_folds
-    from bots.solving.equilibria import Equilibrium, cfr, cfr_plus
+    from bots.solving.equilibria import Equilibrium, regret_matching
     from bots.solving.sequence_form import expected_value, exploitability
 
-    steps = cfr(form) if algorithm == "cfr" else cfr_plus(form)
+    steps = regret_matching(form, is_plus=algorithm == "cfr+")
     averages = islice(steps, _CHECK_EVERY - 1, None, _CHECK_EVERY)
     while True:
         small_blind, big_blind = next(averages)

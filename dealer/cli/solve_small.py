@@ -160,9 +160,9 @@ def _by_linear_program(terminal: Terminal, form: SequenceForm) -> Plans:
 def _by_regret(
     terminal: Terminal, form: SequenceForm, algorithm: Algorithm, iterations: int
 ) -> tuple[Plans, tuple[Reached, ...]]:
-    from bots.solving.equilibria import cfr, cfr_plus, converge
+    from bots.solving.equilibria import converge, regret_matching
 
-    averages = cfr(form) if algorithm == "cfr" else cfr_plus(form)
+    averages = regret_matching(form, is_plus=algorithm == "cfr+")
     with showing_progress(terminal, "matching regrets") as show:
 
         def on_step(number: int, last: Reached) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
-from math import sqrt
+from math import prod, sqrt
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
@@ -32,7 +32,6 @@ from bots.kuhn.evolution import KuhnSettings
 from bots.kuhn.games import CARDS, CONJECTURED_BLUFFER, Genes, KuhnGame, Variant, model
 from bots.kuhn.runs import (
     KuhnResult,
-    answers_chance,
     best_answer,
     expected_value,
     exploitability_of,
@@ -62,6 +61,12 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "exact": {"fitness": "exact"},
     "hall": {"opposition": "hall-of-fame"},
 }
+
+
+def answers_chance(genes: Sequence[float], answers: Sequence[tuple[int, bool]], card: int) -> float:
+    """The probability that a strategy with the card gives these answers, which are rows and whether yes."""
+    chances = [genes[row * len(CARDS) + card] for row, _ in answers]
+    return prod(chance if yes else 1 - chance for chance, (_, yes) in zip(chances, answers, strict=True))
 
 
 def payoffs(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> Mapping[int, float]:

@@ -23,7 +23,7 @@ from bots.lp_mc.preflop import (
     without_free_folds,
 )
 from bots.lp_mc.strategy import preflop_strategy
-from bots.solving.equilibria import Equilibrium, cfr_plus
+from bots.solving.equilibria import Equilibrium, regret_matching
 from bots.solving.sequence_form import (
     SequenceForm,
     best_response,
@@ -117,7 +117,7 @@ def test_the_equilibrium() -> None:
 
 
 def test_regret_matching_comes_to_the_same_value() -> None:
-    (plans,) = islice(cfr_plus(form_of()), 99, 100)
+    (plans,) = islice(regret_matching(form_of(), is_plus=True), 99, 100)
     least = -best_response(form_of(), 1, plans[0]).value
     most = best_response(form_of(), 0, plans[1]).value
     assert least < VALUE < most
@@ -126,7 +126,7 @@ def test_regret_matching_comes_to_the_same_value() -> None:
 
 @pytest.mark.slow
 def test_regret_matching_comes_to_the_same_value_by_a_millionth() -> None:
-    (plans,) = islice(cfr_plus(form_of()), 9_999, 10_000)
+    (plans,) = islice(regret_matching(form_of(), is_plus=True), 9_999, 10_000)
     assert 0 < exploitability(form_of(), plans) < 1e-6
     assert expected_value(form_of(), plans) == pytest.approx(VALUE, abs=1e-6)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from bots.errors import SolvingError
-from bots.solving.equilibria import LinearProgram, cfr, cfr_plus
+from bots.solving.equilibria import LinearProgram, regret_matching
 from bots.solving.sequence_form import (
     Plans,
     SequenceForm,
@@ -33,9 +33,9 @@ KUHN, LEDUC = -1 / 18, -0.08560642407800047
 
 REFERENCE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("reference.json").read_text("utf-8"))
 ALGORITHMS: Final[Mapping[str, Callable[[SequenceForm], Iterator[Plans]]]] = {
-    "cfr": cfr,
-    "cfr_simultaneous": partial(cfr, is_alternating=False),
-    "cfr_plus": cfr_plus,
+    "cfr": regret_matching,
+    "cfr_simultaneous": partial(regret_matching, is_alternating=False),
+    "cfr_plus": partial(regret_matching, is_plus=True),
 }
 
 
@@ -61,7 +61,7 @@ def test_a_plan_satisfies_its_constraints(leduc: SequenceForm, player: int) -> N
 
 def test_regret_matching_comes_to_the_same(kuhn: SequenceForm, leduc: SequenceForm) -> None:
     for form, value, iterations, most in ((kuhn, KUHN, 2000, 1e-4), (leduc, LEDUC, 150, 1e-2)):
-        (plans,) = islice(cfr_plus(form), iterations - 1, iterations)
+        (plans,) = islice(regret_matching(form, is_plus=True), iterations - 1, iterations)
         assert 0 <= exploitability(form, plans) < most
         assert expected_value(form, plans) == pytest.approx(value, abs=most)
 

@@ -8,7 +8,7 @@ import pytest
 
 from bots.errors import SolvingError
 from bots.solving.engine_games import rank_game
-from bots.solving.equilibria import cfr_plus
+from bots.solving.equilibria import regret_matching
 from bots.solving.sequence_form import SequenceForm, nash_conv, sequence_form
 from protocol import find_game
 
@@ -18,7 +18,7 @@ def test_leduc_without_suits(leduc: SequenceForm) -> None:
     assert ranks.game.classes == (("Q", "K", "A"),) * 2
     assert sum(len(choices) * 3 for choices in ranks.choices) == 288
     assert ranks.game.matrices.sum() == pytest.approx(leduc.game.matrices.sum(), abs=1e-12)
-    for one, other in islice(zip(cfr_plus(ranks), cfr_plus(leduc), strict=True), 20):
+    for one, other in islice(zip(*(regret_matching(form, is_plus=True) for form in (ranks, leduc)), strict=True), 20):
         assert nash_conv(ranks, one) == pytest.approx(nash_conv(leduc, other), rel=1e-9)
 
 
