@@ -110,7 +110,7 @@ def play_seat(terminal: Terminal, run: Run[ContestResult], **face: Any) -> NoRet
 def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoReturn:
     """Let the person play a run in a browser, print the result, and end the command."""
     _end_if_finished(terminal, run)
-    from dealer.web.local import play_in_browser
+    from dealer.web.local_site import play_in_browser
 
     def show_address(address: str) -> None:
         terminal.sentence("Play in your browser, at this address; it is for you alone. Ctrl-C here ends the table:")

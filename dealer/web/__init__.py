@@ -1,7 +1,8 @@
 """The pages and the HTTP interface: of a server (`arena serve`), or of runs on this machine (`arena watch`).
 
-`site` is what every page is given, `app` makes the application of it and of the routes of the pages, `security` is what
-every request passes, `serving` lets it answer on a port. Needs the extra `web`; only servers import it.
+`site` is what every page is given and makes the application of the routes of `pages`, `api` and `slumbot`, `security`
+is what every request passes, `serving` lets it answer on a port. `server_site` and `local_site` put them together.
+Needs the extra `web`; only servers import it.
 """
 
 from starlette.convertors import IntegerConvertor, register_url_convertor

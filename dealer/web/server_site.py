@@ -1,4 +1,4 @@
-"""The site of a server: which rooms of pages it has, and answering as long as the server runs."""
+"""The site of a server: its pages and interfaces, and answering as long as the server runs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
-from dealer.web import account, joining, leaks, live, monitoring, play, replay, standings
 from dealer.web.api import app as api
-from dealer.web.library import Counting, ServerLibrary
+from dealer.web.api import join_socket
+from dealer.web.pages import account, leak_pages, live, monitoring, play_pages, replay_pages, standings
+from dealer.web.pages.shown_runs import Counting, ServerLibrary
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
 from dealer.web.slumbot.interface import SlumbotSessions
-from dealer.web.tables import ServerTableStore, TableBots, TableManager
+from dealer.web.table_manager import ServerTableStore, TableBots, TableManager
 from dealer.web.visitor import Sessions
 from logs.document import Link
 
@@ -45,14 +46,14 @@ def server_routes(
     library = ServerLibrary(parts)
     return [
         *monitoring.routes(site, parts),
-        *joining.routes(site),
+        *join_socket.routes(site),
         *api.routes(site),
-        *play.routes(site),
+        *play_pages.routes(site),
         *account.routes(site),
         *standings.routes(site, parts, library),
-        *leaks.routes(site, library),
+        *leak_pages.routes(site, library),
         *live.routes(site, library, counting),
-        *replay.routes(site, library, counting),
+        *replay_pages.routes(site, library, counting),
         *slumbot_sessions.routes(),
     ]
 

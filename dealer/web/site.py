@@ -33,7 +33,7 @@ from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, WebSettings
 from dealer.web.security import SecurityMiddleware, as_web_error
-from dealer.web.tables import TableManager
+from dealer.web.table_manager import TableManager
 from dealer.web.visitor import Sessions, visitor_of
 from engine.text import duration, shown
 from logs.document import Document, Link, Value, text_of

@@ -56,9 +56,9 @@ def show_pages(
     """
     require_web()
     from dealer.watching import WatchedRun
-    from dealer.web.library import LocalLibrary, run_path
-    from dealer.web.local import local_site
-    from dealer.web.views import hand_path
+    from dealer.web.local_site import local_site
+    from dealer.web.pages.shown_runs import LocalLibrary, run_path
+    from dealer.web.pages.views import hand_path
 
     for path in paths:
         if not path.exists():
@@ -107,8 +107,8 @@ def _open(terminal: Terminal, address: str) -> None:
 def pages_during(terminal: Terminal, folder: Path, *, opens_browser: bool = True) -> Iterator[Watch]:
     """Show pages about a run of this process in a thread while the block lasts; yields the run's `watch` callback."""
     from dealer.watching import LiveMatches
-    from dealer.web.library import LocalLibrary, run_path
-    from dealer.web.local import local_site
+    from dealer.web.local_site import local_site
+    from dealer.web.pages.shown_runs import LocalLibrary, run_path
 
     live = LiveMatches()
     library = LocalLibrary([folder], live=live)

@@ -22,7 +22,7 @@ from starlette.routing import BaseRoute, Mount
 from dealer.errors import WebError
 from dealer.web.api import models, operations
 from dealer.web.api.calls import PREFIX, Callers
-from dealer.web.live import EventStreams
+from dealer.web.pages.live import EventStreams
 from dealer.web.site import Site, error_answer, error_handlers
 
 

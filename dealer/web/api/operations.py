@@ -37,7 +37,7 @@ from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Anyone, Parts, Player, Reader, answers, new_router
-from dealer.web.live import QUIET_S, EventStreams
+from dealer.web.pages.live import QUIET_S, EventStreams
 from dealer.web.site import download, game_of
 from logs.acpc_log.writer import state_text
 from logs.conversion import match_file

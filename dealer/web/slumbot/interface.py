@@ -37,7 +37,7 @@ from dealer.server.db.runs import TableRow
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.slumbot.luck import LuckCorrection
-from dealer.web.tables import TableManager, table_settings
+from dealer.web.table_manager import TableManager, table_settings
 from dealer.web.visitor import visitor_of
 from engine import CARD_TEXTS, Card, DealKey, Game, Move
 from engine.betting import BettingState, betting_steps

@@ -44,7 +44,7 @@ from dealer.server.server import ServerParts
 from dealer.server.service import Service
 from dealer.server.textport.port import TextPort
 from dealer.table.loop import new_event_loop
-from dealer.web.library import Counting
+from dealer.web.pages.shown_runs import Counting
 from dealer.web.server_site import make_server_site, server_routes
 from dealer.web.site import make_app
 from dealer.web.slumbot.interface import SlumbotSessions, owner_of
@@ -53,7 +53,7 @@ from engine import DealKey, Seat, Seed
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, Command, Verb
 from protocol.joining import Cancel, Challenge, Join, Joined, SeatOver, SeatText, ServerMessage, encode
 from tests.dealer.server.servers import Talk
-from tests.dealer.web.pages import small_house
+from tests.dealer.web.visits import small_house
 
 GAME: Final = "holdem.limit.2p.reverse_blinds"
 SLUMBOT_GAME: Final = "holdem.nolimit.2p.reverse_blinds"

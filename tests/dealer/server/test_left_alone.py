@@ -192,7 +192,7 @@ def test_a_clock_that_is_set_back_makes_no_run_shorter_than_nothing(tmp_path: Pa
 
 def test_runs_that_ended_while_nobody_looked_are_let_go() -> None:
     pytest.importorskip("starlette")
-    from dealer.web.library import ServerLibrary
+    from dealer.web.pages.shown_runs import ServerLibrary
 
     watches = Watchers()
     library = ServerLibrary(cast(ServerParts, SimpleNamespace(service=SimpleNamespace(watchers=watches))))

@@ -27,7 +27,7 @@ from protocol.joining import Challenge
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.joining.test_joining import bringing
 from tests.dealer.server.servers import House, running
-from tests.dealer.web.pages import new_user
+from tests.dealer.web.visits import new_user
 from tests.scripts import script
 
 ANN, BOB = User(1, "ann"), User(2, "bob")

@@ -15,8 +15,8 @@ import dealer.library
 from dealer.run.folder import RESULT_NAME
 from dealer.server.access import Access, Visibility
 from dealer.watching import LiveMatches
-from dealer.web.library import Counting, LocalLibrary, ShownRun
-from dealer.web.local import local_routes
+from dealer.web.local_site import local_routes
+from dealer.web.pages.shown_runs import Counting, LocalLibrary, ShownRun
 from dealer.web.site import Site, make_app
 from dealer.web.visitor import Visitor
 from logs.document import Link

@@ -23,7 +23,7 @@ from logs.conversion import convert
 from logs.export import FORMATS
 from logs.hand_source import find
 from tests.dealer.web.browsing import links
-from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
 
 PREFIX = "/api/v1"
 KUHN = {"game": "kuhn.limit.2p", "players": ["random", "calling"], "deals": 10}

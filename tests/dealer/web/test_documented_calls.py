@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.dealer.helpers import ROOT
-from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
 
 CALLS = re.findall(r"(?m)^    (curl .*)$", (ROOT / "docs" / "api.md").read_text("utf-8"))
 TIME_IS_UP = 28

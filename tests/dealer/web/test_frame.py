@@ -20,7 +20,7 @@ from dealer.web.security import HEADERS, read_form
 from dealer.web.site import Site, make_app
 from dealer.web.visitor import visitor_of
 from logs.document import Link
-from tests.dealer.web.pages import Visit, small_house, visit
+from tests.dealer.web.visits import Visit, small_house, visit
 
 
 async def tell(request: Request) -> Response:
@@ -302,5 +302,5 @@ def test_nobody_is_sent_to_another_site_after_the_login(tmp_path: Path) -> None:
 
 
 def test_pages_without_a_server_do_not_load_its_interface() -> None:
-    code = "import sys, dealer.web.local, dealer.web.local, dealer.cli; sys.exit('fastapi' in sys.modules)"
+    code = "import sys, dealer.web.local_site, dealer.web.local_site, dealer.cli; sys.exit('fastapi' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

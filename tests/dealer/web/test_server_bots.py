@@ -23,8 +23,8 @@ from dealer.server.resources import make_private
 from dealer.server.server_bots import confine_again
 from dealer.server.settings import ServerSettings, WebSettings, read_toml_settings
 from dealer.web.slumbot.luck import LuckCorrection
-from tests.dealer.web.pages import PATIENCE_S, Visit, visit
-from tests.dealer.web.test_play import sit_down
+from tests.dealer.web.pages.test_play_pages import sit_down
+from tests.dealer.web.visits import PATIENCE_S, Visit, visit
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the limits are those of POSIX systems")
 as_root = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can start bots as another user")

@@ -13,7 +13,7 @@ import pytest
 from dealer.errors import ConfigError, ListenError
 from dealer.server.settings import read_toml_settings
 from dealer.web import serving
-from tests.dealer.web.pages import Visit, small_house, visit, with_web
+from tests.dealer.web.visits import Visit, small_house, visit, with_web
 
 
 @pytest.fixture

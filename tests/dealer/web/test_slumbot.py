@@ -22,8 +22,8 @@ from engine import Game
 from logs import HandRecord
 from logs.hand_source import find
 from logs.variance.correction import ChanceCorrection
-from tests.dealer.web.pages import PATIENCE_S, Visit, new_user, small_house, visit, with_web
 from tests.dealer.web.slumbot_client import Client, read
+from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visit, with_web
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from dealer.run.settings import BotSettings
 from dealer.server import accounts as passwords
 from dealer.server.accounts import GuessLimit, add_user, set_password
 from dealer.server.db.store import DATABASE_NAME, Store
-from tests.dealer.web.pages import PATIENCE_S, Visit, new_user, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visit
 
 HOSTILE = "<img/src=x/onerror=alert(1)>'\"{{7*7}}"
 

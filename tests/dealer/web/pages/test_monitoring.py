@@ -10,8 +10,8 @@ import pytest
 
 from dealer.server import resources
 from dealer.server.settings import WebSettings
-from tests.dealer.web.pages import Visit, small_house, visit
-from tests.dealer.web.test_standings import finished, submit
+from tests.dealer.web.pages.test_standings import finished, submit
+from tests.dealer.web.visits import Visit, small_house, visit
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 

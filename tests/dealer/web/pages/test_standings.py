@@ -13,7 +13,7 @@ import pytest
 from dealer.server.settings import ServerGame, bots_for
 from protocol import find_game
 from tests.dealer.web.browsing import links
-from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
 
 GAME = "kuhn.limit.2p"
 
@@ -77,7 +77,7 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
 
 
 def test_a_bot_has_a_page_before_its_opponents_are_rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.web.standings.crosstable.standings", lambda store, game: [])
+    monkeypatch.setattr("dealer.web.pages.standings.crosstable.standings", lambda store, game: [])
     _, game = find_game("kuhn")
     bots = bots_for(game, ("random", "calling", "folding"))
     settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots),))
@@ -121,7 +121,7 @@ def _mbb(text: str) -> float:
 def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dealer.web.standings._TABLES_OF_A_PAGE", 1)
+    monkeypatch.setattr("dealer.web.pages.standings._TABLES_OF_A_PAGE", 1)
     _, game = find_game("kuhn.limit.3p")
     bots = bots_for(game, ("random", "calling", "folding", "raising"))
     settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
@@ -159,8 +159,8 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
 
 
 def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.web.standings._RUNS_OF_A_PAGE", 2)
-    monkeypatch.setattr("dealer.web.replay.RUNS_OF_A_PAGE", 2)
+    monkeypatch.setattr("dealer.web.pages.standings._RUNS_OF_A_PAGE", 2)
+    monkeypatch.setattr("dealer.web.pages.replay_pages.RUNS_OF_A_PAGE", 2)
 
     async def pages_from(one: Visit, path: str) -> list[list[str]]:
         found, query = [], ""

@@ -25,12 +25,12 @@ from dealer.run.results import ContestResult
 from dealer.server.db.runs import TableRow
 from dealer.server.settings import WebSettings
 from dealer.table.loop import new_event_loop
-from dealer.web import leaks, live, replay
-from dealer.web.library import Counting, Library, LocalLibrary
-from dealer.web.play import LOCAL_OWNER, routes
+from dealer.web.pages import leak_pages, live, replay_pages
+from dealer.web.pages.play_pages import LOCAL_OWNER, routes
+from dealer.web.pages.shown_runs import Counting, Library, LocalLibrary
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
-from dealer.web.tables import TableManager, TableStore
+from dealer.web.table_manager import TableManager, TableStore
 from logs.document import Link
 
 _HOST: Final = "127.0.0.1"
@@ -46,9 +46,9 @@ def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseR
 
     return [
         Route("/", first),
-        *leaks.routes(site, library),
+        *leak_pages.routes(site, library),
         *live.routes(site, library, counting),
-        *replay.routes(site, library, counting),
+        *replay_pages.routes(site, library, counting),
     ]
 
 

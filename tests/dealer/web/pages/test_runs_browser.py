@@ -14,8 +14,8 @@ import pytest
 
 from dealer.server.db.store import DATABASE_NAME
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
-from tests.dealer.web.pages import PATIENCE_S, small_house
 from tests.dealer.web.served import Served
+from tests.dealer.web.visits import PATIENCE_S, small_house
 
 pytestmark = [needs_browser, pytest.mark.slow]
 

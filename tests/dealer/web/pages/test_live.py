@@ -18,9 +18,9 @@ from dealer.match.events import ActionPlayed, HandStarted
 from dealer.run.contest import MatchEvent
 from dealer.server.access import Access, Visibility
 from dealer.watching import LiveMatches, WatchedRun
-from dealer.web import live as live_pages
-from dealer.web.library import Counting, LocalLibrary, ShownRun
-from dealer.web.local import local_routes
+from dealer.web.local_site import local_routes
+from dealer.web.pages import live
+from dealer.web.pages.shown_runs import Counting, LocalLibrary, ShownRun
 from dealer.web.site import Site, make_app
 from dealer.web.visitor import Visitor
 from engine import CARD_TEXTS, Deal
@@ -63,8 +63,8 @@ def test_a_run_that_is_over_tells_its_state_and_that_it_is_over(run: Path) -> No
 
 def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None) -> str:
     """What a watcher of a match that goes on is sent first."""
+    from dealer.web.pages.views import table_now
     from dealer.web.site import templates
-    from dealer.web.views import table_now
 
     site, counting = Site(), Counting()
     local_routes(site, LocalLibrary([folder]), counting)
@@ -173,7 +173,7 @@ class _WatchedTable:
         self.access: dict[str, Access] = {}
         self._readers: list[_Reader] = []
         self._counting = Counting()
-        table, numbers = live_pages.table_now, itertools.count()
+        table, numbers = live.table_now, itertools.count()
 
         def next_table(*about: object) -> tuple[str, int, object]:
             self.made += 1
@@ -186,7 +186,7 @@ class _WatchedTable:
                 access = self.access.get(visitor.address, Access(Visibility.NOTHING, False, frozenset()))
                 return None if found is None else replace(found, access=access)
 
-        monkeypatch.setattr(live_pages, "table_now", next_table)
+        monkeypatch.setattr(live, "table_now", next_table)
         site = Site()
         self._app = make_app(site, local_routes(site, Pages([folder]), self._counting))
 
@@ -218,7 +218,7 @@ async def _watched(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_readers_who_may_see_the_same_share_one_table(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_pages, "_TABLE_S", 1e9)
+    monkeypatch.setattr(live, "_TABLE_S", 1e9)
 
     async def main() -> None:
         async with _watched(run, tmp_path, monkeypatch) as table:
@@ -240,7 +240,7 @@ def test_readers_who_may_see_the_same_share_one_table(
 def test_a_reader_whose_access_has_changed_gets_another_table(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_pages, "_TABLE_S", 0.0)
+    monkeypatch.setattr(live, "_TABLE_S", 0.0)
 
     async def main() -> None:
         async with _watched(run, tmp_path, monkeypatch) as table:
@@ -279,6 +279,6 @@ def test_streams_are_limited_by_address_and_counted_down(
 
 
 def test_many_readers_look_less_often() -> None:
-    assert live_pages.pause_s(0.25, streams=1, pieces=1) == 0.25
-    assert live_pages.pause_s(0.25, streams=200, pieces=1) == pytest.approx(3.04)
-    assert live_pages.pause_s(1.0, streams=200, pieces=50) == pytest.approx(5.0)
+    assert live.pause_s(0.25, streams=1, pieces=1) == 0.25
+    assert live.pause_s(0.25, streams=200, pieces=1) == pytest.approx(3.04)
+    assert live.pause_s(1.0, streams=200, pieces=50) == pytest.approx(5.0)

@@ -20,8 +20,8 @@ from dealer.server.db.runs import RunReport, add_job, begin_run, end_job, end_ru
 from dealer.server.db.store import DATABASE_NAME, Store
 from engine import Seat
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.web.pages import Visit, new_user, small_house, visit
-from tests.dealer.web.test_play import field, seen
+from tests.dealer.web.pages.test_play_pages import field, seen
+from tests.dealer.web.visits import Visit, new_user, small_house, visit
 
 GAME = "kuhn.limit.2p"
 EVIL = '<script>alert("1")</script>'

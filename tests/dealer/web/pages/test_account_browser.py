@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
-from tests.dealer.web.pages import small_house
+from tests.dealer.web.pages.test_play_browser import log_in
 from tests.dealer.web.served import Served
-from tests.dealer.web.test_play_browser import log_in
+from tests.dealer.web.visits import small_house
 
 pytestmark = [needs_browser, pytest.mark.slow]
 

@@ -21,9 +21,9 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import WebError
 from dealer.reports.leaks import leaks_document
 from dealer.watching import WatchedContest
-from dealer.web.library import Library, ShownRun, run_path
+from dealer.web.pages.shown_runs import Library, ShownRun, run_path
+from dealer.web.pages.views import contest_of, contest_path, hand_path, practice_facts, practice_path, read_run
 from dealer.web.site import Site
-from dealer.web.views import contest_of, contest_path, hand_path, practice_facts, practice_path, read_run
 from engine.text import shown
 from logs.document import Document, Fact, Link, Value
 from logs.errors import LeaksRefused, LogsError

@@ -25,10 +25,10 @@ from dealer.person.table_session import TableSession
 from dealer.server.access import Visibility, table_visibility
 from dealer.server.db.runs import TableRow
 from dealer.server.settings import ServerGame
+from dealer.web.pages.views import table_values
 from dealer.web.security import form_number, read_form
 from dealer.web.site import Site
-from dealer.web.tables import TableManager, connected_bots_in, table_settings
-from dealer.web.views import table_values
+from dealer.web.table_manager import TableManager, connected_bots_in, table_settings
 from dealer.web.visitor import Visitor, visitor_of
 from engine import DealKey, Seed
 

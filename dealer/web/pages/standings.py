@@ -25,10 +25,10 @@ from dealer.server.db.crosstable import Pair, PairScore, Rating, worst_runs
 from dealer.server.db.records import Bot, Run, RunState
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
-from dealer.web.library import ServerLibrary, run_path, runs_table
+from dealer.web.pages.shown_runs import ServerLibrary, run_path, runs_table
+from dealer.web.pages.views import crosstable_note, table_now
 from dealer.web.security import whole_number
 from dealer.web.site import Site, game_of, next_pages
-from dealer.web.views import crosstable_note, table_now
 from dealer.web.visitor import Visitor, visitor_of
 from engine.text import shown
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Section, Table

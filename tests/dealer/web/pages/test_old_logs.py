@@ -9,8 +9,8 @@ from pathlib import Path
 from dealer.server.accounts import add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.resources import removed_on
-from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
-from tests.dealer.web.test_play import seen
+from tests.dealer.web.pages.test_play_pages import seen
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
 
 API = "/api/v1"
 

@@ -13,16 +13,16 @@ from dealer.joining.client import JoinedServer
 from dealer.reports.leaks import divergence_in_words, sentences_of
 from dealer.server.access import Access
 from dealer.watching import WatchedRun
-from dealer.web import leaks as pages
-from dealer.web.library import ShownRun
-from dealer.web.views import leak_paths
+from dealer.web.pages import leak_pages
+from dealer.web.pages.shown_runs import ShownRun
+from dealer.web.pages.views import leak_paths
 from logs.hand_source import find
 from logs.leaks import deals_in, leaks_of
 from tests.dealer.joining.test_joining import bringing
 from tests.dealer.web.browsing import browsing, interrupted, links, played
-from tests.dealer.web.pages import Visit, small_house, visit
-from tests.dealer.web.test_account import post
+from tests.dealer.web.pages.test_account import post
 from tests.dealer.web.test_api import Program
+from tests.dealer.web.visits import Visit, small_house, visit
 
 LEAKS = "/runs/limit/leaks?player="
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_told_is_told_in_a_sentence(run: Path, monkeypatch: pytes
     with browsing(run) as client:
         assert client.get(f"{LEAKS}Zoe").status_code == 404
         assert client.get(f"{LEAKS}calling&contest=none").status_code == 404
-        monkeypatch.setattr(pages, "MOST_HANDS", 100)
+        monkeypatch.setattr(leak_pages, "MOST_HANDS", 100)
         page = client.get(f"{LEAKS}calling")
         assert page.status_code == 200
         assert "There are 160 hands, and a page compares at most 100" in page.text

@@ -30,7 +30,7 @@ from dealer.reports.documents import crosstable
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
 from dealer.run.writers import remedy_text
 from dealer.watching import WatchedContest, WatchedMatch, WatchedRun
-from dealer.web.library import Counting, Library, ShownRun, run_path
+from dealer.web.pages.shown_runs import Counting, Library, ShownRun, run_path
 from dealer.web.visitor import Visitor, visitor_of
 from engine import Deal, Move
 from engine.holdem import is_holdem

@@ -27,10 +27,8 @@ from dealer.errors import WebError
 from dealer.run.results import TournamentResult
 from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
-from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun, run_path
-from dealer.web.security import whole_number
-from dealer.web.site import Site, download, next_pages
-from dealer.web.views import (
+from dealer.web.pages.shown_runs import RUNS_OF_A_PAGE, Counting, Library, ShownRun, run_path
+from dealer.web.pages.views import (
     contest_document,
     contest_of,
     contest_path,
@@ -42,6 +40,8 @@ from dealer.web.views import (
     run_document,
     scores_document,
 )
+from dealer.web.security import whole_number
+from dealer.web.site import Site, download, next_pages
 from engine.text import count_of, shown
 from logs import format_state_line
 from logs.document import NAME, Column, Document, Fact, Link, Part, Section, Table

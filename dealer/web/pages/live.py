@@ -34,9 +34,9 @@ from dealer.errors import WebError
 from dealer.server.access import Access
 from dealer.server.settings import WebSettings
 from dealer.watching import WatchedContest, WatchedMatch
-from dealer.web.library import Counting, Library, ShownRun
+from dealer.web.pages.shown_runs import Counting, Library, ShownRun
+from dealer.web.pages.views import contest_of, hero_of, match_of, open_run, scores_document, table_now
 from dealer.web.site import Site, templates
-from dealer.web.views import contest_of, hero_of, match_of, open_run, scores_document, table_now
 from dealer.web.visitor import visitor_of
 from logs.errors import LogsError
 

@@ -20,8 +20,8 @@ from dealer.web.server_site import server_site
 from logs.hand_source import find
 from protocol import find_game
 from tests.dealer.server.test_contests import Host, offer
-from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
-from tests.dealer.web.test_play import GAME, enter, field, seen, sit_down
+from tests.dealer.web.pages.test_play_pages import GAME, enter, field, seen, sit_down
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
 
 
 @dataclass

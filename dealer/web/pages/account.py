@@ -39,7 +39,7 @@ from dealer.server.queue.fair_queue import Forecast
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
-from dealer.web.library import run_path
+from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site
 from dealer.web.visitor import Sessions, visitor_of

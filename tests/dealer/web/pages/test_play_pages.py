@@ -20,7 +20,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
-from tests.dealer.web.pages import Visit, new_user, small_house, visit, with_web
+from tests.dealer.web.visits import Visit, new_user, small_house, visit, with_web
 
 Answer = httpx2.Response
 
@@ -316,7 +316,7 @@ def test_who_leaves_frees_the_bots_and_comes_back_to_the_same_decision(tmp_path:
 def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dealer.web.tables._TIDY_EVERY_S", 0.01)
+    monkeypatch.setattr("dealer.web.table_manager._TIDY_EVERY_S", 0.01)
 
     async def talk(one: Visit) -> None:
         table = await sit_down(one.browser)

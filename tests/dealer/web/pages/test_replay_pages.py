@@ -15,7 +15,7 @@ from markupsafe import escape
 
 import dealer.library
 from dealer.watching import WatchedRun
-from dealer.web import library
+from dealer.web.pages import shown_runs
 from engine import DealKey, Seed
 from logs.acpc_log.reader import read_log
 from logs.view import views_of
@@ -67,8 +67,8 @@ def test_two_visitors_of_a_run_that_is_new_to_both_read_it_once(run: Path, monke
             time.sleep(0.1)
             super().__init__(path, key)
 
-    monkeypatch.setattr(library, "WatchedRun", Slow)
-    open_run = library._open_runs()
+    monkeypatch.setattr(shown_runs, "WatchedRun", Slow)
+    open_run = shown_runs._open_runs()
     with ThreadPoolExecutor(2) as threads:
         first, second = threads.map(lambda _: open_run(run, "a run"), range(2))
     assert first is second
