@@ -316,7 +316,6 @@ class Joining:
         self._open = set(self._challenges)
         self._asked: set[str] = set()
         self._reported: set[tuple[str, int]] = set()
-        self._played = 0
         self._runs: set[str] = set()
         self._is_leaving = False
 
@@ -430,7 +429,7 @@ class Joining:
     def _take_on(self) -> None:
         """Have the server know whether the bot takes further runs."""
         most = self._settings.most_runs
-        is_leaving = most is not None and self._played + len(self._runs) >= most
+        is_leaving = most is not None and self._ending.runs.total() + len(self._runs) >= most
         if is_leaving != self._is_leaving:
             self._is_leaving = is_leaving
             self._tell(self._join())
@@ -446,7 +445,7 @@ class Joining:
         settings = self._settings
         if any(not seat.is_over for seat in self._seats.values()):
             return False
-        if settings.most_runs is not None and self._played >= settings.most_runs and not self._runs:
+        if settings.most_runs is not None and self._ending.runs.total() >= settings.most_runs and not self._runs:
             return True
         return bool(settings.challenges) and not self._open
 
@@ -499,7 +498,6 @@ class Joining:
                 return
             self._reported.add((run.match, run.run))
         self._ending.runs[run.state] += 1
-        self._played += 1
         self._runs.discard(run.match)
         self._on_news(run)
 

@@ -278,6 +278,11 @@ class ServerSettings:
         except RefusedError:
             return None
 
+    def full_name(self, name: str | None) -> str | None:
+        """The canonical name of a game; an unknown one stays as it is: a game that is not played now still has runs."""
+        game = None if name is None else self.find_game(name)
+        return name if game is None else game.name
+
 
 def _resolved(name: str, games: Sequence[ServerGame]) -> ServerGame:
     by_name = {game.name: game for game in games}

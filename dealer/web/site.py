@@ -108,14 +108,18 @@ class Site:
             pages: of the list that this is a page of.
             problems: what could not be read.
         """
-        frame: dict[str, Any] = {
-            "crumbs": crumbs,
-            "tabs": tabs,
-            "pages": pages,
-            "problems": problems,
-            "is_broad": is_broad,
-        }
-        return self.page(request, template, status=status, document=document, **frame, **values)
+        return self.page(
+            request,
+            template,
+            status=status,
+            document=document,
+            crumbs=crumbs,
+            tabs=tabs,
+            pages=pages,
+            problems=problems,
+            is_broad=is_broad,
+            **values,
+        )
 
 
 def game_of(server: ServerParts, name: str) -> ServerGame:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from dealer.errors import StoreError
 from dealer.server.db.store import Store
-from dealer.server.settings import ServerGame, ServerSettings
+from dealer.server.settings import ServerSettings
 from dealer.table.loop import Changes
 from engine.holdem import has_usual_blinds
 
@@ -29,15 +29,11 @@ _log = logging.getLogger(__name__)
 _MOST_OF_EARLIER_STARTS = 1000
 
 
-def _has_all_ins(game: ServerGame) -> bool:
-    return has_usual_blinds(game.game) and not game.game.is_limit
-
-
 class Adjusting:
     """Counts runs that have ended."""
 
     def __init__(self, settings: ServerSettings, folder: Path, store: Store, environment: Mapping[str, str]) -> None:
-        self._games = {game.name for game in settings.games if _has_all_ins(game)}
+        self._games = {game.name for game in settings.games if has_usual_blinds(game.game) and not game.game.is_limit}
         self._folder = folder
         self._store = store
         self._environment = {**os.environ, **environment}

@@ -109,13 +109,9 @@ def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], lim
         starved = [other for other in passed if other.skips >= MOST_SKIPS and _is_delayed(job.slot, other.slot)]
         if not starved and _has_room(job.slot, list(running.values()), limits):
             return job
-        if _has_room_of_its_user(job.slot, running, limits):
+        if _has_room(job.slot, [other for other in running.values() if other.user == job.slot.user], limits):
             passed.append(job)
     return None
-
-
-def _has_room_of_its_user(slot: RunPlace, running: Mapping[int, RunPlace], limits: Limits) -> bool:
-    return _has_room(slot, [other for other in running.values() if other.user == slot.user], limits)
 
 
 def _eligible(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace]) -> list[WaitingJob]:

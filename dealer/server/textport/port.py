@@ -13,7 +13,6 @@ import contextlib
 import logging
 import socket
 import ssl
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -91,10 +90,6 @@ class _Connection:
         self._ended: set[int] = set()
         self._changes = Changes()
 
-    @property
-    def _person(self) -> Person:
-        return Person(self._user)
-
     async def login(self) -> Login | None:
         """The login; None if the client leaves without."""
         event = await self._next_event(None)
@@ -157,7 +152,8 @@ class _Connection:
 
     def notify(self, event: ServiceEvent) -> None:
         if isinstance(event, SeatOpen):
-            self.write(run_text(event.match, self._advertised(), event.port))
+            address = self._service.settings.advertise or str(self._writer.get_extra_info("sockname")[0])
+            self.write(run_text(event.match, address, event.port))
             return
         job = event.job
         if isinstance(event, RunEnded):
@@ -168,9 +164,6 @@ class _Connection:
             if self._errand is not None:
                 self._ended.add(job.id)
                 self._changes.notify()
-
-    def _advertised(self) -> str:
-        return self._service.settings.advertise or str(self._writer.get_extra_info("sockname")[0])
 
     # ---- what comes from the client
 
@@ -185,15 +178,14 @@ class _Connection:
         await self._drain()
 
     async def _has_ended(self, job: int) -> bool:
-        ended = asyncio.create_task(self._changes.wait_for(lambda: job in self._ended))
         gone = asyncio.create_task(self._until_gone())
+        gone.add_done_callback(lambda _: self._changes.notify())
         try:
-            await asyncio.wait((ended, gone), return_when=asyncio.FIRST_COMPLETED)
-            return ended.done()
+            await self._changes.wait_for(lambda: job in self._ended or gone.done())
+            return job in self._ended
         finally:
-            for task in (ended, gone):
-                task.cancel()
-            await asyncio.gather(ended, gone, return_exceptions=True)
+            gone.cancel()
+            await asyncio.gather(gone, return_exceptions=True)
 
     async def _until_gone(self) -> None:
         while await self._next_event(None) is not None:
@@ -279,14 +271,14 @@ class _Connection:
     def _result_text(self, job: Job, run: Run) -> str:
         label = f"{job.label} run {run.number} of {job.runs}: {run.state}"
         if run.state in (RunState.FAILED, RunState.CANCELLED):
-            return f"{label}: {access.reason(self._service.store, job.id, self._person, run.reason)}"
+            return f"{label}: {access.reason(self._service.store, job.id, Person(self._user), run.reason)}"
         return label + "".join(f", {_seat_text(seat)}" for seat in run.results)
 
     async def _send_logs(self, tag: str, number: int | None) -> None:
         """Send the logs of a user's runs, in the form of the reference, between two remarks each."""
         store = self._service.store
         jobs = self._jobs(tag)
-        sent = [job for job in jobs if access.visibility_of(store, job, self._person) is Visibility.EVERYTHING]
+        sent = [job for job in jobs if access.visibility_of(store, job, Person(self._user)) is Visibility.EVERYTHING]
         if len(sent) < len(jobs):
             self.write(
                 remark("logs that reveal later cards are available when nothing of their request is left to play")
@@ -357,8 +349,8 @@ class TextPort:
         self._accounts = accounts
         self._guesses = GuessLimit() if guesses is None else guesses
         self._server: asyncio.Server | None = None
-        self._by_address: Counter[str] = Counter()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], str] = {}
+        """Of all clients, with their addresses."""
         self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._leaving: set[asyncio.Task[None]] = set()
         self._is_closing = False
@@ -393,7 +385,7 @@ class TextPort:
         self._is_closing = True
         if self._server is not None:
             self._server.close()
-        tasks = self._tasks | self._leaving
+        tasks = self._tasks.keys() | self._leaving
         for task in tasks:
             task.cancel()
         if tasks:
@@ -402,26 +394,23 @@ class TextPort:
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address = str((writer.get_extra_info("peername") or ["?"])[0])
         settings = self._service.settings
-        is_full = len(self._tasks - self._leaving) >= settings.max_connections
-        if self._by_address[address] >= settings.max_connections_per_address or (is_full and not self._displace()):
+        is_full = len(self._tasks.keys() - self._leaving) >= settings.max_connections
+        from_there = list(self._tasks.values()).count(address)
+        if from_there >= settings.max_connections_per_address or (is_full and not self._displace()):
             self._refuse(reader, writer)
             return
         with contextlib.suppress(OSError):
             keep_alive(cast(socket.socket, writer.get_extra_info("socket")))
-        self._by_address[address] += 1
         task = asyncio.create_task(self._serve(address, reader, writer))
-        self._tasks.add(task)
+        self._tasks[task] = address
         self._strangers[task] = writer
 
         def on_done(task: asyncio.Task[None]) -> None:
             # Also where it was cancelled before its first step.
             writer.close()
-            self._tasks.discard(task)
+            del self._tasks[task]
             self._leaving.discard(task)
             self._strangers.pop(task, None)
-            self._by_address[address] -= 1
-            if not self._by_address[address]:
-                del self._by_address[address]
             if not task.cancelled() and (error := task.exception()) is not None:
                 _log.error("connection from %s", address, exc_info=error)
 

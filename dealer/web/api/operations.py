@@ -89,12 +89,6 @@ def _after(found: Sequence[object], end: int) -> int | None:
     return end if end < len(found) else None
 
 
-def _full_name(parts: ServerParts, name: str | None) -> str | None:
-    """The canonical name of a game; an unknown name stays what it is, and fits nothing."""
-    game = None if name is None else parts.settings.find_game(name)
-    return name if game is None else game.name
-
-
 @router.get("/me", summary="The user and the scopes of the token")
 async def me(caller: Reader) -> models.Caller:
     """The caller."""
@@ -129,7 +123,7 @@ async def bots(
 ) -> models.Bots:
     """Bots, by game and name."""
     owner = caller.user.id if mine else None
-    found = records.bots(parts.store, game=_full_name(parts, game), owner=owner)
+    found = records.bots(parts.store, game=parts.settings.full_name(game), owner=owner)
     return models.Bots(bots=found[after:][:limit], after=_after(found, after + limit))
 
 
@@ -177,7 +171,7 @@ async def runs(
     """Runs, the newest first."""
     found = records.runs(
         parts.store,
-        game=_full_name(parts, game),
+        game=parts.settings.full_name(game),
         state=state,
         version=version,
         pair=pair,
@@ -311,18 +305,16 @@ def _hands(path: Path, after: int, limit: int) -> models.Hands:
         with open_hands(HandFile(str(path))) as access:
             # The log of a match holds this match alone.
             match = access.matches[0]
-            made = []
-            for number in match.page(after, limit):
-                record = match.hand(number)
-                made.append(
-                    models.Hand(
-                        number=record.hand_number,
-                        names=list(record.names),
-                        state=state_text(record),
-                        values=list(record.values),
-                    )
+            found = [
+                models.Hand(
+                    number=record.hand_number,
+                    names=list(record.names),
+                    state=state_text(record),
+                    values=list(record.values),
                 )
-            return models.Hands(hands=made, after=after + limit if after + limit < match.count else None)
+                for record in map(match.hand, match.page(after, limit))
+            ]
+            return models.Hands(hands=found, after=after + limit if after + limit < match.count else None)
     except (LogError, OSError) as error:
         raise WebError(410, f"The log of this match cannot be read: {error}.") from None
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -56,11 +55,11 @@ class EventStreams:
         """Begin without streams; `whose` they are is the subject of the refusal."""
         self._most = most
         self._whose = whose
-        self._open: Counter[str] = Counter()
+        self._open: list[str] = []
 
     @property
     def count(self) -> int:
-        return self._open.total()
+        return len(self._open)
 
     def response(self, key: str, events: AsyncGenerator[bytes]) -> Response:
         """Answer with events.
@@ -68,7 +67,7 @@ class EventStreams:
         Raises:
             WebError: the user or the address has too many streams.
         """
-        if self._open[key] >= self._most:
+        if self._open.count(key) >= self._most:
             raise WebError(
                 429, f"{self._whose} follows {self._most} streams of events already.", "streams", int(QUIET_S)
             )
@@ -76,7 +75,7 @@ class EventStreams:
 
 
 class _EventStream(StreamingResponse):
-    def __init__(self, open_: Counter[str], key: str, events: AsyncGenerator[bytes]) -> None:
+    def __init__(self, open_: list[str], key: str, events: AsyncGenerator[bytes]) -> None:
         # nginx keeps events back without the second header.
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(events, media_type="text/event-stream", headers=headers)
@@ -85,14 +84,12 @@ class _EventStream(StreamingResponse):
         self._events = events
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._open[self._key] += 1
+        self._open.append(self._key)
         try:
             async with aclosing(self._events):
                 await super().__call__(scope, receive, send)
         finally:
-            self._open[self._key] -= 1
-            if not self._open[self._key]:
-                del self._open[self._key]
+            self._open.remove(self._key)
 
 
 @dataclass(eq=False)

@@ -14,7 +14,7 @@ from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 from urllib.parse import quote, urlencode
 
 from dealer.errors import WebError
@@ -68,21 +68,6 @@ class ShownRun:
     def sees_cards(self) -> bool:
         """Whether no card of it is kept back."""
         return self.access.sees_cards
-
-
-class Library(Protocol):
-    """Where pages find runs."""
-
-    def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
-        """So many of the runs to choose from, from the first on or after that of a key; and the key of the last.
-
-        `chosen` may have a game, a bot, a user and a state.
-
-        The key is empty where no more follow.
-        """
-
-    def open(self, key: str, visitor: Visitor) -> ShownRun | None:
-        """A run by its key, with new hands taken in; None where there is none, or none that can be read."""
 
 
 class Counting:
@@ -254,11 +239,10 @@ class ServerLibrary:
         before = whole_number(after)
         if after and before is None:
             return runs_table("Runs", ()), ""
-        # A game that is not played here now still has runs.
-        game, state = self._parts.settings.find_game(chosen.get("game", "")), chosen.get("state")
+        state = chosen.get("state")
         found = records.runs(
             self._parts.store,
-            game=chosen.get("game") if game is None else game.name,
+            game=self._parts.settings.full_name(chosen.get("game")),
             bot=chosen.get("bot"),
             user=chosen.get("user"),
             state=None if state is None else RunState(state),
@@ -302,20 +286,17 @@ class ServerLibrary:
 
     def _tables_of(self, run: Run) -> LiveMatches | None:
         """Where a run goes on; who asks for it first has it watched until its end."""
-        found = self._tables.get(run.id)
-        if run.state is not RunState.RUNNING:
-            if found is not None:
-                del self._tables[run.id]
-                found[1]()
-            return None
-        if found is None:
-            self._forget_ended()
-            tables = LiveMatches()
-            found = self._tables[run.id] = (tables, self._parts.service.watchers.add(run.id, tables))
-        return found[0]
-
-    def _forget_ended(self) -> None:
-        """Let go of runs that have ended without a visitor."""
-        watches = self._parts.service.watchers
-        for number in [number for number in self._tables if not watches.is_open(number)]:
+        watchers = self._parts.service.watchers
+        for number in [number for number in self._tables if not watchers.is_open(number)]:
             self._tables.pop(number)[1]()
+        if run.state is not RunState.RUNNING:
+            return None
+        if run.id not in self._tables:
+            tables = LiveMatches()
+            self._tables[run.id] = (tables, watchers.add(run.id, tables))
+        return self._tables[run.id][0]
+
+
+Library: TypeAlias = LocalLibrary | ServerLibrary
+"""Where pages find runs: `runs` gives so many of those to choose from, by a game, a bot, a user and a state, from the
+first on or after that of a key, and the key of the last if more follow."""

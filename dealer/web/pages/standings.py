@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.server.db import crosstable, records
-from dealer.server.db.crosstable import Pair, PairScore, Rating, worst_runs
+from dealer.server.db.crosstable import PairScore, Rating, worst_runs
 from dealer.server.db.records import Bot, Run, RunState
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
@@ -67,12 +67,12 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
 
     async def first(request: Request) -> Response:
         games = server.settings.games
-        return RedirectResponse(_standings_path(games[0]) if games else "/", 302)
+        return RedirectResponse(_path("standings", games[0]) if games else "/", 302)
 
     async def game(request: Request) -> Response:
         found = game_of(server, request.path_params["game"])
         document = await run_in_threadpool(_standings, server, found)
-        games = [Link(one.shown, _standings_path(one)) for one in server.settings.games]
+        games = [Link(one.shown, _path("standings", one)) for one in server.settings.games]
         return site.document(request, document, tabs=games, is_broad=True)
 
     async def bot(request: Request) -> Response:
@@ -114,23 +114,15 @@ def _number(request: Request, name: str) -> int | None:
 
 
 def _crumbs(game: ServerGame) -> tuple[Link, ...]:
-    return (Link(_title(game), _standings_path(game)),)
+    return (Link(_title(game), _path("standings", game)),)
 
 
 def _title(game: ServerGame) -> str:
     return f"Standings: {game.shown}"
 
 
-def _standings_path(game: ServerGame) -> str:
-    return f"/standings/{quote(game.name, safe='/')}"
-
-
-def _tables_path(game: ServerGame) -> str:
-    return f"/tables/{quote(game.name, safe='/')}"
-
-
-def _pair_path(game: ServerGame, pair: Pair) -> str:
-    return f"/pairs/{quote(game.name, safe='/')}/{pair.id}"
+def _path(kind: str, game: ServerGame) -> str:
+    return f"/{kind}/{quote(game.name, safe='/')}"
 
 
 def _name(bot: Bot) -> str:
@@ -152,7 +144,7 @@ def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> Table:
     rows = []
     for place, rating in enumerate(ratings, 1):
         name = _name(rating.bot)
-        path = f"/bots/{quote(game.name, safe='/')}/{quote(rating.bot.name, safe='')}"
+        path = f"{_path('bots', game)}/{quote(rating.bot.name, safe='')}"
         remark = "provisional" if rating.is_provisional else ""
         rate = _rate(rating, name, "the field")
         rows.append((place, Link(name, path), rate, remark, rating.duplicates or 0))
@@ -211,7 +203,7 @@ def _standings(server: ServerParts, game: ServerGame) -> Document:
     names = {rating.bot.version: _name(rating.bot) for rating in ratings}
     is_for_two = game.game.num_players == 2
     if not is_for_two:
-        facts.insert(0, Fact("tables", Link(crosstable.count_tables(server.store, game), _tables_path(game))))
+        facts.insert(0, Fact("tables", Link(crosstable.count_tables(server.store, game), _path("tables", game))))
     met = _against(server, game, names) if is_for_two else _in_company(server, game, names)
     rows = [(name, *(met.get((version, other), "") for other in names)) for version, name in names.items()]
     columns = (Column("bot"), *(Column(name, "+,.0f") for name in names.values()))
@@ -265,7 +257,7 @@ def _against(server: ServerParts, game: ServerGame, names: Mapping[int, str]) ->
     """By version and opponent, what the one won from the other."""
     found = {}
     for pair in crosstable.pairs(server.store, game):
-        path = _pair_path(game, pair)
+        path = f"{_path('pairs', game)}/{pair.id}"
         for mine, theirs in (pair.scores, pair.scores[::-1]):
             rate = _rate(mine, names.get(mine.version, "?"), names.get(theirs.version, "?"))
             found[mine.version, theirs.version] = Link(rate, path, str(rate))
@@ -278,7 +270,7 @@ def _in_company(server: ServerParts, game: ServerGame, names: Mapping[int, str])
     for one in crosstable.companies(server.store, game):
         name, other = names.get(one.version, "?"), names.get(one.other, "?")
         rate = _rate(one, name, "the others")
-        path = f"{_tables_path(game)}?bot={one.version}&with={one.other}"
+        path = f"{_path('tables', game)}?bot={one.version}&with={one.other}"
         found[one.version, one.other] = Link(rate, path, f"{name} at the tables with {other} {rate.text()}")
     return found
 
@@ -308,19 +300,16 @@ def _tables(
     for pair in shown_here:
         # The bot that the page is about is the first at each table.
         scores = sorted(pair.scores, key=lambda score: score.version != bot)
-        link = Link(" - ".join(names[score.version] for score in scores), _pair_path(game, pair))
+        link = Link(" - ".join(names[score.version] for score in scores), f"{_path('pairs', game)}/{pair.id}")
         for score in scores:
             name = names[score.version]
             rows.append((link, name, _rate(score, name, "the others"), pair.duplicates))
     columns = ("table", Column("bot"), Column("won", "+,.0f", "mbb/g"), Column("deals", ","))
     note = f"What each bot won from the others at a table, in mbb/g with its 95 % interval{order}."
-    part = Table.of(title, columns, rows, note, is_grouped=True) if rows else _none(after)
+    nothing = "There are none after these." if after else "There are none yet."
+    part = Table.of(title, columns, rows, note, is_grouped=True) if rows else nothing
     following = str(shown_here[-1].id) if len(page) > len(shown_here) else ""
     return Document(title, tuple(sentences), (), (Section("Won at each table", (part,)),)), following
-
-
-def _none(after: object) -> str:
-    return "There are none yet." if not after else "There are none after these."
 
 
 def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None) -> tuple[Document, str]:
