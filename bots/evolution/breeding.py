@@ -3,6 +3,8 @@
 Who becomes a parent: the fitter, the likelier. A child has its own parent's genes except where a mask, shape (pairs,
 genes), says that the pair exchanges them. What an evaluation used of the first parent can guide the choice (`used`, of
 the same shape): where most of a chromosome is never asked, what is exchanged elsewhere changes nothing.
+
+Parameters of operators are not checked here: the settings of an evolution declare the valid ones.
 """
 
 from __future__ import annotations
@@ -180,8 +182,6 @@ def tournament_selection(size: int = 3, floor: float | None = None) -> Selection
     An individual that is not fitter than `floor` cannot win; where none of the drawn is, the first of the population
     does.
     """
-    if size < 1:
-        raise EvolutionError(f"a tournament needs at least 1 participant, not {size}")
 
     def draw(fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
         drawn = random.integers(len(fitness), size=(count, size))
@@ -198,8 +198,6 @@ def roulette_selection(offset: float = 0.0) -> Selection:
 
     An individual whose sum is not above 0 is not drawn; if there is no other, all are equally likely.
     """
-    if not isfinite(offset):
-        raise EvolutionError(f"the offset of a roulette wheel must be a number, not {offset}")
     return lambda fitness, count, random: _spin(np.maximum(fitness + offset, 0.0), count, random)
 
 
@@ -258,8 +256,6 @@ def one_point_crossover(used: Bools, random: np.random.Generator) -> Bools:
 
 def uniform_crossover(share: float = 0.5) -> Crossover:
     """Exchange each gene by itself, with the chance `share`."""
-    if not 0 <= share <= 1:
-        raise EvolutionError(f"the share of genes exchanged must be 0 to 1, not {share}")
     return lambda used, random: random.random(used.shape) < share
 
 
@@ -272,15 +268,11 @@ def half_of_used_genes(used: Bools, random: np.random.Generator) -> Bools:
 
 def some_genes(count: int, *, of_used: bool = False) -> Crossover:
     """Exchange `count` genes, drawn, of all or of those that the first parent used; all of them, if they are fewer."""
-    if count < 1:
-        raise EvolutionError(f"at least 1 gene must be exchanged, not {count}")
     return lambda used, random: pick(used if of_used else np.ones_like(used), count, random)
 
 
 def one_of(*crossovers: Crossover) -> Crossover:
     """Draw one of the crossovers for each generation."""
-    if not crossovers:
-        raise EvolutionError("there is no crossover to choose from")
     return lambda used, random: crossovers[int(random.integers(len(crossovers)))](used, random)
 
 
@@ -298,11 +290,6 @@ Mutation: TypeAlias = Callable[[Chromosomes, Bools, Genome, np.random.Generator]
 
 def shift_mutation(genes: int, variance: float = 0.1) -> Mutation:
     """Move so many used genes, or all of them, up or down, each value by itself, by a part of its range."""
-    _require_genes(genes)
-    if not 0 < variance <= 1:
-        raise EvolutionError(
-            f"the variance of a mutation is a part of the range, above 0 and at most 1, not {variance:g}"
-        )
 
     def mutate(chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator) -> Chromosomes:
         picked = pick(used, genes, random)
@@ -314,18 +301,12 @@ def shift_mutation(genes: int, variance: float = 0.1) -> Mutation:
 
 def reset_mutation(genes: int = 1) -> Mutation:
     """Draw new values for so many genes, each value of their range equally likely."""
-    _require_genes(genes)
 
     def mutate(chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator) -> Chromosomes:
         picked = pick(np.ones_like(used), genes, random)
         return np.where(picked[:, :, None], genome.random(len(chromosomes), random), chromosomes)
 
     return mutate
-
-
-def _require_genes(genes: int) -> None:
-    if genes < 1:
-        raise EvolutionError(f"a mutation must change at least 1 gene, not {genes}")
 
 
 _HALF = np.uint64(32)
@@ -354,11 +335,6 @@ class Breeding:
     is_unique: bool = False
 
     def __post_init__(self) -> None:
-        for name, rate in (("crossover", self.crossover_rate), ("mutation", self.mutation_rate)):
-            if not 0 <= rate <= 1:
-                raise EvolutionError(f"the {name} rate must be 0 to 1, not {rate:g}")
-        if self.elite < 0:
-            raise EvolutionError(f"the elite cannot be {self.elite} individuals")
         if self.elite and self.keeps_best:
             raise EvolutionError(
                 "an elite is for populations of children: the best of parents and children live anyhow"

@@ -51,21 +51,11 @@ class StopRule:
         generations: this many have been bred since the first.
         patience: for this many generations the opponents have not been renewed.
         opponents: they have been renewed in this many generations.
-        diversity: `Generation.diversity` is below this.
     """
 
     generations: int | None = None
     patience: int | None = None
     opponents: int | None = None
-    diversity: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("generations", "patience", "opponents"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise EvolutionError(f"an evolution cannot stop after {value} {name}: 1 is the least")
-        if self.diversity is not None and not 0 <= self.diversity <= 1:
-            raise EvolutionError(f"the diversity at which to stop must be 0 to 1, not {self.diversity:g}")
 
     def reason(self, generation: Generation) -> str | None:
         """Why to stop after a generation; None to continue."""
@@ -75,8 +65,6 @@ class StopRule:
             return "all opponents were found"
         if self.patience is not None and generation.since_renewal >= self.patience:
             return "no better opponent was found"
-        if self.diversity is not None and generation.diversity < self.diversity:
-            return "the individuals have become alike"
         return None
 
     def most_left(self, generation: Generation) -> int | None:
@@ -203,8 +191,6 @@ class Evolution:
                 )
         if self._opponents is None and opposition != "fixed":
             raise EvolutionError("there are no opponents that could change")
-        if hall < 0:
-            raise EvolutionError(f"a hall of fame cannot have room for {hall}")
         if opposition == "rivals" and breeding.keeps_best:
             raise EvolutionError("rivals are judged by the children they meet, so their own children replace them all")
 

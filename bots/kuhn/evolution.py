@@ -59,14 +59,14 @@ class KuhnSettings:
         "sampled"
     )
     selection: Annotated[Literal["tournament", "rank", "roulette"], "how parents are drawn"] = "tournament"
-    tournament: Annotated[int, "participants of a tournament"] = 2
-    offset: Annotated[float, "what a roulette wheel adds to every fitness"] = 2.0
+    tournament: Annotated[int, "participants of a tournament", Interval(1)] = 2
+    offset: Annotated[float, "what a roulette wheel adds to every fitness", Interval(-1e6, 1e6)] = 2.0
     crossover: Annotated[Literal["uniform", "one-point"], "what a pair of children exchanges"] = "uniform"
-    crossover_rate: Annotated[float, "chance that a pair exchanges anything"] = 0.7
-    share: Annotated[float, "chance that uniform crossover exchanges a gene"] = 0.5
-    mutation_rate: Annotated[float, "chance that a child gets a new value in a gene"] = 0.01
-    mutated: Annotated[int, "genes that a mutation changes"] = 1
-    elite: Annotated[int, "best individuals that live on unchanged"] = 0
+    crossover_rate: Annotated[float, "chance that a pair exchanges anything", Interval(0, 1)] = 0.7
+    share: Annotated[float, "chance that uniform crossover exchanges a gene", Interval(0, 1)] = 0.5
+    mutation_rate: Annotated[float, "chance that a child gets a new value in a gene", Interval(0, 1)] = 0.01
+    mutated: Annotated[int, "genes that a mutation changes", Interval(1)] = 1
+    elite: Annotated[int, "best individuals that live on unchanged", Interval(0)] = 0
     unique: Annotated[bool, "a child equal to another is dropped"] = True
     start: Annotated[Literal["uniform", "random"], "values spread evenly, or all drawn"] = "uniform"
     alleles: Annotated[int, "values of a gene in a uniform start"] = 101

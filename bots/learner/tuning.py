@@ -53,9 +53,9 @@ class TuningSettings:
     trials: Annotated[int, "showdowns drawn for its chance against several", Interval(1)] = 1000
     population: Annotated[int, "individuals of a generation"] = 20
     generations: Annotated[int, "generations bred after the first", Interval(1)] = 30
-    tournament: Annotated[int, "participants in the tournament that selects a parent"] = 2
-    crossover: Annotated[float, "chance that a pair of children exchanges constants"] = 0.7
-    mutation: Annotated[float, "chance that one constant of a child is drawn again"] = 0.1
+    tournament: Annotated[int, "participants in the tournament that selects a parent", Interval(1)] = 2
+    crossover: Annotated[float, "chance that a pair of children exchanges constants", Interval(0, 1)] = 0.7
+    mutation: Annotated[float, "chance that one constant of a child is drawn again", Interval(0, 1)] = 0.1
     seed: Annotated[int, "of deals and of the search"] = 1
 
     def __post_init__(self) -> None:

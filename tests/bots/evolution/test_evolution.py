@@ -255,7 +255,6 @@ def test_each_side_plays_against_the_others_hall_of_fame() -> None:
         (StopRule(generations=4), {}, "all generations were bred"),
         (StopRule(patience=3), {}, "no better opponent was found"),
         (StopRule(opponents=2), VARIANTS["challengers"], "all opponents were found"),
-        (StopRule(diversity=0.2), {"breeding": Breeding(mutation_rate=0)}, "the individuals have become alike"),
     ],
 )
 def test_stop_rules(rule: StopRule, options: dict[str, Any], reason: str) -> None:
@@ -294,7 +293,6 @@ class TestRefusals:
                 {"population": np.zeros((9, 5, 1))},
                 "the population have chromosomes of 5 x 1 values, the genome has 6 x 1",
             ),
-            ({"hall": -1}, "a hall of fame cannot have room for -1"),
             ({"opposition": "challengers"}, "there are no opponents that could change"),
             (
                 {"opponents": opponents(), "opposition": "rivals", "breeding": Breeding(keeps_best=True)},

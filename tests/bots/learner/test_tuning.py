@@ -57,7 +57,7 @@ def test_a_folder_of_other_measurements_is_refused(tmp_path: Path) -> None:
         ({"hands": 0}, "hands must be 1 or more"),
         ({"explore": -1.0}, "explore must be 0 to 1"),
         ({"population": 1}, "at least 2 individuals"),
-        ({"crossover": 2.0}, "crossover rate"),
+        ({"crossover": 2.0}, "crossover must be 0 to 1"),
         ({"opponents": ()}, "the opponents are missing"),
     ],
 )

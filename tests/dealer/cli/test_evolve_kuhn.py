@@ -33,7 +33,7 @@ EXACT = ("--fitness", "exact", "--population", "101", "--generations")
         (["--opponent", "coevolution", "--seat", "2"], "only against a model there is one seat to evolve"),
         (["--game", "poker"], "--game: 'poker' is not one of 'classic', 'breadth', 'depth', 'both'"),
         (["--tens-as-twos"], "a bet of 10 is answered as one of 2 in the game breadth only, not in classic"),
-        (["--mutation-rate", "7"], "the mutation rate must be 0 to 1, not 7"),
+        (["--mutation-rate", "7"], "--mutation-rate: must be at most 1, not 7"),
         (["--elite", "1010"], "an elite of 1010 leaves no room for children in a population of 1010"),
     ],
 )
