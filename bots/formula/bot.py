@@ -46,7 +46,7 @@ class _FormulaBot(Bot):
     def __init__(self, k: float, explains: bool) -> None:
         if not 0 < k <= _LARGEST_K:
             raise ValueError(f"k must be above 0 and at most {_LARGEST_K:g}, not {k}")
-        self._k = k
+        self.k = k
         self._explains = explains
 
     @abstractmethod
@@ -100,14 +100,14 @@ class MfsBot(_FormulaBot):
         seed: Annotated[int | None, "where these draws start; random by default"] = None,
     ) -> None:
         super().__init__(k, explain)
-        self._chance = EquityCounter(trials=trials, seed=seed)
+        self.chance = EquityCounter(trials=trials, seed=seed)
 
     def prepare_for_many_hands(self) -> None:
         compile_kernels()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
         """Probability 1 for the one action; None where it depends on samples whose seed was not given."""
-        return super().policy(view) if self._chance.is_reproducible(view) else None
+        return super().policy(view) if self.chance.is_reproducible(view) else None
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
         """One action with each holding, against one opponent; None against more, where chances are sampled."""
@@ -115,14 +115,12 @@ class MfsBot(_FormulaBot):
             return None
         from bots.sdk.holdings import one_action_each
 
-        return one_action_each(
-            view, _mfs_decisions(view, self._k), lambda decision: action_of(Decision(decision), view)
-        )
+        return one_action_each(view, _mfs_decisions(view, self.k), lambda decision: action_of(Decision(decision), view))
 
     def _decide(self, view: View) -> tuple[Observation, str, Decision]:
-        seen = observe(view, self._chance.percent(view))
-        reason = f"MFS {mfs_relation(seen):.2f}, k {self._k:g}" if seen.odds else "nothing put in yet"
-        return seen, reason, mfs_decision(seen, self._k)
+        seen = observe(view, self.chance.percent(view))
+        reason = f"MFS {mfs_relation(seen):.2f}, k {self.k:g}" if seen.odds else "nothing put in yet"
+        return seen, reason, mfs_decision(seen, self.k)
 
 
 class RhBot(_FormulaBot):
@@ -154,7 +152,7 @@ class RhBot(_FormulaBot):
 
     def _decide(self, view: View) -> tuple[Observation, str, Decision]:
         seen = observe(view)
-        return seen, f"RH {rh_relation(seen):.2f}, k {self._k:g}", rh_decision(seen, self._k)
+        return seen, f"RH {rh_relation(seen):.2f}, k {self.k:g}", rh_decision(seen, self.k)
 
 
 def _mfs_decisions(view: View, k: float) -> NDArray[np.int64]:

@@ -95,7 +95,7 @@ class LearnerBot(LearningBot):
         self._explore = explore if learn else 0.0
         self._constants = constants
         self._explains = explain
-        self._chance = EquityCounter(trials=trials, seed=seed)
+        self.chance = EquityCounter(trials=trials, seed=seed)
         self._random = HandRandom(seed)
         self._taken: list[tuple[MemoryCell, Decision]] = []
         self._file: MemoryFile | None = None
@@ -170,7 +170,7 @@ class LearnerBot(LearningBot):
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
         """Frozen, probability 1 for the one action; None while it learns, or where samples have no given seed."""
-        if self._learns or not self._chance.is_reproducible(view):
+        if self._learns or not self.chance.is_reproducible(view):
             return None
         _, cell = self._look(view)
         return {action_of(best_decision(self._knowledge(view.game).row(cell)), view): 1.0}
@@ -196,7 +196,7 @@ class LearnerBot(LearningBot):
         return one_action_each(view, decisions, lambda decision: action_of(Decision(decision), view))
 
     def _look(self, view: View) -> tuple[Observation, MemoryCell]:
-        seen = observe(view, self._chance.percent(view))
+        seen = observe(view, self.chance.percent(view))
         return seen, cell_of(seen, self._constants)
 
     def _knowledge(self, game: Game) -> Matrix:

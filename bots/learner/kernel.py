@@ -4,14 +4,14 @@ A deal is played in every rotation of the players over the seats, as there. Chan
 one seed and number of trials see the same ones, and a deal that is played again asks for none twice.
 They are those of `bots.sdk.chance.EquityCounter`: the same seeds, the same draws, the same numbers.
 
-Players are made from the texts that name bots. The functions on arrays and integers validate nothing; tests compare
+Players are made from bots. The functions on arrays and integers validate nothing; tests compare
 their decisions and chips with those of the bots themselves in `bots.self_play`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
@@ -19,8 +19,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.baseline import ALL_IN, CallingBot, ConstantBot, FoldingBot, RaisingBot, RandomBot
+from bots.formula.bot import MfsBot, RhBot
 from bots.formula.formulas import Decision, Proportions
-from bots.sdk.registry import describe, make_bot, parse_spec
+from bots.sdk.bot import Bot
 from engine.cards import starting_hand_table
 from engine.equity import MOST_OPPONENTS, preflop_equity
 from engine.kernels.betting import (
@@ -125,7 +127,6 @@ _FOLD: Final = 0
 _CALL: Final = 1
 _RAISE: Final = 2
 _DECISIONS: Final = 5
-_ALL_IN: Final = -1.0
 _STEP = np.uint64(STEP)
 _11, _32 = np.uint64(11), np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -324,7 +325,7 @@ def play_deals(
                         action = _RAISE
                         if decision == 3:
                             size = low
-                        elif fraction == _ALL_IN:
+                        elif fraction == ALL_IN:
                             size = high
                         else:
                             if decision > 3:
@@ -411,11 +412,6 @@ def _learn(
             cells.results[row, decision, 1] += reward
 
 
-_DECISION_OF = {"calling": Decision.CALL, "folding": Decision.FOLD, "raising": Decision.SMALL_RAISE}
-_ACTIONS = {"fold": Decision.FOLD, "call": Decision.CALL}
-_SIZES = {"pot": 1.0, "allin": -1.0}
-
-
 @dataclass(frozen=True, slots=True)
 class CellGrid:
     """How finely a learner looks, and where its cells begin among those of all learners.
@@ -435,7 +431,7 @@ class CellGrid:
 
 @dataclass(frozen=True, slots=True)
 class KernelSeat:
-    """A player of `Players`; `chance` is the seed and the trials of its chances."""
+    """A player of `Players`; the seed of its draws is mixed, `chance` is the seed and the trials of its chances."""
 
     kind: int
     number: int = 0
@@ -447,45 +443,27 @@ class KernelSeat:
     learns: bool = False
 
 
-def simple_seat(spec: str, seed: int) -> KernelSeat | None:
-    """The player that a spec names; None for one that is not compiled. `seed` is for bots that draw and have none."""
-    make_bot(spec, seed)
-    name, given = parse_spec(spec)
-    options: Mapping[str, object] = {option.name: option.default for option in describe(name).options} | dict(given)
-    if options.get("seed", seed) is not None:
-        seed = int(str(options.get("seed", seed)))
-    if name in _DECISION_OF:
-        return KernelSeat(DECISION, int(_DECISION_OF[name]))
-    if name == "constant":
-        return _constant(options)
-    if name == "random":
-        return _random(options, seed)
-    if name == "rh":
-        return KernelSeat(RH, value=(float(str(options["k"])),))
-    if name == "mfs":
-        return KernelSeat(MFS, value=(float(str(options["k"])),), chance=(seed, int(str(options["trials"]))))
+def simple_seat(bot: Bot) -> KernelSeat | None:
+    """A bot as a player; None for one that is not compiled."""
+    match bot:
+        case CallingBot():
+            return KernelSeat(DECISION, Decision.CALL)
+        case FoldingBot():
+            return KernelSeat(DECISION, Decision.FOLD)
+        case RaisingBot():
+            return KernelSeat(DECISION, Decision.SMALL_RAISE)
+        case ConstantBot():
+            return KernelSeat(_SIZED_RAISE if bot.is_sized else DECISION, bot.decision, (bot.fraction,))
+        case RandomBot(proportions=None):
+            return KernelSeat(RANDOM, value=bot.weights, seed=bot.random.seed)
+        case RandomBot(proportions=Proportions(chances=chances)):
+            ends = tuple(accumulate(chances.values()))
+            return KernelSeat(_DRAWN_DECISION, len(chances), ends, tuple(chances), bot.random.seed)
+        case RhBot():
+            return KernelSeat(RH, value=(bot.k,))
+        case MfsBot():
+            return KernelSeat(MFS, value=(bot.k,), chance=(bot.chance.seed, bot.chance.trials))
     return None
-
-
-def _constant(options: Mapping[str, object]) -> KernelSeat:
-    if options["decision"] is not None:
-        return KernelSeat(DECISION, int(str(options["decision"])))
-    action, size = str(options["action"]), str(options["size"])
-    if action in _ACTIONS:
-        return KernelSeat(DECISION, int(_ACTIONS[action]))
-    if size == "min":
-        return KernelSeat(DECISION, int(Decision.SMALL_RAISE))
-    return KernelSeat(_SIZED_RAISE, value=(_SIZES[size] if size in _SIZES else float(size),))
-
-
-def _random(options: Mapping[str, object], seed: int) -> KernelSeat:
-    if options["decisions"] is None:
-        weights = tuple([float(str(options[name])) for name in ("fold", "call", "raise")])
-        return KernelSeat(RANDOM, value=weights, seed=seed)
-    chances = Proportions(str(options["decisions"])).chances
-    return KernelSeat(
-        _DRAWN_DECISION, len(chances), tuple(accumulate(chances.values())), tuple(map(int, chances)), seed
-    )
 
 
 def chance_kinds(seats: Sequence[KernelSeat]) -> tuple[tuple[int, int], ...]:
@@ -508,7 +486,7 @@ def as_players(seats: Sequence[KernelSeat]) -> Players:
         number=np.array([seat.number for seat in seats], np.int64),
         value=value,
         drawn=drawn,
-        seed=np.array([mixed_here(seat.seed & MASK_64) for seat in seats], np.uint64),
+        seed=np.array([seat.seed for seat in seats], np.uint64),
         chance=np.array([kinds.index(seat.chance) if seat.chance in kinds else 0 for seat in seats], np.int64),
         chance_seed=np.array([mixed_here(seed & MASK_64) for seed, _ in kinds], np.uint64),
         chance_trials=np.array([trials for _, trials in kinds], np.int64),

@@ -15,7 +15,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from math import ceil
@@ -34,13 +34,11 @@ from bots.learner.memory import (
     MemoryFile,
     Results,
     level_counts,
-    read_memory,
-    shipped_memory,
     write_memory,
 )
 from bots.long_run import ShowProgress, require_same_settings, settings_data, show_nothing
 from bots.sdk.options import Interval, Wording, check_options
-from bots.sdk.registry import make_bot, parse_spec
+from bots.sdk.registry import is_builtin, make_bot
 from bots.sdk.selfplay import self_play
 from engine import Game, deals
 from engine.equity import DEFAULT_TRIALS
@@ -130,9 +128,6 @@ def _number(cell: MemoryCell, constants: Constants) -> int:
     return number
 
 
-_LEARNER: Final = "learner"
-
-
 @dataclass(slots=True)
 class DealBatch:
     """Consecutive deals of a seed from the hand `first` on, and the chances that have been asked for in them so far.
@@ -209,8 +204,8 @@ class Trainee:
         from bots.learner.kernel import LEARNER, KernelSeat
 
         chance, grid = (self._seed, self._trials), self._arrays.grid
-        own = (self._explore if learns else 0.0,)
-        seats = [KernelSeat(LEARNER, value=own, seed=self._seed, chance=chance, grid=grid, learns=learns)]
+        own, seed = (self._explore if learns else 0.0,), mixed(self._seed & MASK_64)
+        seats = [KernelSeat(LEARNER, value=own, seed=seed, chance=chance, grid=grid, learns=learns)]
         for at, spec in enumerate(specs, 1):
             seat = self._seat(spec, self._seed_of(spec, at))
             if seat is None:
@@ -224,23 +219,17 @@ class Trainee:
     def _seat(self, spec: str, seed: int) -> KernelSeat | None:
         from bots.learner.kernel import LEARNER, KernelSeat, simple_seat
 
-        if spec.partition("?")[0] != _LEARNER:
-            return simple_seat(spec, seed)
-        options = dict(parse_spec(spec)[1])
-        if options.get("learn", True):
+        if not is_builtin(spec):
+            # A class derived from one of ours plays in its own way.
+            return None
+        bot = make_bot(spec, seed)
+        if not isinstance(bot, LearnerBot):
+            return simple_seat(bot)
+        if bot.is_learning:
             raise SpecError(spec, "an opponent in a training is frozen: add learn=false")
-        constants = Constants(**{one.name: options.get(one.name, one.default) for one in fields(Constants)})  # type: ignore[arg-type]
-        path = options.get("memory")
-        try:
-            if path is not None:
-                memory = read_memory(str(path), constants)
-            else:
-                memory = Memory(constants) if options.get("empty") else shipped_memory(self.game, constants)
-        except BotFileError as error:
-            raise SpecError(spec, str(error)) from error
-        own_seed = options.get("seed")
-        chance = (seed if own_seed is None else int(own_seed), int(options.get("trials") or DEFAULT_TRIALS))
-        return KernelSeat(LEARNER, value=(0.0,), chance=chance, grid=self._arrays.grid_of(spec, memory))
+        bot.prepare(self.game)
+        chance, grid = (bot.chance.seed, bot.chance.trials), self._arrays.grid_of(spec, bot.memory)
+        return KernelSeat(LEARNER, value=(0.0,), chance=chance, grid=grid)
 
     def _play_seats(self, seats: Sequence[KernelSeat], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
         from bots.learner.kernel import as_players, chance_kinds, play_deals

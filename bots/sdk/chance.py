@@ -28,9 +28,9 @@ class EquityCounter:
         """So many showdowns are drawn against two or more opponents; without a seed, which counts modulo 2**64, any."""
         if trials < 1:
             raise ValueError(f"trials must be 1 or more, not {trials}")
-        self._trials = trials
+        self.trials = trials
         self._is_seed_given = seed is not None
-        self._seed = fresh_seed() if seed is None else seed
+        self.seed = fresh_seed() if seed is None else seed
         self._game: Game | None = None
         self._known: tuple[object, Equity] = (None, Equity(0.0, 0.0, 0.0))
 
@@ -48,8 +48,8 @@ class EquityCounter:
             return preflop_equity(hole, opponents)
         state = (view.hand_number, hole, board, opponents)
         if self._known[0] != state:
-            seed = chance_seed(self._seed, *state)
-            self._known = (state, equity(hole, board, opponents, trials=self._trials, seed=seed))
+            seed = chance_seed(self.seed, *state)
+            self._known = (state, equity(hole, board, opponents, trials=self.trials, seed=seed))
         return self._known[1]
 
     def percent(self, view: View) -> float:

@@ -187,10 +187,10 @@ def test_draws_follow_from_seed_hand_and_state(spec: str) -> None:
 def test_by_name() -> None:
     bot = make_bot("mfs?k=0.5,trials=50,explain=yes", 5)
     assert isinstance(bot, MfsBot)
-    assert (bot._k, bot._explains, bot._chance._trials, bot._chance._seed) == (0.5, True, 50, 5)
+    assert (bot.k, bot._explains, bot.chance.trials, bot.chance.seed) == (0.5, True, 50, 5)
     rh = make_bot("rh?k=0.5", 5)
     assert isinstance(rh, RhBot)
-    assert (rh._k, rh._explains) == (0.5, False)
+    assert (rh.k, rh._explains) == (0.5, False)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def knowing(view: View, **rewards: int) -> Memory:
     """A memory of one hand for each named decision in the cell of a state."""
     bot = LearnerBot(empty=True, seed=1)
     matrix = Matrix(Memory(CONSTANTS))
-    cell = cell_of(observe(view, bot._chance.percent(view)), CONSTANTS)
+    cell = cell_of(observe(view, bot.chance.percent(view)), CONSTANTS)
     for name, reward in rewards.items():
         matrix.learn([(cell, Decision[name.upper()])], reward)
     return matrix.memory()
@@ -107,7 +107,7 @@ def test_it_learns_what_each_of_its_decisions_earned() -> None:
         while not hand.finished:
             view = View.from_hand(hand, hand.acting_position, number)
             if hand.acting_position == 0:
-                cell = cell_of(observe(view, bot._chance.percent(view)), CONSTANTS)
+                cell = cell_of(observe(view, bot.chance.percent(view)), CONSTANTS)
                 action = bot.act(view)
                 decision = bot._taken[-1][1]
                 assert action == action_of(decision, view)

@@ -54,7 +54,7 @@ def test_hands_of_the_simple_players(number: int) -> None:
     names = [str(seat) for seat in range(players)]
     bots = [make_bot(spec, _SEED) for spec in specs]
 
-    table = as_players([seat for spec in specs if (seat := simple_seat(spec, _SEED)) is not None])
+    table = as_players([seat for bot in bots if (seat := simple_seat(bot)) is not None])
     cards = [[*sum(deal.hole_cards, ()), *deal.board] for deal in islice(deals(game, 4, _FIRST), _DEALS)]
     nothing = KnownCells(
         np.full(1, -1, np.int32), np.zeros(1, np.int64), np.zeros((1, 5, 4), np.int64), np.zeros(1, np.int64)

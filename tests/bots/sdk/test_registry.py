@@ -29,19 +29,19 @@ def test_options_have_the_types_of_the_constructor() -> None:
 def test_options_reach_the_bot() -> None:
     bot = make_bot("random?fold=1,call=2,raise=3")
     assert isinstance(bot, RandomBot)
-    assert bot._weights == (1, 2, 3)
+    assert bot.weights == (1, 2, 3)
     assert isinstance(make_bot("constant?action=raise,size=0.5"), ConstantBot)
     assert isinstance(make_bot("constant?decision=3"), ConstantBot)
     drawing = make_bot("random?decisions=1/1/0/0/2")
     assert isinstance(drawing, RandomBot)
-    assert drawing._proportions is not None
-    assert drawing._proportions.chances == {1: 0.25, 2: 0.25, 5: 0.5}
+    assert drawing.proportions is not None
+    assert drawing.proportions.chances == {1: 0.25, 2: 0.25, 5: 0.5}
 
 
 def test_seeds() -> None:
     def first(bot: object) -> float:
         assert isinstance(bot, RandomBot)
-        return bot._random.random()
+        return bot.random.random()
 
     assert first(make_bot("random", 5)) == first(make_bot("random", 5)) == first(make_bot("random?seed=5", 6))
     assert first(make_bot("random", 5)) != first(make_bot("random", 6))
