@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from dealer.run.contest import MatchEvent
     from dealer.run.ending import AwaitedPlayer, Outcome, Wait
     from dealer.run.results import ContestResult, GameStandings, PlayerResult, TournamentResult
-    from dealer.run.tournament import Progress
+    from dealer.run.tournament_run import Progress
 
 __all__ = [
     "ActionPlayed",
@@ -99,7 +99,7 @@ _HOMES = (
     "run.ending",
     "run.results",
     "run.contest",
-    "run.tournament",
+    "run.tournament_run",
     "library",
 )
 """The modules that the names come from, light ones first."""

@@ -50,7 +50,7 @@ class Cause:
 
 
 class SettingProblem(NamedTuple):
-    """A problem of a setting of `dealer.run.settings.RunSettings`, with the valid values; its name may be empty."""
+    """A problem of a setting of `dealer.run.run_settings.RunSettings`, with the valid values; its name may be empty."""
 
     setting: str
     problem: str

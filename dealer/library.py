@@ -31,10 +31,10 @@ from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, empty_folder, launching, lock_run, new_folder
 from dealer.run.plan import Plan, planned_contests, refuse, repeatable, settle
+from dealer.run.recovery import check_match, extend_log
 from dealer.run.results import AnyResult, ContestResult, TournamentResult, read_result
-from dealer.run.resume import check_match, extend_log
-from dealer.run.settings import Command, RunSettings, Score, read_config, validated
-from dealer.run.tournament import Progress, Tournament, progress_of
+from dealer.run.run_settings import Command, RunSettings, Score, read_config, validated
+from dealer.run.tournament_run import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from engine.errors import quoted
 from logs.estimation import FixedDeals
@@ -362,7 +362,7 @@ def play(
             error of its own it is not called again; the error is raised when the contest has ended.
         watch: called with every event of every match, in order: hands, actions, faults; errors as for
             `on_progress`.
-        settings: see `dealer.run.settings.RunSettings`; one that is None has its default.
+        settings: see `dealer.run.run_settings.RunSettings`; one that is None has its default.
 
     Raises:
         ConfigError: invalid settings.
@@ -406,7 +406,7 @@ def tournament(
         out: as for `play`.
         on_progress: as for `play`.
         watch: as for `play`.
-        settings: see `dealer.run.settings.RunSettings`; one that is None has its default.
+        settings: see `dealer.run.run_settings.RunSettings`; one that is None has its default.
 
     Raises:
         ConfigError: invalid settings.

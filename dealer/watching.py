@@ -26,7 +26,7 @@ from dealer.run.contest import MatchEvent
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.plan import planned_contests, settle
 from dealer.run.results import AnyResult, read_result
-from dealer.run.settings import read_config, validated
+from dealer.run.run_settings import read_config, validated
 from dealer.run.writers import read_faults
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState
@@ -35,8 +35,8 @@ from logs.errors import LogError, LogsError
 from logs.files import stem
 from logs.hand_index import HandIndex, MatchHands, open_hands
 from logs.hand_source import HandFile, HandSource, find
+from logs.hand_view import HandView, live_views, views_of
 from logs.record import HandRecord
-from logs.view import HandView, live_views, views_of
 from protocol import GameDefinitionError
 
 _LOOK_S = 0.5

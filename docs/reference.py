@@ -74,7 +74,7 @@ def reference_table(declared: Any) -> Iterator[str]:
 
 def run_settings() -> str:
     """A table of the settings of a run."""
-    from dealer.run.settings import BotSettings, RunSettings
+    from dealer.run.run_settings import BotSettings, RunSettings
 
     lines = [
         "# Settings of a run",
@@ -124,8 +124,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     from bots.lp_mc.preflop import PreflopSolution
     from bots.solving.equilibria import Solution
     from dealer.bench import Row
-    from dealer.doctor.report import DoctorReport
-    from dealer.reports.runs import ListedRun
+    from dealer.doctor.findings import DoctorReport
+    from dealer.reports.run_lists import ListedRun
     from dealer.run.results import ContestResult, TournamentResult
     from logs.tracker.statistics import Statistics
     from logs.variance.estimates import Estimates

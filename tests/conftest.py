@@ -22,7 +22,7 @@ if sys.dont_write_bytecode:
 import pytest
 from hypothesis import HealthCheck, settings
 
-from dealer.run.settings import SETTINGS_VARIABLE
+from dealer.run.run_settings import SETTINGS_VARIABLE
 from engine.kernels import disk
 from tests.programs import fork_bots
 

@@ -45,7 +45,7 @@ KUHN = GameFile(ROOT / "engine" / "games" / "kuhn.limit.2p.game", "kuhn.limit.2p
 IMPORTED = (
     "dealer.cli.shell.app",
     "dealer.reference.command",
-    "dealer.run.tournament",
+    "dealer.run.tournament_run",
     "dealer.bench",
     "numpy",
     *(f"dealer.cli.{command}" for command in COMMANDS),

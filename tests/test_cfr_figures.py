@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from bots.cfr.bot import SHIPPED
-from bots.cfr.files import read_strategy
-from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import compared
+from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import plan_training, train
+from bots.cfr.training_settings import CfrSettings
 from bots.sdk.registry import builtin_names, make_bot
 from protocol import find_game
 from tests.scripts import script

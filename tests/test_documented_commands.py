@@ -27,7 +27,7 @@ from dealer import play
 from dealer.cli import COMMANDS as COMMAND_NAMES
 from dealer.cli.shell.app import application
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.settings import example
+from dealer.server.server_settings import example
 from protocol.mock_dealer import MockDealer
 from tests.bots.conftest import ThreadDealer
 from tests.dealer.helpers import ARENA, DEALER, PATIENCE_S, ROOT, free_ports, program_env

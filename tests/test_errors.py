@@ -17,10 +17,10 @@ from bots.sdk.registry import make_bot
 from dealer.doctor.situations import find_situation
 from dealer.errors import Cause, MatchFailure, SettingProblem
 from dealer.match.causes import NotStarted, StartProblem
+from dealer.match.ending_sentences import sentence_of, stray_sentence
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
-from dealer.match.sentences import sentence_of, stray_sentence
-from dealer.run.settings import validated
+from dealer.run.run_settings import validated
 from dealer.table.players import parse_player
 from engine import Rule, Seat, parse_cards
 from engine.errors import PortableError

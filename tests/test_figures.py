@@ -9,7 +9,7 @@ import pytest
 
 from dealer import play
 from dealer.cli.shell.documents import show_document
-from dealer.reports.documents import contest_document
+from dealer.reports.result_documents import contest_document
 from tests.dealer.cli.conftest import window
 from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, program_env
 from tests.programs import start

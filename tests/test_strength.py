@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from dealer import play
-from dealer.run.settings import validated
+from dealer.run.run_settings import validated
 from logs.estimation import Rate
 from tests.dealer.helpers import ROOT
 from tests.scripts import script

@@ -15,9 +15,9 @@ from engine.holdem import is_dealt_as_holdem
 from protocol import find_game, format_action
 
 if TYPE_CHECKING:
-    from bots.cfr.files import StrategyFile
     from bots.cfr.lookup import Reading
     from bots.cfr.rivers import River, Rivers
+    from bots.cfr.strategy_files import StrategyFile
     from bots.sdk.holdings import HoldingChances
     from engine import Card
 
@@ -195,7 +195,7 @@ class CfrBot(Bot):
         return self._playing[1]
 
     def _file(self, path: str) -> StrategyFile:
-        from bots.cfr.files import read_strategy
+        from bots.cfr.strategy_files import read_strategy
 
         if path not in self._read:
             self._read[path] = read_strategy(path)

@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
-from bots.cfr.files import StrategyFile
+from bots.cfr.strategy_files import StrategyFile
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, betting_start
 from engine.betting_rules import raise_to
 from engine.holdem import is_dealt_as_holdem

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
 from bots.cfr.deals import CARD_LANES, Vector
-from bots.cfr.files import StrategyFile
 from bots.cfr.lookup import Chances, narrowed, ranges, ranks_on
+from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_sizes
 from bots.cfr.walk import fold
 from engine import Action, BettingState, Card, Position, betting_start

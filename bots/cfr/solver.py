@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.cfr.deals import AllBoards, BoardSource, DrawnBoards, FloatType, TreeArrays, Vector, new_work
-from bots.cfr.files import StrategyFile
+from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import DECISION, BettingTree, betting_tree, read_sizes
 from bots.cfr.walk import walk
 from bots.errors import SolvingError

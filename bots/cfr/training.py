@@ -22,10 +22,10 @@ import numpy as np
 from bots.artifact import Artifact, FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import CardTables, ClusteredHands, cluster_hands, read_hands, tables_bytes, write_hands
 from bots.cfr.deals import AllBoards
-from bots.cfr.files import write_strategy
 from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals
-from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import Discounts, Solver, Strategy, exploitability, tree_arrays
+from bots.cfr.strategy_files import write_strategy
+from bots.cfr.training_settings import CfrSettings
 from bots.cfr.tree import HOLDEM_SIZES, ROUND_SIZES, BettingTree, betting_tree, read_sizes
 from bots.errors import BotFileError, SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted

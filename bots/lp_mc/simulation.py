@@ -3,7 +3,7 @@
 A trial gives the opponent a hand, deals the rest of the board and plays to the end; the average over the trials is the
 value of an action. Since in one batch of trials the opponent is equally aggressive throughout, and we always call, the
 betting goes the same way in all of them: it is played once, and what is drawn thousands of times is cards alone
-(`bots.lp_mc.showdowns`). That is why a decision of 10,000 trials takes well below a millisecond.
+(`bots.lp_mc.drawn_showdowns`). That is why a decision of 10,000 trials takes well below a millisecond.
 
 The cards are the same for the call and for the raise, so that chance does not decide between the two.
 
@@ -215,7 +215,7 @@ def _draw(
 ) -> tuple[list[int], int, int]:
     import numpy as np
 
-    from bots.lp_mc.showdowns import count_shares, holdings_by_strength
+    from bots.lp_mc.drawn_showdowns import count_shares, holdings_by_strength
 
     holdings = holdings_by_strength(hole, board)
     left = holdings.without_weakest(left_out)

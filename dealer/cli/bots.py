@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.sdk.registry import BotDescription, OptionValue, describe, describe_all
+from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import Json
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
 from logs.document import NAME, TEXT, Column, Document, Fact, Section, Table

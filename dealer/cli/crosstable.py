@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from bots.sdk.options import Wording
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.sources import run_argument
-from dealer.reports.documents import crosstable as crosstable_of
-from dealer.reports.documents import pairs_table, rankings
+from dealer.reports.result_documents import crosstable as crosstable_of
+from dealer.reports.result_documents import pairs_table, rankings
 from dealer.run.results import TournamentResult, read_result
 from logs.document.plain import csv_text, latex_table, markdown_table
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final
 import typer
 
 from dealer.cli.shell.arguments import complete_word
+from dealer.cli.shell.command_options import Given, RunOptions
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.contests import run_new
-from dealer.cli.shell.options import Given, RunOptions
-from dealer.run.settings import Command, RunSettings, Seating
+from dealer.run.run_settings import Command, RunSettings, Seating
 from protocol import find_game
 
 _DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "deals": 1000, "seating": Seating.SINGLE, "workers": 1}

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from bots.sdk.options import Wording
+from dealer.cli.shell.command_options import JsonOutput, Junit, Quiet
 from dealer.cli.shell.console import Terminal, abort, check_new_file, check_writable, until_stopped, write_file
 from dealer.cli.shell.documents import PageFile, PageForce, show_document
-from dealer.cli.shell.options import JsonOutput, Junit, Quiet
 from dealer.cli.shell.progress import LiveLine
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.doctor.situations import SITUATIONS, DoctorSettings, Situation
@@ -52,7 +52,7 @@ def doctor(
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
     from dealer.doctor.examination import ExaminedBot, examine
-    from dealer.doctor.report import Examination, doctor_document, junit_of, situations_document
+    from dealer.doctor.findings import Examination, doctor_document, junit_of, situations_document
 
     if lists:
         show_document(terminal, situations_document(SITUATIONS), as_json=as_json)
@@ -84,7 +84,7 @@ def doctor(
 def _show(
     terminal: Terminal, line: LiveLine, event: Situation | LineSent | LineReceived | str, *, is_verbose: bool
 ) -> None:
-    from dealer.doctor.report import printable
+    from dealer.doctor.findings import printable
 
     match event:
         case Situation(name, what):

@@ -12,11 +12,11 @@ from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.sdk.options import Interval, Wording
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
+from dealer.cli.shell.command_options import Given
 from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.computations import TRAINING, RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import DocumentOptions
-from dealer.cli.shell.options import Given
 
 app = typer.Typer(
     cls=ArenaGroup,

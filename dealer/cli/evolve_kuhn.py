@@ -10,10 +10,10 @@ from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import MODEL_NAMES, Genes, model
 from bots.kuhn.runs import evolution_document, evolve_seeds, format_genes, read_genes
 from bots.sdk.options import Interval, Wording
+from dealer.cli.shell.command_options import Given
 from dealer.cli.shell.computations import RunFolder, WorkerCount, computing
 from dealer.cli.shell.console import Terminal, abort, write_file
 from dealer.cli.shell.documents import DocumentOptions
-from dealer.cli.shell.options import Given
 
 _TRAINING: Final = "Evolution"
 _RIVALS: Final[tuple[OppositionKind, ...]] = ("coevolution", "mixed", "hall-of-fame")

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 from bots.sdk.options import Interval, Wording
+from dealer.cli.shell.command_options import Json, warning_text
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import Json, warning_text
 from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions, Transcript, abort_without_hands
 from dealer.table.collector import spare_collector
 from engine.errors import quoted

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import Json
 from engine import Game
 from engine.game import DEFAULT_STACK
 from logs.document import NAME, TEXT, Column, Document, Section, Table

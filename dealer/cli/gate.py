@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from bots.sdk.options import Wording
+from dealer.cli.shell.command_options import JsonOutput, Junit
 from dealer.cli.shell.console import Terminal, abort, check_writable, write_file
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import JsonOutput, Junit
 from dealer.cli.shell.sources import run_argument
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_UNDECIDED
-from dealer.reports.gate import gate_case, judge, junit_report
+from dealer.reports.gate_report import gate_case, judge, junit_report
 from dealer.run.results import read_contest
 from engine.errors import quoted
 

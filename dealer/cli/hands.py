@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from bots.sdk.options import Interval, Wording
+from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import Json
 from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions
 from engine.text import shown
 from logs.acpc_log.writer import state_text

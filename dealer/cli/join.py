@@ -18,15 +18,15 @@ from urllib.parse import urlsplit
 import typer
 
 from bots.sdk.options import Interval, Wording
+from dealer.cli.shell.command_options import Given, Quiet, Verbose
 from dealer.cli.shell.console import Terminal, abort, until_stopped
-from dealer.cli.shell.options import Given, Quiet, Verbose
 from dealer.cli.shell.progress import LiveLine
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.joining.client import OUTPUT_FOLDER, ConnectionLost, JoinedServer, Joining, News, PlayedSeat
 from dealer.joining.connection import ALL_GAMES, JoinSettings
 from dealer.match.faults import FaultPolicy
 from dealer.run.folder import empty_folder, new_folder
-from dealer.run.settings import Seating
+from dealer.run.run_settings import Seating
 from dealer.table.loop import new_event_loop
 from dealer.table.players import NAME_RULE, Player, PlayerKind, is_name, parse_player
 from engine.errors import quoted

@@ -10,7 +10,7 @@ from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import DocumentOptions
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions
-from dealer.reports.leaks import leaks_document
+from dealer.reports.leak_report import leaks_document
 from engine.holdem import is_holdem
 from logs.document import Document
 

@@ -11,7 +11,7 @@ from dealer.cli.shell.console import Terminal, check_new_file, write_file
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.sources import Sources, StrictHandOptions, Transcript, counted
 from dealer.errors import ResultError
-from dealer.reports.report import report_document
+from dealer.reports.run_report import report_document
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import AnyResult, read_result
 from engine.text import count_of

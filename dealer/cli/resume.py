@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bots.sdk.options import Interval, Wording
+from dealer.cli.shell.command_options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.shell.console import Terminal, abort, check_writable
 from dealer.cli.shell.contests import check_logs, resume_and_show
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.shell.sources import run_argument
 from dealer.cli.table import play_seat
 from dealer.library import Run, reopen
-from dealer.reports.runs import unfinished_document
+from dealer.reports.run_lists import unfinished_document
 
 
 def resume(

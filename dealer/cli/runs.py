@@ -8,10 +8,10 @@ from typing import Annotated, Final
 import typer
 
 from bots.sdk.options import Wording
+from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import Json
-from dealer.reports.runs import FOLDER, runs_document
+from dealer.reports.run_lists import FOLDER, runs_document
 
 _SHOWN: Final = 20
 

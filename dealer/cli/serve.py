@@ -20,13 +20,13 @@ from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.pages import WEB_INSTALL, has_web
 from dealer.errors import ConfigError
-from dealer.run.settings import NO_ADDRESS
+from dealer.run.run_settings import NO_ADDRESS
 from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import FIRST_USER, Started, WebFace, is_reserved, reset_results
 from dealer.server.server import serve as serve_until_cancelled
-from dealer.server.settings import ServerSettings, default_settings, example, read_toml_settings
+from dealer.server.server_settings import ServerSettings, default_settings, example, read_toml_settings
 from dealer.table.collector import spare_collector
 from dealer.table.listener import reachable_at
 from dealer.table.loop import new_event_loop

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dealer.cli.shell.command_options import JsonOutput, Quiet
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.contests import check_logs
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import JsonOutput, Quiet
 from dealer.cli.shell.sources import run_argument
 from dealer.errors import ConfigError
 from dealer.library import reopen
-from dealer.reports.documents import result_document
+from dealer.reports.result_documents import result_document
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import read_result
 

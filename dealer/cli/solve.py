@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from bots.sdk.options import Interval, Wording
+from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import Json
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.cli.solve_preflop import preflop

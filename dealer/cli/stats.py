@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from bots.sdk.options import Interval, Wording
+from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal, abort, write_file
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import Json
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions, abort_without_hands, counted
 from dealer.errors import ResultError

@@ -10,21 +10,21 @@ import typer
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.arguments import complete_word, split_words
+from dealer.cli.shell.command_options import Out
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.contests import check_logs
-from dealer.cli.shell.options import Out
 from dealer.cli.shell.pages import require_web
 from dealer.cli.shell.sources import complete_run, run_path
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.library import Run, new_run, reopen
 from dealer.match.faults import FaultPolicy
-from dealer.person.settings import table_config
 from dealer.person.table_session import TableSession
-from dealer.person.terminal import sit_down
-from dealer.reports.sentences import contest_sentence
+from dealer.person.table_settings import table_config
+from dealer.person.terminal_table import sit_down
+from dealer.reports.result_sentences import contest_sentence
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
-from dealer.run.settings import BotSettings, CardSeed, Host, OnFault, RunSettings
+from dealer.run.run_settings import BotSettings, CardSeed, Host, OnFault, RunSettings
 
 
 def table(

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 from dealer.cli.shell.arguments import complete_word, split_words
+from dealer.cli.shell.command_options import Given, RunOptions, Scheduler
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.contests import run_new
-from dealer.cli.shell.options import Given, RunOptions, Scheduler
-from dealer.run.settings import Command, Format, RunSettings
+from dealer.run.run_settings import Command, Format, RunSettings
 
 
 def tournament(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated, Final
 
-from bots.cfr.settings import CfrSettings
+from bots.cfr.training_settings import CfrSettings
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.computations import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.shell.console import Terminal, abort

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from bots.sdk.bot import Bot
+from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import Json
 from dealer.cli.shell.progress import LiveLine, showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError

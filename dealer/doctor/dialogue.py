@@ -23,6 +23,7 @@ from functools import partial
 from random import Random
 from typing import Final, TypeAlias
 
+from dealer.doctor.findings import Examination
 from dealer.doctor.judge import (
     EXPECTED_VERSION,
     Judge,
@@ -34,7 +35,6 @@ from dealer.doctor.judge import (
     first_difference,
     judge_version,
 )
-from dealer.doctor.report import Examination
 from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Delivery, Situation
 from dealer.match import FaultKind, Match, MatchSetup, Phase, PlayerCause, TimeLimits, Watcher, Write
 from dealer.match.causes import TooManyIdleLines

@@ -22,12 +22,12 @@ from typing import Final, TypeAlias
 
 from bots.sdk.program import write_game
 from dealer.doctor.dialogue import MOST_LINES, Dialogue, OnEvent
+from dealer.doctor.findings import Examination, SituationState
 from dealer.doctor.judge import EXPECTED_VERSION, Kind, Problem, Severity
-from dealer.doctor.report import Examination, SituationState
 from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Situation
 from dealer.match import FaultKind, Phase, PlayerCause
 from dealer.match.causes import NotStarted, StartProblem
-from dealer.match.sentences import exit_in_words, stray_sentence
+from dealer.match.ending_sentences import exit_in_words, stray_sentence
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess
 from dealer.table.listener import Listener

@@ -17,7 +17,7 @@ from random import Random
 from typing import Annotated, Final, TypeAlias
 
 from bots.sdk.options import Interval, Wording
-from dealer.run.settings import NO_ADDRESS, Host
+from dealer.run.run_settings import NO_ADDRESS, Host
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, betting_start, raise_to
 from engine.errors import quoted
 from engine.game import MAX_ACTIONS_PER_ROUND

@@ -2,7 +2,7 @@
 
 A `PlayerCause` is the fault of a player: it ends the match under `FaultPolicy.END`, and costs that player its part
 under the other policies. A `MatchCause` ends the match under every policy. Sentences are composed where they are shown
-them: for people in `dealer.match.sentences`, as the reference dealer prints them in `dealer.reference.command`.
+them: for people in `dealer.match.ending_sentences`, as the reference dealer prints them in `dealer.reference.command`.
 Times are integer microseconds.
 """
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from dealer.match.ending_sentences import sentence_of, stray_sentence
 from dealer.match.events import Event, FaultSeen, MatchEnded, MatchStarted, StrayConnection, VersionDiffers, Watcher
-from dealer.match.sentences import sentence_of, stray_sentence
 from dealer.match.setup import MatchSetup
 
 _log = logging.getLogger("dealer.match")

@@ -3,7 +3,7 @@
 The owner of the connections (`dealer.table.connections`, or a test) gives the bytes of each seat to `receive`, calls
 `check_time` when `deadline_ns` has passed, and gives each seat a function that writes. The match does the rest: it
 greets the players and decides what becomes of one that fails; dealing, asking and judging is done in
-`dealer.match.play`, and the watchers are notified.
+`dealer.match.match_play`, and the watchers are notified.
 
 Rules it obeys (ACPC protocol 2.0.0 and the reference server):
 
@@ -31,7 +31,7 @@ from dealer.errors import Cause, MatchFailure
 from dealer.match.causes import NobodyLeft, NotStarted, NotWritten, PlayerCause
 from dealer.match.events import Audience, Settled, VersionDiffers, Watcher
 from dealer.match.faults import FaultPolicy
-from dealer.match.play import Play
+from dealer.match.match_play import Play
 from dealer.match.seats import PlayerSeat, Presence, Write
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, Loss, MatchSetup, Phase, Question
 from engine import Seat

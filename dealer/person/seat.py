@@ -18,7 +18,7 @@ from engine.betting import BettingState
 from engine.holdem import round_names
 from engine.text import shown
 from logs.estimation import AnyTimeMean, Rate, score_bounds
-from logs.view import Dealt, HandEvent, HandView, Shown, action_words, hand_events, live_views, strength_of
+from logs.hand_view import Dealt, HandEvent, HandView, Shown, action_words, hand_events, live_views, strength_of
 from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply
 
 

@@ -29,19 +29,19 @@ from dealer.library import Run
 from dealer.match.events import FaultSeen, HandFinished, SeatOpened
 from dealer.person.entries import read_entry
 from dealer.person.seat import HumanSeat, Scene, in_words
-from dealer.person.settings import SEAT
-from dealer.reports.sentences import fault_phrase
+from dealer.person.table_settings import SEAT
+from dealer.reports.result_sentences import fault_phrase
 from dealer.run.contest import MatchEvent
 from dealer.run.ending import AwaitedPlayer
 from dealer.run.results import ContestResult
-from dealer.run.tournament import Progress
+from dealer.run.tournament_run import Progress
 from dealer.table.links import Link, OpenSeat
 from dealer.table.loop import Changes
 from engine import Action, Game, Seat
 from logs import HandRecord
 from logs.errors import LogError
 from logs.hand_source import find
-from logs.view import Acted, hand_events
+from logs.hand_view import Acted, hand_events
 from logs.whole_file import write_whole
 from protocol.actions import scan_action
 from protocol.match_state import betting_text

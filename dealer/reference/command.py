@@ -23,6 +23,7 @@ from typing import TextIO
 from dealer.errors import Cause, ListenError, UsageError
 from dealer.match import Match, MatchSetup, Phase, causes
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
+from dealer.match.ending_sentences import sentence_of
 from dealer.match.events import (
     Event,
     FaultSeen,
@@ -36,7 +37,6 @@ from dealer.match.events import (
     Watcher,
 )
 from dealer.match.faults import ReplyProblem
-from dealer.match.sentences import sentence_of
 from dealer.run.writers import LogWriter, TransactionWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections

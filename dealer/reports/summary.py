@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dealer.match.faults import FaultKind
-from dealer.reports.sentences import contest_sentence, fault_phrase
+from dealer.reports.result_sentences import contest_sentence, fault_phrase
 from dealer.run.contest import Contest
 from dealer.run.ending import INTERRUPTED, Outcome
 from dealer.run.plan import ContestPlan
@@ -25,9 +25,9 @@ from dealer.run.results import (
     TournamentResult,
     won_fields,
 )
-from dealer.run.settings import Score
+from dealer.run.run_settings import Score
 from dealer.run.tally import ResponseTimes
-from dealer.run.tournament import Tournament
+from dealer.run.tournament_run import Tournament
 from engine import Seat, logged_seed
 from engine.text import count_of, listed
 from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, RankedContest, Ranking, RunningMean, ranking

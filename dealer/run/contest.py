@@ -24,14 +24,14 @@ from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.folder import launching
+from dealer.run.learning_contest import Training
 from dealer.run.match_run import LocalRun, MatchRun, TcpRun
 from dealer.run.plan import ContestPlan, MatchPlan
+from dealer.run.recovery import recover_match
 from dealer.run.results import TrainingReport
-from dealer.run.resume import recover_match
+from dealer.run.run_settings import Score
 from dealer.run.scores import Scores
-from dealer.run.settings import Score
 from dealer.run.tally import Tally
-from dealer.run.training import Training
 from logs.estimation import Monitor, Rate
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from dealer.match.events import Event, HandFinished, Watcher
 from dealer.run.plan import ContestPlan
+from dealer.run.run_settings import Score
 from dealer.run.scores import Scores
-from dealer.run.settings import Score
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError

@@ -37,17 +37,17 @@ from bots.sdk.registry import is_builtin
 from dealer.errors import Cause, LaunchError, TrainingError
 from dealer.match import Match
 from dealer.match.causes import NotStarted, NotWritten, PlayerCause, StartProblem
+from dealer.match.ending_sentences import process_sentences, sentence_of
 from dealer.match.events import Audience, Event, FaultSeen, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.journal import Journal
-from dealer.match.sentences import process_sentences, sentence_of
 from dealer.match.setup import Loss, Phase
 from dealer.run.bot_code import bot_code
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
+from dealer.run.match_files import MatchFiles
 from dealer.run.plan import MatchPlan
-from dealer.run.record import MatchFiles
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all

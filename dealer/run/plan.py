@@ -28,8 +28,8 @@ from dealer.errors import ConfigError, SettingProblem
 from dealer.match import MatchSetup
 from dealer.match.clocks import TimeLimits
 from dealer.match.faults import FaultPolicy
-from dealer.run.record import RecordPlan
-from dealer.run.settings import BotSettings, Command, Format, RunSettings, Score, Seating
+from dealer.run.match_files import RecordPlan
+from dealer.run.run_settings import BotSettings, Command, Format, RunSettings, Score, Seating
 from dealer.table.confinement import Confinement
 from dealer.table.listener import MOST_SEATS
 from dealer.table.players import LearnerFiles, Player, PlayerKind, parse_player, unique_names
@@ -279,7 +279,7 @@ class ContestPlan:
 
     @property
     def learners(self) -> tuple[int, ...]:
-        """The players that learn; with one of them, the contest is training (`dealer.run.training`)."""
+        """The players that learn; with one of them, the contest is training (`dealer.run.learning_contest`)."""
         return tuple(index for index, player in enumerate(self.players) if player.learns)
 
     @property

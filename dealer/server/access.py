@@ -16,7 +16,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dealer.match.sentences import without_output
+from dealer.match.ending_sentences import without_output
 from dealer.server.accounts import Scope, Token, User
 from dealer.server.db import records
 from dealer.server.db.records import Bot, Fault, Job, Run

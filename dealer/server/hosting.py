@@ -22,8 +22,8 @@ from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState
 from dealer.server.queue.connected_bots import HostEvent
 from dealer.server.queue.jobs import JobEnded, RunEnded, SeatOpen, ServiceEvent
+from dealer.server.server_settings import player_name
 from dealer.server.service import Service
-from dealer.server.settings import player_name
 from dealer.table.links import Link
 from protocol import RemoteProtocolError, format_game_definition
 from protocol.benchmark import OWN_SEAT

@@ -17,8 +17,8 @@ from typing import Final
 
 from bots.sdk.program import IS_WINDOWS
 from dealer.errors import ConfigError
-from dealer.run.settings import BotSettings
-from dealer.server.settings import ServerGame, ServerSettings
+from dealer.run.run_settings import BotSettings
+from dealer.server.server_settings import ServerGame, ServerSettings
 from engine import Game
 from engine.text import escaped
 from protocol import GameDefinitionError, find_game

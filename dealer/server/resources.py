@@ -22,7 +22,7 @@ from typing import Any
 
 from dealer.run.folder import RESULT_NAME
 from dealer.server.db.store import Store
-from dealer.server.settings import ServerSettings
+from dealer.server.server_settings import ServerSettings
 from logs.whole_file import write_whole
 
 _log = logging.getLogger(__name__)

@@ -23,12 +23,12 @@ from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.run.folder import lock_run
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
-from dealer.server.db.runs import GUEST_NAME, remove_results
+from dealer.server.db.run_changes import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.resources import has_too_few, make_private, raise_limit, without_flood
+from dealer.server.server_settings import ServerSettings
 from dealer.server.service import Service
-from dealer.server.settings import ServerSettings
 from dealer.server.textport.port import TextPort
 from logs.whole_file import FileLock
 from protocol.benchmark import OWN_SEAT

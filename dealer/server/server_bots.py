@@ -18,9 +18,9 @@ from typing import Any
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.errors import ConfigError
 from dealer.run.folder import CONFIG_NAME
-from dealer.run.settings import BotSettings, RunSettings, read_config, validated
+from dealer.run.run_settings import BotSettings, RunSettings, read_config, validated
 from dealer.server.db.store import Store
-from dealer.server.settings import ServerGame, ServerSettings, most_deals, player_name
+from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, player_name
 from engine import Seed
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT

@@ -25,7 +25,7 @@ from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_bots, owner_of
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Run, RunState, new_job, open_jobs, runs_of
-from dealer.server.db.runs import (
+from dealer.server.db.run_changes import (
     RunReport,
     add_job,
     begin_run,
@@ -54,7 +54,7 @@ from dealer.server.queue.ladder import LADDER_USER, Ladder, Standings, most_runs
 from dealer.server.queue.playing import PlayContext, Watchers, hosts_of, play_run
 from dealer.server.resources import Disk, remove_old_logs
 from dealer.server.server_bots import confine_again, process_environment
-from dealer.server.settings import ServerGame, ServerSettings
+from dealer.server.server_settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import short_name

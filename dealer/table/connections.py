@@ -23,9 +23,9 @@ from functools import partial
 from dealer.errors import ListenError, UnreadLinesError
 from dealer.match import Match, Phase
 from dealer.match.causes import InternalError, NotStarted, StartProblem, sending_failed
+from dealer.match.ending_sentences import sentence_of
 from dealer.match.events import SeatOpened, StrayConnection
 from dealer.match.faults import QUOTED_BYTES, FaultPolicy, StrayProblem
-from dealer.match.sentences import sentence_of
 from dealer.match.setup import Loss
 from dealer.table.links import Link, OpenSeat
 from dealer.table.listener import WOULD_BLOCK, Listener

@@ -22,8 +22,8 @@ from starlette.routing import BaseRoute, Route
 from dealer.library import Run
 from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult
-from dealer.server.db.runs import TableRow
-from dealer.server.settings import WebSettings
+from dealer.server.db.run_changes import TableRow
+from dealer.server.server_settings import WebSettings
 from dealer.table.loop import new_event_loop
 from dealer.web.pages import leak_pages, live, replay_pages
 from dealer.web.pages.play_pages import LOCAL_OWNER, routes

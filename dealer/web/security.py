@@ -29,7 +29,7 @@ from starlette.websockets import WebSocket
 
 from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.accounts import RateLimit
-from dealer.server.settings import WebSettings
+from dealer.server.server_settings import WebSettings
 from dealer.web.visitor import KNOWN_KEY, SCOPE_KEY, Sessions, Visitor, visitor_of
 
 _log = logging.getLogger(__name__)

@@ -26,7 +26,7 @@ from websockets.http11 import Request
 from websockets.protocol import State
 
 from dealer.errors import ConfigError, ListenError, SettingProblem
-from dealer.server.settings import WebSettings
+from dealer.server.server_settings import WebSettings
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import SmallReads
 from dealer.web.visitor import KNOWN_KEY

@@ -31,7 +31,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerGame, WebSettings
+from dealer.server.server_settings import ServerGame, WebSettings
 from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.table_manager import TableManager
 from dealer.web.visitor import Sessions, visitor_of

@@ -22,18 +22,18 @@ from typing import Any, Final
 
 from dealer.errors import DealerError, WebError
 from dealer.library import Run, new_run, reopen
-from dealer.person.settings import table_config
 from dealer.person.table_session import TableSession
+from dealer.person.table_settings import table_config
 from dealer.run.results import read_result
-from dealer.run.settings import RunSettings
+from dealer.run.run_settings import RunSettings
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import RunState
-from dealer.server.db.runs import GUEST_NAME, RunReport, TableRow, add_table, close_table, open_tables, see_table
+from dealer.server.db.run_changes import GUEST_NAME, RunReport, TableRow, add_table, close_table, open_tables, see_table
 from dealer.server.queue.playing import SeatCaller, report_of
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment, seated_bots
-from dealer.server.settings import ServerGame, WebSettings, player_name
+from dealer.server.server_settings import ServerGame, WebSettings, player_name
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import TABLE_TAG

@@ -23,10 +23,10 @@ from typing import Final, NamedTuple
 from rows import PAGE, between, write_rows
 
 from bots.cfr.bot import SHIPPED
-from bots.cfr.files import read_strategy
-from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import compared
+from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import plan_training, train
+from bots.cfr.training_settings import CfrSettings
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from logs.estimation import RunningMean

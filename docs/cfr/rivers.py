@@ -22,8 +22,8 @@ from rows import PAGE, between, read_rows, write_rows
 
 from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED
-from bots.cfr.files import StrategyFile, read_strategy
 from bots.cfr.rivers import RIVER_SIZES, Rivers
+from bots.cfr.strategy_files import StrategyFile, read_strategy
 from bots.cfr.tree import betting_tree, read_sizes
 from bots.evaluation.exploiting import DEALS_A_PART, Exploitation, lower_bounds, play_part
 from bots.sdk.registry import make_bot

@@ -28,12 +28,12 @@ from unittest import mock
 from dealer.joining.client import Joining
 from dealer.joining.connection import JoinSettings
 from dealer.server.accounts import add_token, add_user
-from dealer.server.db.crosstable import table_scores
+from dealer.server.db.counted_scores import table_scores
 from dealer.server.db.records import all_versions
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.ratings import FittedRating, fit_ratings
 from dealer.server.server import Started, serve
-from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, WebSettings, bots_for
+from dealer.server.server_settings import LadderSettings, ServerGame, ServerSettings, WebSettings, bots_for
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from dealer.web.server_site import server_site

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dealer.server.settings import SECTIONS, heading
+from dealer.server.server_settings import SECTIONS, heading
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from reference import reference_table

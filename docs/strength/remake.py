@@ -17,7 +17,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from dealer.reports.documents import crosstable, pairs_table, rankings
+from dealer.reports.result_documents import crosstable, pairs_table, rankings
 from dealer.run.results import GameStandings, TournamentResult, read_result
 from logs.document.plain import csv_text, markdown_table
 from logs.estimation import Rate

@@ -34,8 +34,8 @@ from logs.document.values import (
     tone_of,
 )
 from logs.estimation import Estimate
+from logs.hand_view import views_of
 from logs.poker_table.faces import TABLE_FILTERS, with_symbols
-from logs.view import views_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -33,7 +33,7 @@ from logs.document.values import (
     text_of,
     tone_of,
 )
-from logs.view import views_of
+from logs.hand_view import views_of
 
 _WITHIN_FIGURES: Final = re.compile(r"(?<=\d) (?=±|%|mbb/g|[µm]?s\b)|(?<=±) | (?=0\.\d)")
 _MARGIN: Final = 2

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from engine.cards import RANKS, SUITS
 from logs.estimation.mean import chips_text
-from logs.view import chips_in_words
+from logs.hand_view import chips_in_words
 
 SYMBOLS: Final = "♣♦♥♠"
 _SUITS: Final = ("clubs", "diamonds", "hearts", "spades")

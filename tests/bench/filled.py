@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from array import array
 
-from dealer.server.db.crosstable import add_run, table_scores, write_ratings
+from dealer.server.db.counted_scores import add_run, table_scores, write_ratings
 from dealer.server.db.store import Store
 from dealer.server.ratings import fit_ratings
-from dealer.server.settings import ServerGame
+from dealer.server.server_settings import ServerGame
 
 BOTS = 20
 USERS = 10

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bots.artifact import FileKind, artifact_bytes, as_arrays, read_artifact, write_artifact, write_file
-from bots.cfr import files as cfr_files
+from bots.cfr import strategy_files
 from bots.cfr.bot import SHIPPED
 from bots.errors import BotFileError
 from bots.evolution import evolution as evolution_run
@@ -153,7 +153,7 @@ def test_contents_that_are_not_the_arrays_of_the_header_are_refused(
 
 
 KINDS: dict[str, tuple[FileKind, Callable[[str], object]]] = {
-    "strategy": (cfr_files._KIND, cfr_files.read_strategy),
+    "strategy": (strategy_files._KIND, strategy_files.read_strategy),
     "evolution": (evolution_run._KIND, evolution_run.load_checkpoint),
     "chromosome": (evolved_files._KIND, evolved_files.read_chromosome),
     "memory": (learner_files._KIND, learner_files.read_memory),
@@ -179,7 +179,7 @@ def test_every_kind_refuses_files_of_all_others_and_of_a_newer_version(tmp_path:
 
 
 def test_a_strategy_is_mapped(tmp_path: Path) -> None:
-    found = read_artifact(SHIPPED["limit"], cfr_files._KIND, is_mapped=True)
+    found = read_artifact(SHIPPED["limit"], strategy_files._KIND, is_mapped=True)
     assert type(found.contents.obj).__name__ == "mmap"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dealer.match import MatchSetup
 from dealer.match.events import LogLine
-from dealer.match.play import Play
+from dealer.match.match_play import Play
 from engine import Seat
 from protocol import parse_game_definition
 from tests.conformance.scripted import DATA, Script

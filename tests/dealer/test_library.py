@@ -21,7 +21,7 @@ import pytest
 
 import dealer
 from dealer.library import new_run
-from dealer.run.settings import validated
+from dealer.run.run_settings import validated
 from protocol import find_game, format_game_definition
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by

@@ -8,7 +8,7 @@ import pytest
 
 from bots.sdk.registry import builtin_names
 from dealer.run.plan import planned_contests, settle
-from dealer.run.settings import read_config, validated
+from dealer.run.run_settings import read_config, validated
 from tests.dealer.helpers import ROOT
 
 MEASURED_ELSEWHERE = {"cfr", "evolved", "lbr", "learner", "lp", "lp-mc", "mc"}

@@ -73,7 +73,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_table_of_a_kernel_can_be_kept() -> None:
     """Numba writes the address of an array that does not lie in one piece into the code, which then cannot be kept."""
     modules = [f"engine.kernels.{path.stem}" for path in Path(kernels.__path__[0]).glob("*.py")]
-    for name in (*modules, "bots.evolved.kernel", "bots.lp_mc.showdowns"):
+    for name in (*modules, "bots.evolved.kernel", "bots.lp_mc.drawn_showdowns"):
         tables = vars(importlib.import_module(name))
         for table, value in tables.items():
             if "njit" in tables and isinstance(value, np.ndarray):

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from dealer.cli.shell.command_options import takes_options
 from dealer.cli.shell.commands import ArenaCommand, ArenaGroup
 from dealer.cli.shell.console import Terminal
-from dealer.cli.shell.options import takes_options
 
 
 def application(commands: Iterable[str]) -> typer.Typer:

@@ -14,12 +14,12 @@ import typer
 from pydantic import ValidationError
 from typer.core import TyperCommand, TyperGroup
 
+from dealer.cli.shell.command_options import option_of
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.help import HELP_ENTRY, Entry, Page, page_text
-from dealer.cli.shell.options import option_of
 from dealer.cli.shell.streams import EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import CommandError, ConfigError, FolderTakenError
-from dealer.run.settings import problem_in_words
+from dealer.run.run_settings import problem_in_words
 from engine.errors import PortableError, quoted
 from engine.text import meant
 

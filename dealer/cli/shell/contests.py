@@ -18,24 +18,24 @@ from typing import Any, NoReturn, TypeAlias
 import typer
 
 from bots.workers import Workers
+from dealer.cli.shell.command_options import RunOptions, warning_text
 from dealer.cli.shell.computations import workers_from
 from dealer.cli.shell.console import Terminal, abort, check_writable, on_stop, write_file
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.options import RunOptions, warning_text
 from dealer.cli.shell.progress import LiveLine, showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import Run, new_run
-from dealer.reports.documents import result_document
-from dealer.reports.gate import junit_report
-from dealer.reports.sentences import expectation, rounded_up
+from dealer.reports.gate_report import junit_report
+from dealer.reports.result_documents import result_document
+from dealer.reports.result_sentences import expectation, rounded_up
 from dealer.run.bot_code import interrupting_bot_code
 from dealer.run.contest import Watch
 from dealer.run.ending import AwaitedPlayer, Outcome
 from dealer.run.plan import ContestPlan
 from dealer.run.results import AnyResult
-from dealer.run.settings import Command, RunSettings, read_config, user_defaults, validated
-from dealer.run.tournament import Progress
+from dealer.run.run_settings import Command, RunSettings, read_config, user_defaults, validated
+from dealer.run.tournament_run import Progress
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration

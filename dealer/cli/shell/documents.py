@@ -10,8 +10,8 @@ from typing import Annotated
 from rich.text import Text
 
 from bots.sdk.options import Wording
+from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal, check_new_file, write_file
-from dealer.cli.shell.options import Json
 from dealer.person.screen import Screen
 from logs.document import Document, HandGrid, Part, Particulars, Replay, Table
 from logs.document.plain import json_data, markdown

@@ -15,12 +15,12 @@ from dealer.cli.shell.contests import RunLine
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.library import new_run
-from dealer.reports.sentences import rounded_up
+from dealer.reports.result_sentences import rounded_up
 from dealer.run.ending import Outcome
 from dealer.run.plan import settle
 from dealer.run.results import ContestResult
-from dealer.run.settings import RunSettings, Score
-from dealer.run.tournament import Progress
+from dealer.run.run_settings import RunSettings, Score
+from dealer.run.tournament_run import Progress
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
 from logs.document import Document

@@ -18,7 +18,7 @@ from bots.sdk.options import Wording
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED
-from dealer.reports.runs import FOLDER, newest_runs
+from dealer.reports.run_lists import FOLDER, newest_runs
 from engine.errors import quoted
 from engine.text import count_of, meant
 from logs.errors import DamagedLogError, ExportError, LogProblem, UnknownGameError

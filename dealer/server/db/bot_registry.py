@@ -8,9 +8,9 @@ import time
 from collections.abc import Sequence
 
 from dealer.errors import ServerError
-from dealer.run.settings import BotSettings, adapter
+from dealer.run.run_settings import BotSettings, adapter
 from dealer.server.db.store import Store
-from dealer.server.settings import ServerGame
+from dealer.server.server_settings import ServerGame
 
 
 def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:

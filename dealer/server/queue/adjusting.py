@@ -21,7 +21,7 @@ from pathlib import Path
 
 from dealer.errors import StoreError
 from dealer.server.db.store import Store
-from dealer.server.settings import ServerSettings
+from dealer.server.server_settings import ServerSettings
 from dealer.table.loop import Changes
 from engine.holdem import has_usual_blinds
 

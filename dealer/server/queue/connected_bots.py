@@ -24,7 +24,7 @@ from dealer.server.accounts import User
 from dealer.server.db.bot_registry import enter_users_bot, last_seen, note_seen, owner_of, owner_of_name
 from dealer.server.db.store import Store
 from dealer.server.queue.jobs import ActiveJob, RunEnded, SeatOpen
-from dealer.server.settings import ServerSettings
+from dealer.server.server_settings import ServerSettings
 from dealer.table.players import NAME_RULE, is_name
 from engine.text import listed, printable
 from protocol.benchmark import OWN_SEAT

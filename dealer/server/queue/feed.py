@@ -21,7 +21,7 @@ from dealer.table.loop import Changes
 
 @dataclass(frozen=True, slots=True)
 class JobChanged:
-    """A job has come, or nothing is left of it; `state` is one of `dealer.server.db.runs.JobState`."""
+    """A job has come, or nothing is left of it; `state` is one of `dealer.server.db.run_changes.JobState`."""
 
     job: int
     user: str
@@ -31,7 +31,7 @@ class JobChanged:
 
 @dataclass(frozen=True, slots=True)
 class RunChanged:
-    """A run has started, gone on or ended; `state` is one of `dealer.server.db.runs.RunState`."""
+    """A run has started, gone on or ended; `state` is one of `dealer.server.db.run_changes.RunState`."""
 
     run: int
     job: int

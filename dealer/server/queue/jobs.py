@@ -17,14 +17,14 @@ from dealer.library import Run
 from dealer.match.faults import FaultPolicy
 from dealer.run.plan import number_of_seatings, settle
 from dealer.run.results import AnyResult
-from dealer.run.settings import Seating
+from dealer.run.run_settings import Seating
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState
-from dealer.server.db.runs import seconds_per_hand
+from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import Forecast, Limits, RunPlace, WaitingJob, forecast, never_fits
 from dealer.server.server_bots import run_config
-from dealer.server.settings import ServerGame, ServerSettings, most_deals, slot_of
+from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, slot_of
 from dealer.table.links import OpenSeat
 from engine import DealKey, Seed
 from logs.errors import StopRuleError

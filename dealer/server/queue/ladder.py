@@ -20,16 +20,16 @@ from typing import Final
 from bots.sdk.registry import is_builtin
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
-from dealer.run.settings import Seating
+from dealer.run.run_settings import Seating
 from dealer.server.accounts import User
-from dealer.server.db.crosstable import table_scores, write_ratings
+from dealer.server.db.counted_scores import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import Store
 from dealer.server.queue.connected_bots import ConnectedBots
 from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.feed import Feed, StandingsChanged
 from dealer.server.ratings import TableScores, fit_ratings, has_one_owner_twice
-from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, slot_of
+from dealer.server.server_settings import LadderSettings, ServerGame, ServerSettings, slot_of
 from dealer.table.loop import Changes
 from dealer.table.players import parse_player
 from logs.estimation import RunningMean, score_bounds

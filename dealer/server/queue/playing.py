@@ -24,18 +24,18 @@ from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.plan import ContestPlan
 from dealer.run.results import AnyResult, ContestResult
-from dealer.run.settings import read_config, validated
-from dealer.run.tournament import Progress
+from dealer.run.run_settings import read_config, validated
+from dealer.run.tournament_run import Progress
 from dealer.run.writers import read_faults
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, Match, RunSeat, RunState
-from dealer.server.db.runs import RunReport
+from dealer.server.db.run_changes import RunReport
 from dealer.server.db.store import Store
 from dealer.server.queue.connected_bots import BotHost, ConnectedBots
 from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen
 from dealer.server.ratings import why_unrated
 from dealer.server.server_bots import run_config
-from dealer.server.settings import ServerGame, ServerSettings, most_deals, player_name
+from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, player_name
 from engine import Seat
 from logs.estimation import Rate
 from logs.whole_file import write_whole

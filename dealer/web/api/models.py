@@ -1,7 +1,7 @@
 """What goes in and comes out besides the things that the server keeps, as models: they check what programs send.
 
-The things themselves are those of `dealer.server.db.records` and `dealer.server.db.crosstable`; together they describe
-the interface. Lists are pages of them.
+The things themselves are those of `dealer.server.db.records` and `dealer.server.db.counted_scores`; together they
+describe the interface. Lists are pages of them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from fastapi import Query
 from pydantic import AfterValidator, Field
 
 from dealer.match.faults import FaultPolicy
-from dealer.run.settings import Seating
+from dealer.run.run_settings import Seating
 from dealer.server.accounts import Scope
-from dealer.server.db.crosstable import Pair, Rating
+from dealer.server.db.counted_scores import Pair, Rating
 from dealer.server.db.records import Bot, Fault, Job, JobRequest, Match, Model, Run
 
 

@@ -30,7 +30,7 @@ from dealer.errors import WebError
 from dealer.server import access
 from dealer.server.access import Person, Visibility
 from dealer.server.accounts import Token, User
-from dealer.server.db import crosstable, records
+from dealer.server.db import counted_scores, records
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
 from dealer.server.queue.feed import Feed, FeedEvent
 from dealer.server.resources import removed_on
@@ -223,7 +223,7 @@ async def standings(
     caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
 ) -> models.Standings:
     """Ratings: the largest field first, and in it the highest first."""
-    found = crosstable.standings(parts.store, game_of(parts, game).name)
+    found = counted_scores.standings(parts.store, game_of(parts, game).name)
     return models.Standings(ratings=found[after:][:limit], after=_after(found, after + limit))
 
 
@@ -232,7 +232,7 @@ async def pairs(
     caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
 ) -> models.Pairs:
     """Pairs, or larger tables, of which something counts."""
-    found = crosstable.pairs(parts.store, game_of(parts, game))
+    found = counted_scores.pairs(parts.store, game_of(parts, game))
     return models.Pairs(pairs=found[after:][:limit], after=_after(found, after + limit))
 
 

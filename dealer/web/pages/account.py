@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
 from dealer.match.faults import line_text
-from dealer.run.settings import Seating
+from dealer.run.run_settings import Seating
 from dealer.server import access
 from dealer.server.access import Access
 from dealer.server.accounts import (
@@ -33,12 +33,12 @@ from dealer.server.accounts import (
     tokens_of,
 )
 from dealer.server.db import records
-from dealer.server.db.crosstable import standings
+from dealer.server.db.counted_scores import standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
 from dealer.server.queue.fair_queue import Forecast
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerGame
+from dealer.server.server_settings import ServerGame
 from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site

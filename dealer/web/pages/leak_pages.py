@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.reports.leaks import leaks_document
+from dealer.reports.leak_report import leaks_document
 from dealer.watching import WatchedContest
 from dealer.web.pages.shown_runs import Library, ShownRun, run_path
 from dealer.web.pages.views import contest_of, contest_path, hand_path, practice_facts, practice_path, read_run

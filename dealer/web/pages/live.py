@@ -31,7 +31,7 @@ from starlette.types import Receive, Scope, Send
 
 from dealer.errors import WebError
 from dealer.server.access import Access
-from dealer.server.settings import WebSettings
+from dealer.server.server_settings import WebSettings
 from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.pages.shown_runs import Counting, Library, ShownRun
 from dealer.web.pages.views import contest_of, hero_of, match_of, open_run, scores_document, table_now

@@ -19,12 +19,12 @@ from starlette.routing import BaseRoute, Route
 
 from bots.errors import StaleEntry, UnclearEntry
 from dealer.errors import DealerError, WebError
-from dealer.person.sentences import game_sentence
-from dealer.person.settings import HANDS, opponent_in
+from dealer.person.table_sentences import game_sentence
 from dealer.person.table_session import TableSession
+from dealer.person.table_settings import HANDS, opponent_in
 from dealer.server.access import Visibility, table_visibility
-from dealer.server.db.runs import TableRow
-from dealer.server.settings import ServerGame
+from dealer.server.db.run_changes import TableRow
+from dealer.server.server_settings import ServerGame
 from dealer.web.pages.views import table_values
 from dealer.web.security import form_number, read_form
 from dealer.web.site import Site

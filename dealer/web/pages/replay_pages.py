@@ -49,8 +49,8 @@ from logs.errors import LogsError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats import ExportOptions, file_stem
 from logs.hand_index import HandSummary
+from logs.hand_view import views_of
 from logs.record import HandRecord
-from logs.view import views_of
 
 _PAGE: Final = 100
 _CHOICES: Final = ("game", "bot", "user", "state")

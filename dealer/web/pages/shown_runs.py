@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from urllib.parse import quote, urlencode
 
 from dealer.errors import WebError
-from dealer.reports.runs import listed_run
+from dealer.reports.run_lists import listed_run
 from dealer.run.folder import CONFIG_NAME
 from dealer.server.access import Access, access_to
 from dealer.server.db import records

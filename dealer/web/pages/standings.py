@@ -20,11 +20,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.server.db import crosstable, records
-from dealer.server.db.crosstable import PairScore, Rating, worst_runs
+from dealer.server.db import counted_scores, records
+from dealer.server.db.counted_scores import PairScore, Rating, worst_runs
 from dealer.server.db.records import Bot, Run, RunState
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerGame
+from dealer.server.server_settings import ServerGame
 from dealer.web.pages.shown_runs import ServerLibrary, run_path, runs_table
 from dealer.web.pages.views import crosstable_note, table_now
 from dealer.web.security import whole_number
@@ -162,7 +162,7 @@ def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> tup
     """What is played now, the best bots of each game, and the last results."""
     games = []
     for game in server.settings.games:
-        ratings = crosstable.standings(server.store, game.name)
+        ratings = counted_scores.standings(server.store, game.name)
         best = replace(_ratings(game, ratings[:_BEST]), title=f"The best in {game.shown}")
         games.append((game, best.with_columns(range(len(best.columns) - 1)), len(ratings)))
     playing = records.runs(server.store, state=RunState.RUNNING, most=_RUNS_OF_THE_FRONT)
@@ -194,7 +194,7 @@ def _standings(server: ServerParts, game: ServerGame) -> Document:
     facts = [Fact("as JSON", (Link("ratings", f"{api}/standings"), Link("crosstable", f"{api}/pairs")), NAME)]
     if game.shown != game.name:
         facts.append(Fact("full name of the game", game.name, CODE))
-    ratings = crosstable.standings(server.store, game.name)
+    ratings = counted_scores.standings(server.store, game.name)
     if not ratings:
         request = Fact("request", Link("Have a contest played", "/account/request"), NAME)
         why = _LADDER_ONLY if server.settings.has_only_ladder else _WHAT_COUNTS
@@ -203,7 +203,7 @@ def _standings(server: ServerParts, game: ServerGame) -> Document:
     names = {rating.bot.version: _name(rating.bot) for rating in ratings}
     is_for_two = game.game.num_players == 2
     if not is_for_two:
-        facts.insert(0, Fact("tables", Link(crosstable.count_tables(server.store, game), _path("tables", game))))
+        facts.insert(0, Fact("tables", Link(counted_scores.count_tables(server.store, game), _path("tables", game))))
     met = _against(server, game, names) if is_for_two else _in_company(server, game, names)
     rows = [(name, *(met.get((version, other), "") for other in names)) for version, name in names.items()]
     columns = (Column("bot"), *(Column(name, "+,.0f") for name in names.values()))
@@ -220,7 +220,7 @@ def _bot(server: ServerParts, game: ServerGame, name: str) -> Document:
     versions = records.versions(server.store, game.name, name)
     if not versions:
         raise WebError(404, "There is no such bot in this game.")
-    rated = {rating.bot.version: rating for rating in crosstable.standings(server.store, game.name)}
+    rated = {rating.bot.version: rating for rating in counted_scores.standings(server.store, game.name)}
     rows = []
     for version in versions:
         rating = rated.get(version.version)
@@ -256,7 +256,7 @@ def _bot(server: ServerParts, game: ServerGame, name: str) -> Document:
 def _against(server: ServerParts, game: ServerGame, names: Mapping[int, str]) -> dict[tuple[int, int], Link]:
     """By version and opponent, what the one won from the other."""
     found = {}
-    for pair in crosstable.pairs(server.store, game):
+    for pair in counted_scores.pairs(server.store, game):
         path = f"{_path('pairs', game)}/{pair.id}"
         for mine, theirs in (pair.scores, pair.scores[::-1]):
             rate = _rate(mine, names.get(mine.version, "?"), names.get(theirs.version, "?"))
@@ -267,7 +267,7 @@ def _against(server: ServerParts, game: ServerGame, names: Mapping[int, str]) ->
 def _in_company(server: ServerParts, game: ServerGame, names: Mapping[int, str]) -> dict[tuple[int, int], Link]:
     """By version and another, what the one won at the tables at which the other sat too."""
     found = {}
-    for one in crosstable.companies(server.store, game):
+    for one in counted_scores.companies(server.store, game):
         name, other = names.get(one.version, "?"), names.get(one.other, "?")
         rate = _rate(one, name, "the others")
         path = f"{_path('tables', game)}?bot={one.version}&with={one.other}"
@@ -281,12 +281,12 @@ def _tables(
     """A page of tables, all or those of two bots, and the last of them if more follow."""
     met = None
     if bot is not None or other is not None:
-        companies = crosstable.companies(server.store, game)
+        companies = counted_scores.companies(server.store, game)
         met = next((one for one in companies if (one.version, one.other) == (bot, other)), None)
         if met is None:
             raise WebError(404, "These bots have not met at a table.")
     together = None if met is None else (met.version, met.other)
-    page = crosstable.tables(server.store, game, together=together, after=after, most=_TABLES_OF_A_PAGE + 1)
+    page = counted_scores.tables(server.store, game, together=together, after=after, most=_TABLES_OF_A_PAGE + 1)
     shown_here = page[:_TABLES_OF_A_PAGE]
     versions = {*(together or ()), *(score.version for pair in shown_here for score in pair.scores)}
     names = {version: _name_of(server, version) for version in versions}
@@ -314,7 +314,7 @@ def _tables(
 
 def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None) -> tuple[Document, str]:
     """A page of the runs of a pair, and the last of them if more follow."""
-    pair = crosstable.pair(server.store, game, number)
+    pair = counted_scores.pair(server.store, game, number)
     if pair is None:
         raise WebError(404, "There is no such pair.")
     rates = [_rate(score, _name_of(server, score.version), "the others") for score in pair.scores]

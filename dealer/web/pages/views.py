@@ -17,16 +17,16 @@ from dealer.errors import WebError
 from dealer.match.faults import Fault, line_text
 from dealer.person.entries import offers, size_offers, verb_of
 from dealer.person.seat import Scene, in_words
-from dealer.person.sentences import (
+from dealer.person.table_sentences import (
     game_sentence,
     reasons,
     result_sentence,
     score_remark,
     waiting_sentence,
 )
-from dealer.person.settings import HANDS, SEAT
 from dealer.person.table_session import TableSession
-from dealer.reports.documents import crosstable
+from dealer.person.table_settings import HANDS, SEAT
+from dealer.reports.result_documents import crosstable
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
 from dealer.run.writers import remedy_text
 from dealer.watching import WatchedContest, WatchedMatch, WatchedRun
@@ -41,8 +41,8 @@ from logs.document import CODE, NAME, Axis, Chart, Column, Document, Fact, Link,
 from logs.errors import LogsError, NoSuchHandError
 from logs.estimation import Estimate, Rate
 from logs.estimation.mean import chips_text
+from logs.hand_view import Acted, Dealt, HandView, views_of
 from logs.poker_table.faces import with_symbols
-from logs.view import Acted, Dealt, HandView, views_of
 from protocol.game_definition import short_name
 
 _PRACTICE: Final = "played as practice, with the same cards in every seating, the contest shows where your bot loses"

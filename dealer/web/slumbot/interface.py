@@ -33,9 +33,9 @@ from dealer.errors import DealerError, WebError
 from dealer.person.seat import Scene
 from dealer.person.table_session import TableSession
 from dealer.server.accounts import Passwords, RateLimit, User, hash_of
-from dealer.server.db.runs import TableRow
+from dealer.server.db.run_changes import TableRow
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerGame
+from dealer.server.server_settings import ServerGame
 from dealer.web.slumbot.luck import LuckCorrection
 from dealer.web.table_manager import TableManager, table_settings
 from dealer.web.visitor import visitor_of

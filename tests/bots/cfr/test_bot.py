@@ -10,8 +10,8 @@ import pytest
 from bots.baseline import RandomBot
 from bots.cfr.boards import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
-from bots.cfr.files import read_strategy
 from bots.cfr.lookup import LEFT, TreePosition, decided_at
+from bots.cfr.strategy_files import read_strategy
 from bots.errors import GameRefused
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from bots.cfr.files import read_strategy
-from bots.cfr.settings import CfrSettings
+from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import TrainingPlan, plan_training, train
+from bots.cfr.training_settings import CfrSettings
 from bots.errors import BotFileError, SolvingError
 from bots.workers import Workers, cluster_workers
 from tests.bots.cfr.drawn import random_hands, random_tables

@@ -22,7 +22,7 @@ from bots.cfr.features import (
     squared_strengths,
     turn_features,
 )
-from bots.cfr.files import read_strategy
+from bots.cfr.strategy_files import read_strategy
 from engine import rank_hand
 from tests.bots.cfr.drawn import random_hands
 

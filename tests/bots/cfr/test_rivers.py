@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
-from bots.cfr.files import read_strategy
 from bots.cfr.lookup import lower_chance, narrowed, ranges
 from bots.cfr.rivers import OWN_SPREAD, SPREAD, River, Rivers
+from bots.cfr.strategy_files import read_strategy
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree, read_sizes
 from bots.sdk.view import View
 from bots.solving.equilibria import LinearProgram

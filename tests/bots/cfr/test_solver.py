@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.bot import SHIPPED
 from bots.cfr.deals import AllBoards, BoardArrays, DrawnBoards, TreeArrays, new_work
-from bots.cfr.files import read_strategy
 from bots.cfr.solver import Discounts, Solver, exploitability, size_of, tree_arrays, values
+from bots.cfr.strategy_files import read_strategy
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, Sizes, betting_tree, read_sizes
 from bots.cfr.walk import walk
 from bots.solving.engine_games import small_game

@@ -14,9 +14,9 @@ import pytest
 
 from bots.artifact import read_artifact
 from bots.cfr.bot import CfrBot
-from bots.cfr.files import read_strategy
-from bots.cfr.settings import CfrSettings
+from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import CHECKPOINT, CHECKPOINT_KIND, STRATEGY, plan_training, train
+from bots.cfr.training_settings import CfrSettings
 from bots.errors import BotFileError, SolvingError
 from bots.solving.engine_games import small_game
 from bots.solving.sequence_form import expected_values, sequence_form
@@ -111,7 +111,7 @@ def test_a_no_limit_training_records_its_sizes(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_killed_training_comes_to_the_same_strategy(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from bots.cfr.settings import CfrSettings; "
+        "import sys; from pathlib import Path; from bots.cfr.training_settings import CfrSettings; "
         "from bots.cfr.training import *; "
         "train(plan_training(CfrSettings(game='leduc', losses=0.0)), Path(sys.argv[1]), "
         "iterations=int(sys.argv[2]), save_every_s=0)"

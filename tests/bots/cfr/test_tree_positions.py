@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bots.cfr.bot import CfrBot
 from bots.cfr.deals import AllBoards
-from bots.cfr.files import write_strategy
 from bots.cfr.lookup import lower_chance
+from bots.cfr.strategy_files import write_strategy
 from bots.cfr.tree import DECISION, ROUND_SIZES, BettingTree, betting_tree, read_sizes
 from bots.sdk.view import View
 from engine import CALL, Action, ActionKind, BettingState, betting_start

@@ -70,7 +70,7 @@ def test_all_options_as_the_slow_twin(round_: int, weakest: str, batches: int) -
 @pytest.mark.slow
 @pytest.mark.parametrize(("board", "round_"), [("", 0), ("2h7dTc", 1), ("2h7dTcJs", 2), ("2h7dTcJs3s", 3)])
 def test_with_all_hands_the_share_is_the_exact_equity(board: str, round_: int) -> None:
-    from bots.lp_mc.showdowns import count_shares, holdings_by_strength
+    from bots.lp_mc.drawn_showdowns import count_shares, holdings_by_strength
 
     hole, cards = parse_cards("AhKd"), parse_cards(board) if board else ()
     trials, batches = 1_000_000, 100

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.reports.leaks import divergence_in_words, sentences_of
+from dealer.reports.leak_report import divergence_in_words, sentences_of
 from logs.hand_source import find
 from logs.leaks import all_leaks_of, deals_in, leaks_of
 from tests.dealer.cli.conftest import Arena

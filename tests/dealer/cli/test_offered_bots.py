@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server.settings import bots_for
+from dealer.server.server_settings import bots_for
 from protocol import find_game, shipped_games
 from tests.dealer.cli.conftest import Arena
 

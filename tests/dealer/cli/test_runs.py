@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.reports.runs import ListedRun, runs_document, runs_table
+from dealer.reports.run_lists import ListedRun, runs_document, runs_table
 from logs.document import Table
 from logs.document.terminal import table_lines
 from logs.estimation import Rate

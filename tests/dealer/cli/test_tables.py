@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dealer.cli.shell.documents import show_document
-from dealer.reports.documents import contest_document
+from dealer.reports.result_documents import contest_document
 from dealer.run.results import ContestResult
 from logs.document import CODE, TEXT, Column, Table, Tone, Toned
 from logs.document.terminal import table_lines, wrapped

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from dealer.doctor import examination
 from dealer.doctor.dialogue import Dialogue, OnEvent
 from dealer.doctor.examination import Exit
-from dealer.doctor.report import Examination
+from dealer.doctor.findings import Examination
 from dealer.doctor.situations import DoctorSettings
 from dealer.match import Phase
 from dealer.match.causes import NotStarted, StartProblem

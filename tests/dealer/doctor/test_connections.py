@@ -11,8 +11,8 @@ import threading
 import pytest
 
 from dealer.doctor.examination import ExaminedBot, examine
+from dealer.doctor.findings import Examination
 from dealer.doctor.judge import Kind
-from dealer.doctor.report import Examination
 from dealer.doctor.situations import DoctorSettings
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dealer.doctor.dialogue import MOST_LINES, Dialogue
+from dealer.doctor.findings import Examination
 from dealer.doctor.judge import Kind
-from dealer.doctor.report import Examination
 from dealer.match import LineReceived, LineSent
 from engine import Seat
 from tests.dealer.doctor.local_host import LocalHost, LocalVisit, examined

@@ -9,14 +9,14 @@ from functools import cache
 import pytest
 
 from dealer.cli.shell.documents import show_document
-from dealer.doctor.judge import Kind, Severity
-from dealer.doctor.report import (
+from dealer.doctor.findings import (
     SCHEMA_VERSION,
     DoctorReport,
     doctor_document,
     printable,
     situations_document,
 )
+from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.situations import SITUATIONS
 from logs.document import Document
 from tests.dealer.cli.conftest import window

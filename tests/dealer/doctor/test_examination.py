@@ -9,8 +9,8 @@ import pytest
 
 from dealer.doctor.dialogue import Dialogue
 from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Exit
+from dealer.doctor.findings import Examination, SituationState, junit_of
 from dealer.doctor.judge import Kind, Severity
-from dealer.doctor.report import Examination, SituationState, junit_of
 from dealer.doctor.situations import SITUATIONS, Situation
 from dealer.match.causes import StartProblem
 from engine import BettingState

@@ -6,8 +6,8 @@ import pytest
 
 from bots.sdk.conversation import Conversation
 from bots.sdk.registry import make_bot
+from dealer.doctor.findings import SituationState
 from dealer.doctor.judge import Kind, Severity
-from dealer.doctor.report import SituationState
 from engine import Game
 from protocol import parse_game_definition
 from tests.dealer.doctor.local_host import examine

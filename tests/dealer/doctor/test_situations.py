@@ -7,7 +7,7 @@ import random
 import pytest
 
 from dealer.doctor import situations as opponents
-from dealer.doctor.report import SituationState
+from dealer.doctor.findings import SituationState
 from dealer.doctor.situations import (
     SITUATIONS,
     DoctorSettings,

@@ -23,7 +23,7 @@ from dealer.joining.connection import JoinSettings
 from dealer.library import play
 from dealer.server.accounts import Scope, add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.settings import ServerSettings, read_toml_settings
+from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from dealer.web.server_site import server_site

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dealer.server.settings import read_toml_settings
+from dealer.server.server_settings import read_toml_settings
 from tests.dealer.helpers import ARENA, program_env
 from tests.dealer.server.servers import rows
 from tests.scripts import script

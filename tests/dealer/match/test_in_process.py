@@ -21,15 +21,15 @@ from bots.sdk.view import View
 from dealer.match import EarlierHands, Match
 from dealer.match.causes import NobodyLeft, NotWritten, OutOfTime
 from dealer.match.clocks import Limit
+from dealer.match.ending_sentences import sentence_of
 from dealer.match.events import ActionPlayed, Event, HandFinished, HandStarted, MatchEnded, MatchStarted, Watcher
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.in_process import InProcessMatch
-from dealer.match.sentences import sentence_of
 from dealer.match.setup import MatchSetup, Phase
 from dealer.reference.command import failure_text
+from dealer.run.match_files import MatchFiles, RecordPlan
 from dealer.run.match_run import TcpRun
 from dealer.run.plan import MatchPlan
-from dealer.run.record import MatchFiles, RecordPlan
 from dealer.run.writers import LogWriter
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player

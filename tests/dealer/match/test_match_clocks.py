@@ -21,7 +21,7 @@ HUGE = 2**63
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.play.time", clock)
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
     return clock
 
 

@@ -173,7 +173,7 @@ def test_who_leaves_while_the_match_holds_is_missed_when_he_is_next_to_act() -> 
 
 def test_nobodys_time_runs_while_the_match_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.play.time", clock)
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
     clocks = limits(response_s=2, hand_s=3, per_hand_s=1)
     board = Board(setup_of(game("kuhn"), 4, limits=clocks), wants_lines=False)
     board.match.play_until(2)
@@ -291,7 +291,7 @@ def test_a_slice_goes_on_with_its_own_numbers() -> None:
 
 def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.play.time", clock)
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
     setup = setup_of(game("kuhn"), 4, limits=limits(per_hand_s=1))
     board = Board(setup, progress=EarlierHands(2, (), (3_999_999, 0))).connect_all()
     clock.pass_s(0.000002)
@@ -302,7 +302,7 @@ def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_dealers_own_time_is_counted_from_answer_to_question(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.play.time", clock)
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
     board = Board(setup_of(game("kuhn"), 2), wants_lines=False)
     board.connect(0, b"")
     write = board.writer(1)

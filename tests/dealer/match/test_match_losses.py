@@ -273,7 +273,7 @@ def _stuck(on_fault: FaultPolicy = FaultPolicy.RESTART, **options: Any) -> Board
 
 def test_nobodys_time_runs_while_somebody_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.play.time", clock)
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
     board = _stuck()
     assert board.match.deadline_ns is None
     clock.pass_s(1000)
@@ -581,7 +581,7 @@ def test_the_others_see_the_hands_that_nobody_waits_for() -> None:
 def test_time_waited_in_vain_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The match grants 3 s per hand, 9 s in all: two silences of 4 s leave 1 s, the third is the last."""
     clock = Clock()
-    monkeypatch.setattr("dealer.match.play.time", clock)
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
     board = Board(setup_for("kuhn", FaultPolicy.RESTART, limits=limits(response_s=4, per_hand_s=3))).connect_all()
     finals = []
     for _ in range(3):
@@ -596,7 +596,7 @@ def test_time_waited_in_vain_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_player_started_again_has_the_whole_time_for_a_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.play.time", clock)
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
     board = Board(setup_for("leduc", FaultPolicy.RESTART, limits=limits(response_s=4, hand_s=4))).connect_all()
     first = board.asked
     for _ in range(2):
@@ -635,7 +635,7 @@ def test_a_flood_of_junk_is_a_flood_and_the_answer_after_junk_is_charged_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.play.time", clock)
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
     junk = b"what?\r\n" * MOST_IDLE_LINES
     board = Board(setup_for("kuhn", FaultPolicy.RESTART, limits=limits(response_s=4, hand_s=4))).connect_all()
     clock.pass_s(1.5)
@@ -660,7 +660,7 @@ def test_a_player_that_connects_again_by_itself_is_asked_again_and_its_time_runs
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.play.time", clock)
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
     board = Board(setup_for("kuhn", FaultPolicy.END, limits=limits(response_s=4, hand_s=5))).connect_all()
     question = board.match.question
     assert question == (0, 0, clock.now_ns)

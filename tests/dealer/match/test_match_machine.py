@@ -34,7 +34,7 @@ class Disturbed(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self._patch = patch("dealer.match.play.time", self.clock)
+        self._patch = patch("dealer.match.match_play.time", self.clock)
         self._patch.start()
         self.silent: set[int] = set()
         """Seats whose connection has ended."""

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from dealer.person.terminal import Entries
+from dealer.person.terminal_table import Entries
 
 
 def entries(data: bytes) -> list[str]:

@@ -18,8 +18,8 @@ from rich.console import Console
 
 from dealer.person.screen import Screen
 from dealer.person.seat import MatchScore, Scene
-from dealer.person.sentences import game_sentence, result_sentence
-from dealer.person.terminal import (
+from dealer.person.table_sentences import game_sentence, result_sentence
+from dealer.person.terminal_table import (
     show_again,
     show_event,
     show_heading,

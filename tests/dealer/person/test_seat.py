@@ -15,7 +15,7 @@ from dealer.person.seat import HumanSeat, Scene, in_words
 from engine import CALL, FOLD, RAISE, Hand, Position, Seat, deals
 from logs.estimation import AnyTimeMean, score_bounds
 from logs.hand_source import find
-from logs.view import Moved
+from logs.hand_view import Moved
 from protocol import LocalProtocolError, find_game, format_action, shipped_games
 from tests.dealer.person.scenes import NAMES, scene_of, seat_in
 from tests.engine.strategies import random_action

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dealer.reports.sentences import contest_sentence
+from dealer.reports.result_sentences import contest_sentence
 from dealer.reports.summary import standings_of
 from logs.estimation import (
     TAIL_95,

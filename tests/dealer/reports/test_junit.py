@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from dealer.reports.gate import junit_case, junit_report
+from dealer.reports.gate_report import junit_case, junit_report
 from tests.dealer.results_of import contest, player
 
 

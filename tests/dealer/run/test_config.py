@@ -15,7 +15,7 @@ from bots.sdk.options import options_of
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 from dealer.run.plan import settle
-from dealer.run.settings import BotSettings, RunSettings, read_config, validated
+from dealer.run.run_settings import BotSettings, RunSettings, read_config, validated
 from dealer.table.launcher import command_of
 from tests.programs import KUHN
 from tests.scripts import script

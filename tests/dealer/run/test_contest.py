@@ -13,14 +13,14 @@ from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, StrayConnection, VersionDiffers
 from dealer.match.faults import FaultPolicy, StrayProblem
-from dealer.reports.sentences import expectation
+from dealer.reports.result_sentences import expectation
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, MatchEvent
+from dealer.run.match_files import RecordPlan
 from dealer.run.plan import ContestPlan, number_of_seatings, settle
-from dealer.run.record import RecordPlan
 from dealer.run.results import ContestResult
-from dealer.run.settings import Score, Seating, validated
-from dealer.run.tournament import Progress, Tournament, progress_of
+from dealer.run.run_settings import Score, Seating, validated
+from dealer.run.tournament_run import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from engine import Seat
 from logs.acpc_log.reader import read_log

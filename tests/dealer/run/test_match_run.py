@@ -22,11 +22,11 @@ from dealer.match import MatchSetup
 from dealer.match.clocks import TimeLimits
 from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
-from dealer.reports.sentences import fault_phrase
+from dealer.reports.result_sentences import fault_phrase
+from dealer.run.match_files import MatchFiles, RecordPlan
 from dealer.run.match_run import TcpRun
 from dealer.run.plan import Listening, MatchPlan
-from dealer.run.record import MatchFiles, RecordPlan
-from dealer.run.resume import recover_match
+from dealer.run.recovery import recover_match
 from dealer.table.launcher import BotProcess
 from dealer.table.loop import MatchLoop, new_event_loop
 from dealer.table.players import parse_player

@@ -11,7 +11,7 @@ import pytest
 
 from dealer.errors import ConfigError
 from dealer.run.plan import ContestPlan, planned_contests, repeatable, settle
-from dealer.run.settings import Seating, read_config, validated
+from dealer.run.run_settings import Seating, read_config, validated
 from engine import DealKey
 from logs.estimation import IntervalWidth
 from protocol import find_game, format_game_definition

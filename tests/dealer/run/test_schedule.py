@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.run.plan import number_of_seatings, pairings, seatings, slots
-from dealer.run.settings import Format, Seating
+from dealer.run.run_settings import Format, Seating
 
 
 @pytest.mark.parametrize("players", range(2, 7))

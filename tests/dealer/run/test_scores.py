@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.run.plan import Slot, slots
+from dealer.run.run_settings import Seating
 from dealer.run.scores import Scores
-from dealer.run.settings import Seating
 from engine import Game
 from logs.estimation import RunningMean
 from protocol import find_game

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dealer.match.events import FaultSeen
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
-from dealer.run.record import MatchFiles, RecordPlan
+from dealer.run.match_files import MatchFiles, RecordPlan
 from dealer.run.writers import LogWriter, TransactionWriter, format_fault, parse_fault, read_faults
 from engine import CALL, RAISE, Seat, raise_to
 from logs.acpc_log.reader import read_log

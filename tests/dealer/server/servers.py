@@ -26,7 +26,7 @@ from dealer.server.accounts import GuessLimit
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import Started, WebFace, serve
-from dealer.server.settings import ServerSettings
+from dealer.server.server_settings import ServerSettings
 from dealer.table.links import Link, OpenSeat
 from dealer.table.loop import new_event_loop
 from protocol import find_game, format_game_definition

@@ -24,18 +24,18 @@ from starlette.routing import Mount, Route, WebSocketRoute
 
 import dealer.library
 from dealer.library import new_run
+from dealer.match.ending_sentences import process_sentences
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.match.sentences import process_sentences
-from dealer.person.settings import table_config
+from dealer.person.table_settings import table_config
 from dealer.run.folder import RESULT_NAME
-from dealer.run.settings import BotSettings, Seating
+from dealer.run.run_settings import BotSettings, Seating
 from dealer.run.writers import format_fault
 from dealer.server.access import Person, Visibility, access_to, visibility_of
 from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token, add_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
-from dealer.server.db.runs import RunReport, add_job, add_table, begin_run, close_table, end_job, end_run
+from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, close_table, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.hosting import Hosting, Line
 from dealer.server.queue.feed import JobChanged

@@ -12,15 +12,15 @@ import pytest
 
 from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
-from dealer.run.settings import Seating
+from dealer.run.run_settings import Seating
 from dealer.server.accounts import User, add_user
-from dealer.server.db import crosstable, records
+from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobRequest, JobState, RunState
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.queue.feed import JobChanged, RunChanged, StandingsChanged
 from dealer.server.queue.jobs import SeatOpen
+from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.server.service import Service
-from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from engine import DealKey, derived_seed
 from logs.acpc_log.reader import check_deals
@@ -140,13 +140,13 @@ def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
         assert [match.hands for match in records.matches(service.store, found[0].id)] == [30, 30, 30]
         game = service.settings.game("kuhn3")
         assert game is not None
-        (pair,) = crosstable.pairs(service.store, game)
+        (pair,) = counted_scores.pairs(service.store, game)
         assert (pair.runs, pair.duplicates, pair.hands) == (2, 60, 180)
         scores = [records.duplicate_scores(service.store, run.id, 0) for run in found]
         assert pair.scores[0].mbb_per_game == pytest.approx((sum(scores[0]) + sum(scores[1])) / 60)
-        assert crosstable.pair(service.store, game, pair.id) == pair
-        await until(service, lambda: len(crosstable.standings(service.store, "kuhn3")) == 3)
-        assert {rating.is_provisional for rating in crosstable.standings(service.store, "kuhn3")} == {True}
+        assert counted_scores.pair(service.store, game, pair.id) == pair
+        await until(service, lambda: len(counted_scores.standings(service.store, "kuhn3")) == 3)
+        assert {rating.is_provisional for rating in counted_scores.standings(service.store, "kuhn3")} == {True}
 
     play(talk)
 
@@ -169,7 +169,7 @@ def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, objec
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, job=row.id)
         assert (run.state, run.is_rated) == (RunState.FINISHED, False)
-        assert crosstable.pairs(service.store, service.settings.games[1]) == ()
+        assert counted_scores.pairs(service.store, service.settings.games[1]) == ()
 
     play(talk)
 
@@ -258,7 +258,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
         hands_played = [match.hands for match in records.matches(service.store, run.id)]
         assert run.duplicates == sum(hands // 2 for hands in hands_played)
         assert run.seats[0].chips == -(run.seats[1].chips or 0.0)
-        (pair,) = crosstable.pairs(service.store, service.settings.games[1])
+        (pair,) = counted_scores.pairs(service.store, service.settings.games[1])
         assert pair.duplicates == run.duplicates == len(records.duplicate_scores(service.store, run.id, 0))
 
     play(talk)

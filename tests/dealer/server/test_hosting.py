@@ -14,14 +14,14 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from dealer.run.settings import Seating
+from dealer.run.run_settings import Seating
 from dealer.server.access import Person, Visibility, visibility_of
 from dealer.server.accounts import User, add_token, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest, JobState, RunState, new_job
-from dealer.server.db.runs import RunReport, add_job, add_table, begin_run, end_run
+from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.settings import ServerSettings, read_toml_settings
+from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.web import serving
 from dealer.web.server_site import server_site

@@ -19,11 +19,11 @@ import pytest
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.match.faults import FaultPolicy
 from dealer.run.plan import number_of_seatings
-from dealer.run.settings import Seating
+from dealer.run.run_settings import Seating
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest
-from dealer.server.db.runs import add_job
+from dealer.server.db.run_changes import add_job
 from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env

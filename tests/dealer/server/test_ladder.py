@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from dealer.server.accounts import User
-from dealer.server.db import crosstable, records
+from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobKind, JobRequest, RunState
 from dealer.server.queue.fair_queue import Limits, RunPlace, WaitingJob, has_idle_room, in_the_way, next_job
+from dealer.server.server_settings import ServerSettings
 from dealer.server.service import Service
-from dealer.server.settings import ServerSettings
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
 
@@ -42,7 +42,7 @@ def settings(width: float, most: int = 1) -> ServerSettings:
 
 
 def widths(service: Service) -> list[float]:
-    found = crosstable.pairs(service.store, service.settings.games[0])
+    found = counted_scores.pairs(service.store, service.settings.games[0])
     return [max(score.half_width_95 or math.inf for score in pair.scores) for pair in found]
 
 
@@ -53,8 +53,8 @@ def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
         await until_idle(service)
         runs = records.runs(service.store, most=1000)
         assert {(run.user, run.state, run.duplicates) for run in runs} == {("ladder", RunState.FINISHED, 200)}
-        assert len(runs) == sum(pair.runs for pair in crosstable.pairs(service.store, service.settings.games[0]))
-        played = [pair.duplicates for pair in crosstable.pairs(service.store, service.settings.games[0])]
+        assert len(runs) == sum(pair.runs for pair in counted_scores.pairs(service.store, service.settings.games[0]))
+        played = [pair.duplicates for pair in counted_scores.pairs(service.store, service.settings.games[0])]
         assert min(played) >= 200
         assert len({job.kind for job in records.jobs(service.store)} - {JobKind.LADDER}) == 0
         # A bot that comes and may climb is played, too; one that may not is left alone.
@@ -64,7 +64,7 @@ def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
         await until(service, lambda: len(widths(service)) == 6)
         versions = {
             score.version
-            for pair in crosstable.pairs(service.store, service.settings.games[0])
+            for pair in counted_scores.pairs(service.store, service.settings.games[0])
             for score in pair.scores
         }
         assert guest.versions["two"] in versions

@@ -16,12 +16,12 @@ import pytest
 
 from dealer.server.accounts import add_user
 from dealer.server.db.records import RunState
-from dealer.server.db.runs import seconds_per_hand
+from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.queue.playing import Watchers
 from dealer.server.resources import Disk, has_too_few, raise_limit, without_flood
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerSettings, WebSettings, default_settings
+from dealer.server.server_settings import ServerSettings, WebSettings, default_settings
 from logs.whole_file import LineFile
 from tests.bench.filled import fill
 from tests.dealer.helpers import PATIENCE_S

@@ -10,25 +10,25 @@ from pathlib import Path
 import pytest
 
 from dealer.server.accounts import add_user
-from dealer.server.db import crosstable, records
-from dealer.server.db.crosstable import worst_runs
+from dealer.server.db import counted_scores, records
+from dealer.server.db.counted_scores import worst_runs
 from dealer.server.db.records import JobState, RunState
-from dealer.server.db.runs import seconds_per_hand
+from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
-from dealer.server.settings import ServerGame, default_settings
+from dealer.server.server_settings import ServerGame, default_settings
 from tests.bench.filled import enter_ratings, fill
 
 
 def questions(store: Store, game: ServerGame, runs: int) -> dict[str, Callable[[], object]]:
     """What pages ask."""
-    pair = crosstable.pair(store, game, 7)
+    pair = counted_scores.pair(store, game, 7)
     assert pair is not None
     versions = [score.version for score in pair.scores]
     middle = worst_runs(store, 7, versions[0], most=pair.runs)[pair.runs // 2].id
     return {
-        "standings": lambda: crosstable.standings(store, game.name),
-        "crosstable": lambda: crosstable.pairs(store, game),
-        "a pair": lambda: crosstable.pair(store, game, 7),
+        "standings": lambda: counted_scores.standings(store, game.name),
+        "crosstable": lambda: counted_scores.pairs(store, game),
+        "a pair": lambda: counted_scores.pair(store, game, 7),
         "runs of a pair": lambda: records.runs(store, pair=7),
         "the worst runs of a pair": lambda: worst_runs(store, 7, versions[0]),
         "the worst runs of a pair, a page in the middle": lambda: worst_runs(store, 7, versions[0], after=middle),
@@ -88,7 +88,7 @@ def test_no_question_looks_at_all_runs(tmp_path: Path) -> None:
 
 def test_the_runs_of_a_pair_come_page_by_page_the_worst_first(tmp_path: Path) -> None:
     with filled(tmp_path, 190 * 9) as (store, game):
-        pair = crosstable.pair(store, game, 7)
+        pair = counted_scores.pair(store, game, 7)
         assert pair is not None
         for score in pair.scores:
             everything = records.runs(store, pair=7, most=100)

@@ -10,9 +10,9 @@ import pytest
 from dealer.errors import ServerError
 from dealer.run.folder import lock_run
 from dealer.server.accounts import Accounts, User, add_token, set_password
-from dealer.server.db import crosstable, records
+from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobRequest
-from dealer.server.db.runs import RESULT_TABLES
+from dealer.server.db.run_changes import RESULT_TABLES
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.server import reset_results
 from dealer.server.service import Service
@@ -46,11 +46,11 @@ def test_results_go_and_users_tokens_and_bots_stay() -> None:
         ):
             row, _ = await service.submit(ann, request)
             await until(service, lambda number=row.id: is_over(service, number))  # type: ignore[misc]
-        await until(service, lambda: all(crosstable.standings(service.store, game) for game in ("two", "kuhn3")))
+        await until(service, lambda: all(counted_scores.standings(service.store, game) for game in ("two", "kuhn3")))
 
     async def after(service: Service, ann: User) -> None:
         assert Accounts(service.store).find("ann", given[0]) == ann
-        assert crosstable.pairs(service.store, service.settings.games[1]) == ()
+        assert counted_scores.pairs(service.store, service.settings.games[1]) == ()
         bot = await service.enter(ann, offer("eve", "v1", ("two",)), Host())
         assert [one.version for one in records.versions(service.store, "two", "eve")] == [bot.versions["two"]]
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), deals=20))

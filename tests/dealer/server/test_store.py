@@ -15,7 +15,7 @@ from dealer.errors import StoreError
 from dealer.server.accounts import Accounts, GuessLimit, User, add_token, add_user, revoke_tokens
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest, RunSeat, RunState
-from dealer.server.db.runs import RunReport, add_job, begin_run, end_run
+from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_run
 from dealer.server.db.store import MIGRATIONS, Store, back_up
 from engine import DealKey
 

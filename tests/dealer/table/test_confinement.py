@@ -14,8 +14,8 @@ import pytest
 
 from dealer.errors import ConfigError
 from dealer.run.plan import settle
-from dealer.run.settings import validated
-from dealer.server.settings import read_toml_settings
+from dealer.run.run_settings import validated
+from dealer.server.server_settings import read_toml_settings
 from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess
 from dealer.table.players import parse_player

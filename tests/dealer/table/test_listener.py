@@ -15,9 +15,9 @@ import pytest
 
 from dealer.errors import ListenError
 from dealer.match import Phase
+from dealer.match.ending_sentences import stray_sentence
 from dealer.match.events import StrayConnection
 from dealer.match.faults import FaultKind, StrayProblem
-from dealer.match.sentences import stray_sentence
 from dealer.table import listener as doors
 from dealer.table.listener import LOOPBACK, Listener, reachable_at
 from engine import Seat

@@ -11,7 +11,7 @@ import pytest
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError
 from dealer.run.plan import settle
-from dealer.run.settings import validated
+from dealer.run.run_settings import validated
 from dealer.table.players import Player, PlayerKind, parse_player, unique_names
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="file modes of Unix")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from dealer.server.settings import ServerSettings
+from dealer.server.server_settings import ServerSettings
 from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
 from tests.dealer.helpers import PATIENCE_S

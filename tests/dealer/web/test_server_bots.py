@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from dealer.errors import ServerError
-from dealer.run.settings import read_config, validated
+from dealer.run.run_settings import read_config, validated
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.resources import make_private
 from dealer.server.server_bots import confine_again
-from dealer.server.settings import ServerSettings, WebSettings, read_toml_settings
+from dealer.server.server_settings import ServerSettings, WebSettings, read_toml_settings
 from dealer.web.slumbot.luck import LuckCorrection
 from tests.dealer.web.pages.test_play_pages import sit_down
 from tests.dealer.web.visits import PATIENCE_S, Visit, visit

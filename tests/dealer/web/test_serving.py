@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from dealer.errors import ConfigError, ListenError
-from dealer.server.settings import read_toml_settings
+from dealer.server.server_settings import read_toml_settings
 from dealer.web import serving
 from tests.dealer.web.visits import Visit, small_house, visit, with_web
 

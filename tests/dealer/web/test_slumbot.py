@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from dealer.run.settings import BotSettings
-from dealer.server import settings as configured
-from dealer.server.settings import ServerSettings
+from dealer.run.run_settings import BotSettings
+from dealer.server import server_settings as configured
+from dealer.server.server_settings import ServerSettings
 from dealer.web.slumbot.interface import SlumbotSessions, server_bots
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import Game

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from dealer.run.settings import BotSettings
+from dealer.run.run_settings import BotSettings
 from dealer.server import accounts as passwords
 from dealer.server.accounts import GuessLimit, add_user, set_password
 from dealer.server.db.store import DATABASE_NAME, Store

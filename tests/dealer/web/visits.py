@@ -14,7 +14,7 @@ import httpx2
 from dealer.server.accounts import GuessLimit, add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.server import WebFace
-from dealer.server.settings import ServerGame, ServerSettings, WebSettings, bots_for
+from dealer.server.server_settings import ServerGame, ServerSettings, WebSettings, bots_for
 from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
 from protocol import find_game

@@ -11,7 +11,7 @@ from rich.console import Console
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.contests import RunLine, status_line
 from dealer.run.ending import AwaitedPlayer, Wait
-from dealer.run.tournament import Progress
+from dealer.run.tournament_run import Progress
 from logs.estimation import Rate
 
 START = Progress(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.reports.sentences import rounded_up
+from dealer.reports.result_sentences import rounded_up
 from logs.estimation import IntervalWidth, Monitor, score_bounds
 from protocol import find_game
 from tests.dealer.cli.conftest import Arena

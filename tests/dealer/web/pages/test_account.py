@@ -16,7 +16,7 @@ from dealer.server.accounts import Accounts, Scope, User, add_user, tokens_of
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import JobRequest, JobState, Match, RunSeat, RunState, new_job
-from dealer.server.db.runs import RunReport, add_job, begin_run, end_job, end_run
+from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
 from engine import Seat
 from tests.dealer.helpers import PATIENCE_S

@@ -10,7 +10,7 @@ import pytest
 from markupsafe import escape
 
 from dealer.joining.client import JoinedServer
-from dealer.reports.leaks import divergence_in_words, sentences_of
+from dealer.reports.leak_report import divergence_in_words, sentences_of
 from dealer.server.access import Access
 from dealer.watching import WatchedRun
 from dealer.web.pages import leak_pages

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dealer.server import resources
-from dealer.server.settings import WebSettings
+from dealer.server.server_settings import WebSettings
 from tests.dealer.web.pages.test_standings import finished, submit
 from tests.dealer.web.visits import Visit, small_house, visit
 

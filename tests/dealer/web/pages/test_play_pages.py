@@ -15,7 +15,7 @@ import pytest
 
 from dealer.server.db.records import run as run_record
 from dealer.server.db.records import runs
-from dealer.server.db.runs import open_tables
+from dealer.server.db.run_changes import open_tables
 from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey
 from logs.acpc_log.reader import check_deals

@@ -18,7 +18,7 @@ from dealer.watching import WatchedRun
 from dealer.web.pages import shown_runs
 from engine import DealKey, Seed
 from logs.acpc_log.reader import read_log
-from logs.view import views_of
+from logs.hand_view import views_of
 from tests.dealer.helpers import ROOT
 from tests.dealer.web.browsing import browsing, interrupted, links, played
 

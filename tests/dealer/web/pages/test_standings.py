@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dealer.server.settings import ServerGame, bots_for
+from dealer.server.server_settings import ServerGame, bots_for
 from protocol import find_game
 from tests.dealer.web.browsing import links
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
@@ -77,7 +77,7 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
 
 
 def test_a_bot_has_a_page_before_its_opponents_are_rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.web.pages.standings.crosstable.standings", lambda store, game: [])
+    monkeypatch.setattr("dealer.web.pages.standings.counted_scores.standings", lambda store, game: [])
     _, game = find_game("kuhn")
     bots = bots_for(game, ("random", "calling", "folding"))
     settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots),))

@@ -15,7 +15,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.queue.connected_bots import TableSeats
 from dealer.server.queue.jobs import ActiveJob
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerGame, bots_for
+from dealer.server.server_settings import ServerGame, bots_for
 from dealer.web.server_site import server_site
 from logs.hand_source import find
 from protocol import find_game

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dealer.reports.documents import faults_table
-from dealer.reports.leaks import leaks_section
+from dealer.reports.leak_report import leaks_section
+from dealer.reports.result_documents import faults_table
 from dealer.run.results import AnyResult, ContestResult
 from engine.cards import format_cards
 from engine.holdem import position_names

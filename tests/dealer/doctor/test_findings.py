@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dealer.doctor.findings import Examination
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
-from dealer.doctor.report import Examination
 from dealer.doctor.situations import DoctorSettings, find_situation
 from engine import betting_start
 from tests.dealer.helpers import ROOT, game

@@ -19,10 +19,10 @@ from dealer import play, resume, tournament
 from dealer.errors import ConfigError
 from dealer.library import new_run, reopen
 from dealer.match.events import HandFinished
-from dealer.reports.gate import judge
+from dealer.reports.gate_report import judge
 from dealer.run.contest import MatchEvent
 from dealer.run.results import ContestResult
-from dealer.run.settings import validated
+from dealer.run.run_settings import validated
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from logs.whole_file import FileLock

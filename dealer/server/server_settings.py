@@ -22,7 +22,7 @@ from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, Validati
 from bots.sdk.options import Interval, Wording, options_of
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
-from dealer.run.settings import STRICT, BotSettings, adapter, check_address, problem_in_words, read_toml
+from dealer.run.run_settings import STRICT, BotSettings, adapter, check_address, problem_in_words, read_toml
 from dealer.server.queue.fair_queue import Limits, RunPlace
 from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bots.sdk.registry import is_builtin
 from bots.workers import Workers
-from dealer.match.sentences import stray_sentence
+from dealer.match.ending_sentences import stray_sentence
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import INTERRUPTED, AwaitedPlayer, Outcome, Wait
 from dealer.run.plan import ContestPlan, Plan, Slot

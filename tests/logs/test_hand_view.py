@@ -10,8 +10,8 @@ import pytest
 from engine import CALL, FOLD, Deal, Seat, betting_start, raise_to
 from engine.cards import parse_cards
 from logs.acpc_log.reader import read_log
+from logs.hand_view import HandView, live_views, views_of
 from logs.record import HandRecord, PlayerComment, Times
-from logs.view import HandView, live_views, views_of
 from protocol import find_game
 from tests.logs.hands import random_hands
 from tests.logs.tracker.little_hands import hand

@@ -28,7 +28,7 @@ from bots.sdk.learning import cut_journal
 from dealer.errors import RecoveryError, TrainingError
 from dealer.match import MatchSetup
 from dealer.run.folder import RESULT_NAME
-from dealer.run.record import RecordPlan
+from dealer.run.match_files import RecordPlan
 from dealer.run.tally import ResponseTimes, Tally
 from dealer.run.writers import parse_fault
 from engine import BettingState, Deal, Seat, Seed, deals

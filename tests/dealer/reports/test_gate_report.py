@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.reports.gate import gate_case, judge
+from dealer.reports.gate_report import gate_case, judge
 from logs.document.plain import json_data
 from tests.dealer.results_of import contest, player
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from dealer.server.accounts import User, add_user
-from dealer.server.db import crosstable
-from dealer.server.db.crosstable import add_run
+from dealer.server.db import counted_scores
+from dealer.server.db.counted_scores import add_run
 from dealer.server.db.records import JobRequest, new_job
-from dealer.server.db.runs import add_job, begin_run
+from dealer.server.db.run_changes import add_job, begin_run
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.settings import ServerGame
+from dealer.server.server_settings import ServerGame
 from logs.estimation import RunningMean, score_bounds
 from protocol import find_game
 
@@ -60,7 +60,7 @@ def store(tmp_path: Path, scores: Scores) -> Iterator[Store]:
 
 
 def test_every_deal_at_a_table_with_another_counts_alike(store: Store, scores: Scores) -> None:
-    found = {(one.version, one.other): one for one in crosstable.companies(store, GAME)}
+    found = {(one.version, one.other): one for one in counted_scores.companies(store, GAME)}
     assert set(found) == set(itertools.permutations(BOTS, 2))
     for (mine, theirs), one in found.items():
         won = [score for table in LINE_UPS if {mine, theirs} <= set(table) for score in scores[table, mine]]
@@ -74,14 +74,14 @@ def test_tables_of_two_bots_come_page_by_page_the_worst_first(store: Store, scor
     for mine, theirs in itertools.permutations(BOTS, 2):
         tables = [table for table in LINE_UPS if {mine, theirs} <= set(table)]
         wanted = sorted(tables, key=lambda table: statistics.fmean(scores[table, mine]))
-        together = crosstable.tables(store, GAME, together=(mine, theirs))
+        together = counted_scores.tables(store, GAME, together=(mine, theirs))
         assert [tuple(score.version for score in table.scores) for table in together] == wanted
         pages = []
-        while page := crosstable.tables(
+        while page := counted_scores.tables(
             store, GAME, together=(mine, theirs), after=pages[-1].id if pages else None, most=2
         ):
             pages += page
         assert tuple(pages) == together
-    assert crosstable.tables(store, GAME, together=(1, 2), after=10) == ()
-    assert crosstable.count_tables(store, GAME) == len(LINE_UPS)
-    assert [one.id for one in crosstable.tables(store, GAME, after=3, most=3)] == [4, 5, 6]
+    assert counted_scores.tables(store, GAME, together=(1, 2), after=10) == ()
+    assert counted_scores.count_tables(store, GAME) == len(LINE_UPS)
+    assert [one.id for one in counted_scores.tables(store, GAME, after=3, most=3)] == [4, 5, 6]

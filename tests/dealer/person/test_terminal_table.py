@@ -16,19 +16,19 @@ from rich.console import Console
 from bots import play
 from bots.baseline import CallingBot
 from dealer.library import Run, new_run
-from dealer.person import terminal
+from dealer.person import terminal_table
 from dealer.person.table_session import TableSession
-from dealer.person.terminal import Entries
+from dealer.person.terminal_table import Entries
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
-from dealer.run.settings import validated
+from dealer.run.run_settings import validated
 from tests.dealer.helpers import CONNECT, enter_program_env, write_program
 
 
 def sit_down(console: Console, run: Run[Any], pause_s: float | None, entries: Entries) -> ContestResult:
     """Play in a terminal; the result."""
     session = TableSession(run)
-    assert not terminal.sit_down(console, session, entries, pause_s=pause_s)
+    assert not terminal_table.sit_down(console, session, entries, pause_s=pause_s)
     assert session.result is not None
     return session.result
 
@@ -72,7 +72,7 @@ def wait():
 @pytest.mark.parametrize(("first", "words"), [("", "Waiting for slow."), ("wait()", "Waiting for slow to sit down.")])
 def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, words: str) -> None:
     enter_program_env(tmp_path, monkeypatch)
-    monkeypatch.setattr(terminal, "_NAME_AFTER_S", 0.0)
+    monkeypatch.setattr(terminal_table, "_NAME_AFTER_S", 0.0)
     slow = write_program(tmp_path, "slow.py", CONNECT + WAIT + first + HELLO)
     settings = {"games": ["kuhn"], "bots": [ANN, f"slow={slow}"], "deals": 1, "seed": 5}
     output = Spy(re.escape(words), lambda _: (tmp_path / "waited").touch())

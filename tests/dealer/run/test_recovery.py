@@ -16,10 +16,10 @@ import pytest
 from dealer.errors import RecoveryError
 from dealer.match import MatchSetup
 from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.run.match_files import RecordPlan
 from dealer.run.match_run import LocalRun
 from dealer.run.plan import MatchPlan
-from dealer.run.record import RecordPlan
-from dealer.run.resume import recover_match
+from dealer.run.recovery import recover_match
 from dealer.run.tally import Tally
 from dealer.run.writers import format_fault
 from dealer.table.players import parse_player

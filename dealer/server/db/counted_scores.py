@@ -19,7 +19,7 @@ from pydantic import Field
 from dealer.server.db.records import Bot, Model, Run, all_versions, model_of, runs_by_number
 from dealer.server.db.store import Store
 from dealer.server.ratings import FittedRating, TableScores
-from dealer.server.settings import ServerGame
+from dealer.server.server_settings import ServerGame
 from logs.estimation import Bounds, RunningMean, score_bounds
 
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from dealer.reports.documents import contest_document, crosstable, pairs_table, players_table, rankings
+from dealer.reports.result_documents import contest_document, crosstable, pairs_table, players_table, rankings
 from dealer.reports.summary import standings_of
 from dealer.run.results import GameStandings
 from logs.document import Table, text_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.reports.report import report_document
+from dealer.reports.run_report import report_document
 from engine import Seat
 from logs.contest_scores import WorstDeals
 from logs.document.page import format_page

@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays as drawn_arrays
 
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.deals import AllBoards
-from bots.cfr.files import WHOLE, quantised, read_strategy, write_strategy
 from bots.cfr.solver import tree_arrays
+from bots.cfr.strategy_files import WHOLE, quantised, read_strategy, write_strategy
 from bots.cfr.tree import betting_tree, read_sizes
 from bots.errors import BotFileError
 from protocol import find_game

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.reports.sentences import contest_sentence, fault_phrase, rounded_up
+from dealer.reports.result_sentences import contest_sentence, fault_phrase, rounded_up
 from dealer.run.ending import Outcome
 from dealer.run.results import SCHEMA_VERSION, ContestResult, PlayerResult
 from engine import CALL, Seat

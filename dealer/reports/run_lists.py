@@ -17,7 +17,7 @@ from dealer.errors import ConfigError, ResultError
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import AnyResult, ContestResult, read_result
-from dealer.run.settings import Score, read_config, validated
+from dealer.run.run_settings import Score, read_config, validated
 from engine.text import count_of
 from logs.document import CODE, TEXT, Column, Document, Part, Section, Table
 from logs.estimation import Rate

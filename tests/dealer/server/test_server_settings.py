@@ -14,7 +14,7 @@ from dealer.errors import ConfigError, RefusedError
 from dealer.server.queue.fair_queue import Limits
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server_bots import run_config
-from dealer.server.settings import LadderSettings, default_settings, example, player_name, read_toml_settings
+from dealer.server.server_settings import LadderSettings, default_settings, example, player_name, read_toml_settings
 from protocol import shipped_games
 from protocol.benchmark import OWN_SEAT, games_text
 from protocol.joining import ContestTerms

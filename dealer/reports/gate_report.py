@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dealer.match.faults import FaultKind
-from dealer.reports.documents import contest_title
+from dealer.reports.result_documents import contest_title
 from dealer.run.results import AnyResult, ContestResult, won_fields
 from logs.document import Document
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from dealer.person.entries import verb_of
 from dealer.person.seat import MatchScore, Scene
-from dealer.person.settings import SEAT
 from dealer.person.table_session import TableSession
+from dealer.person.table_settings import SEAT
 from engine import Game, Rule
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dealer.person.entries import offers, read_entry, size_offers
-from dealer.person.sentences import reasons
+from dealer.person.table_sentences import reasons
 from tests.dealer.person.scenes import scene_of
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from dealer.match.faults import Fault
 from dealer.run.writers import remedy_text
 from dealer.server.accounts import User, add_user
-from dealer.server.db.crosstable import add_run
+from dealer.server.db.counted_scores import add_run
 from dealer.server.db.records import Job, JobRequest, JobState, Match, Run, RunSeat, RunState, new_job
 from dealer.server.db.store import Store
 from engine import DealKey, Seed, derived_seed

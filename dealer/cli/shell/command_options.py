@@ -25,7 +25,7 @@ import typer
 from bots.sdk.options import Option, Wording, options_of
 from dealer.cli.shell.console import Terminal, abort
 from dealer.errors import ConfigError
-from dealer.run.settings import RunSettings, Seating
+from dealer.run.run_settings import RunSettings, Seating
 from logs.formats import ExportWarning
 
 Given: TypeAlias = dict[str, Any]

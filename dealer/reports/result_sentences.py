@@ -9,7 +9,7 @@ from dealer.match.faults import Fault, line_text
 from dealer.run.ending import Outcome
 from dealer.run.plan import ContestPlan
 from dealer.run.results import ContestResult, TrainingReport
-from dealer.run.settings import Score
+from dealer.run.run_settings import Score
 from dealer.run.writers import remedy_text
 from engine import Game
 from engine.text import count_of, listed

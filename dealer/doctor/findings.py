@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import HANDSHAKE, DoctorSettings, Situation
-from dealer.reports.gate import junit_case, junit_suite, junit_text
+from dealer.reports.gate_report import junit_case, junit_suite, junit_text
 from engine import Action, ActionKind, Game
 from engine.text import count_of
 from logs.document import (

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from bots.sdk.options import options_of
-from dealer.cli.shell.options import option_of
-from dealer.run.settings import RunSettings
+from dealer.cli.shell.command_options import option_of
+from dealer.run.run_settings import RunSettings
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.cli.test_help import SNAPSHOTS
 

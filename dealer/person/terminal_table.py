@@ -27,15 +27,15 @@ from bots.errors import StaleEntry, UnclearEntry
 from dealer.person.entries import possible
 from dealer.person.screen import Screen
 from dealer.person.seat import Scene, in_words
-from dealer.person.sentences import (
+from dealer.person.table_sentences import (
     game_sentence,
     result_sentence,
     score_remark,
     score_text,
     waiting_sentence,
 )
-from dealer.person.settings import SEAT
 from dealer.person.table_session import TableSession
+from dealer.person.table_settings import SEAT
 from dealer.table.loop import new_event_loop
 from engine import Game, Move
 from engine.errors import quoted
@@ -43,7 +43,7 @@ from engine.text import count_of, shown
 from logs import HandRecord
 from logs.document import TEXT, Column, Replay, Table
 from logs.document.terminal import replay_lines
-from logs.view import Acted, Dealt, HandEvent
+from logs.hand_view import Acted, Dealt, HandEvent
 
 _T = TypeVar("_T")
 _NAME_AFTER_S: Final = 2.0
