@@ -9,7 +9,7 @@ import secrets
 import shlex
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -66,10 +66,10 @@ class _Challenges:
         Wording("SEED", group="Challenges", otherwise="a secret one"),
     ] = None
     practice: Annotated[
-        bool | None,
+        bool,
         "Same cards in every seating; they show leaks, and such results do not count in standings.",
         Wording(group="Challenges"),
-    ] = None
+    ] = _TERMS.practice
     on_fault: Annotated[
         FaultPolicy | None, "As for 'arena play'.", Wording(group="Challenges", otherwise=_TERMS.on_fault)
     ] = None
@@ -100,7 +100,7 @@ def join(
         "New or empty folder for what the bot prints.",
         Wording(group="Options", otherwise="a new one in runs/"),
     ] = None,
-    challenges: _Challenges,
+    challenges: Annotated[Given, _Challenges],
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -197,32 +197,20 @@ def _player(words: list[str], name: str | None) -> Player:
     return player
 
 
-def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Challenge, ...]:
-    if not options.challenge:
-        for about in fields(options):
-            if getattr(options, about.name) is not None:
-                flag = about.name.replace("_", "-")
-                abort(f"--{flag} needs an opponent: name one with --challenge")
-        return ()
-    if options.stop is not None:
+def _wanted(given: Given, games: tuple[str, ...], name: str) -> tuple[Challenge, ...]:
+    opponents = given.pop("challenge", [])
+    if given and not opponents:
+        abort(f"--{next(iter(given)).replace('_', '-')} needs an opponent: name one with --challenge")
+    if "stop" in given:
         try:
-            parse_stop_rule(options.stop)
+            parse_stop_rule(given["stop"])
         except StopRuleError as error:
             abort(f"--stop: {error}")
-    game = options.game or next((one for one in games if one != ALL_GAMES), "limit")
+    game = given.pop("game", None) or next((one for one in games if one != ALL_GAMES), "limit")
+    terms = {"seed": given.pop("card_seed", _TERMS.seed)}
+    terms |= {about: getattr(value, "value", value) for about, value in given.items()}
     return tuple(
-        Challenge(
-            f"{name[:40]}-{secrets.token_hex(4)}",
-            game,
-            (name, *one.split(",")),
-            deals=options.deals,
-            stop=options.stop,
-            seating=options.seating or _TERMS.seating,
-            seed=options.card_seed or _TERMS.seed,
-            on_fault=_TERMS.on_fault if options.on_fault is None else options.on_fault.value,
-            practice=options.practice or _TERMS.practice,
-        )
-        for one in options.challenge
+        Challenge(f"{name[:40]}-{secrets.token_hex(4)}", game, (name, *one.split(",")), **terms) for one in opponents
     )
 
 

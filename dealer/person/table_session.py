@@ -86,7 +86,8 @@ class SeatMoments:
     @property
     def name(self) -> str:
         """The name of the moment that is shown; empty before the first hand."""
-        return "" if self.scene is None else _name_of(self.scene)
+        scene = self.scene
+        return "" if scene is None else f"{scene.hand_number}.{sum(map(len, scene.betting.rounds))}"
 
     @property
     def is_asked(self) -> bool:
@@ -143,10 +144,6 @@ class SeatMoments:
         if name in self._answers:
             return f"That was taken already, and counts once: {self._answers[name]}."
         return "That entry was for an earlier state of the match and was ignored; this is the present state."
-
-
-def _name_of(scene: Scene) -> str:
-    return f"{scene.hand_number}.{sum(map(len, scene.betting.rounds))}"
 
 
 def _said(scene: Scene, action: Action) -> str:

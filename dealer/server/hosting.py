@@ -23,7 +23,7 @@ from dealer.server.db.records import Job, JobRequest, Run, RunState
 from dealer.server.queue.connected_bots import HostEvent
 from dealer.server.queue.jobs import JobEnded, RunEnded, SeatOpen, ServiceEvent
 from dealer.server.server_settings import player_name
-from dealer.server.service import Service
+from dealer.server.service import Service, refusal_of
 from dealer.table.links import Link
 from protocol import RemoteProtocolError, format_game_definition
 from protocol.benchmark import OWN_SEAT
@@ -31,7 +31,6 @@ from protocol.joining import (
     Cancel,
     Challenge,
     ChallengeState,
-    ContestTerms,
     Join,
     Joined,
     JoiningRequest,
@@ -143,7 +142,7 @@ class Line:
                 try:
                     await self._challenge(request)
                 except (RefusedError, StoreError) as error:
-                    self.send(ChallengeState(tag, "refused", _in_words(error)))
+                    self.send(ChallengeState(tag, "refused", refusal_of(error)))
             case Cancel(tag):
                 try:
                     await self._hosting.service.cancel(self._user, tag)
@@ -160,7 +159,7 @@ class Line:
         try:
             connected = await self._hosting.service.enter(self._user, request, host)
         except StoreError as error:
-            raise RefusedError(_in_words(error)) from None
+            raise RefusedError(refusal_of(error)) from None
         hosts[key] = host
         if before is not None and before is not host:
             before.replaced()
@@ -183,9 +182,8 @@ class Line:
     async def _challenge(self, request: Challenge) -> None:
         if OWN_SEAT in request.players:
             raise RefusedError(f"{OWN_SEAT} is for clients of the text port")
-        terms = {one.name: getattr(request, one.name) for one in fields(ContestTerms)}
-        wanted = JobRequest(request.game, request.players, request.tag, **terms)
-        await self._hosting.service.submit(self._user, wanted, self)
+        wanted = {one.name: getattr(request, one.name) for one in fields(Challenge) if one.name != "type"}
+        await self._hosting.service.submit(self._user, JobRequest(**wanted), self)
         self.send(ChallengeState(request.tag, "queued"))
 
     def _send_outcome(self, tag: str) -> None:
@@ -212,13 +210,6 @@ class Line:
         self._hosting.service.leave(self)
         if self.host is not None and self.host.line is self:
             self.host.lose_line(for_good=for_good)
-
-
-def _in_words(error: Exception) -> str:
-    if isinstance(error, StoreError):
-        _log.error("a request of a client: %s", error)
-        return "the server cannot write it down now; try again later"
-    return str(error)
 
 
 class Host:

@@ -65,6 +65,14 @@ _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""
 
 
+def refusal_of(error: RefusedError | StoreError) -> str:
+    """The sentence for a client whose request is refused; what went wrong in the store is for the log."""
+    if isinstance(error, StoreError):
+        _log.error("a request of a client: %s", error)
+        return "the server cannot write it down now; try again later"
+    return str(error)
+
+
 class Service:
     """The server without its ports.
 

@@ -297,25 +297,20 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 def _opened(path: Path) -> sqlite3.Connection:
     try:
-        connection = _connected(path)
+        with contextlib.ExitStack() as stack:
+            connection = stack.enter_context(contextlib.closing(_connected(path)))
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version > len(MIGRATIONS):
+                problem = f"it is of version {version}, and this program reads versions up to {len(MIGRATIONS)}"
+                raise StoreError(path, f"{problem}; use the newer program")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            for number in range(version, len(MIGRATIONS)):
+                _in_transaction(connection, lambda db, number=number: _migrate(db, number))  # type: ignore[misc]
+            stack.pop_all()
     except sqlite3.Error as error:
         raise StoreError(path, str(error)) from None
-    try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > len(MIGRATIONS):
-            problem = f"it is of version {version}, and this program reads versions up to {len(MIGRATIONS)}"
-            raise StoreError(path, f"{problem}; use the newer program")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        for number in range(version, len(MIGRATIONS)):
-            _in_transaction(connection, lambda db, number=number: _migrate(db, number))  # type: ignore[misc]
-    except sqlite3.Error as error:
-        connection.close()
-        raise StoreError(path, str(error)) from None
-    except StoreError:
-        connection.close()
-        raise
     return connection
 
 

@@ -26,7 +26,7 @@ from dealer.server.db import records
 from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
 from dealer.server.queue.fair_queue import Forecast
 from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, of_text_port
-from dealer.server.service import Service
+from dealer.server.service import Service, refusal_of
 from dealer.table.listener import keep_alive
 from dealer.table.loop import Changes
 from engine import Seat
@@ -224,22 +224,17 @@ class _Connection:
     async def _submit(self, request: RequestRuns) -> Job | None:
         try:
             row, expected = await self._service.submit(self._user, of_text_port(request), self)
-        except RefusedError as error:
-            self.write(BAD_REQUEST + remark(str(error)))
-        except StoreError as error:
-            _log.error("no request can be taken: %s", error)
-            self.write(BAD_REQUEST + remark("the server cannot write it down now; try again later"))
-        else:
-            self.write(remark(_accepted_text(row, expected)))
-            return row
-        return None
+        except (RefusedError, StoreError) as error:
+            self.write(BAD_REQUEST + remark(refusal_of(error)))
+            return None
+        self.write(remark(_accepted_text(row, expected)))
+        return row
 
     async def _cancel(self, tag: str) -> None:
         try:
             count = await self._service.cancel(self._user, tag)
         except StoreError as error:
-            _log.error("nothing can be cancelled: %s", error)
-            self.write(remark("the server cannot write it down now; try again later"))
+            self.write(remark(refusal_of(error)))
         else:
             self.write(remark(f"{count} of your requests with this tag {'is' if count == 1 else 'are'} cancelled"))
 

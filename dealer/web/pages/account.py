@@ -42,6 +42,7 @@ from dealer.server.server_settings import ServerGame
 from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site
+from dealer.web.table_manager import connected_bots_in
 from dealer.web.visitor import Sessions, visitor_of
 from engine.text import duration, escaped
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table
@@ -208,14 +209,14 @@ class _Account:
 
     def _request_page(self, request: Request, given: Mapping[str, str], problem: str = "") -> Response:
         game = self.server.settings.find_game(given.get("game", ""))
-        guests = [] if game is None else [g for g in self.server.service.connected_bots.bots if game.name in g.versions]
+        guests = () if game is None else connected_bots_in(self.server, game)
         return self.site.page(
             request,
             "request.html.jinja",
             status=422 if problem else 200,
             games=self.server.settings.games,
             game=game,
-            guests=[guest.name for guest in guests],
+            guests=[name for name, _ in guests],
             given=defaultdict(str, given),
             seatings=list(Seating),
             problem=problem,
