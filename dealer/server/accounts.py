@@ -19,7 +19,7 @@ import math
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -119,9 +119,16 @@ def hash_of(secret: str) -> bytes:
 
 
 class Accounts:
-    """Lets users in: by token, or by the password of a configuration file, whose users have no tokens."""
+    """Lets users in: by token, or by the password of a configuration file, whose users have no tokens.
 
-    def __init__(self, store: Store, passwords: Mapping[str, str] | None = None) -> None:
+    Attributes:
+        guesses: how often an address may fail to log in, on all ways in together.
+    """
+
+    def __init__(
+        self, store: Store, passwords: Mapping[str, str] | None = None, guesses: GuessLimit | None = None
+    ) -> None:
+        self.guesses = guesses or GuessLimit()
         self._store = store
         self._passwords = {
             name: password.encode("utf-8", "surrogateescape") for name, password in (passwords or {}).items()
@@ -140,6 +147,24 @@ class Accounts:
             return User(rows[0]["id"], name) if hmac.compare_digest(password, given) and rows else None
         token = self.find_token(secret)
         return token.user if token is not None and token.user.name == name and Scope.PLAY in token.scopes else None
+
+    async def log_in(
+        self, name: str, secret: str, address: str, also: Callable[[str, str], Awaitable[User | None]] | None = None
+    ) -> tuple[User | None, int]:
+        """The user that `find` finds, and how many seconds the address has to wait; a failure is counted.
+
+        Args:
+            also: looks for the user in another way, which takes guesses as well.
+        """
+        wait_s, name_wait_s = self.guesses.wait_s(address), self.guesses.name_wait_s(address, name)
+        user = None if wait_s else self.find(name, secret, by_token_only=name_wait_s > 0)
+        if user is None and also is not None and not wait_s and not name_wait_s:
+            user = await also(name, secret)
+        if user is not None:
+            self.guesses.note_login(address, name)
+            return user, 0
+        self.guesses.note_failure(address, name)
+        return None, wait_s or name_wait_s
 
     def find_token(self, text: str) -> Token | None:
         """The token with this text, unless it has been revoked."""
@@ -291,10 +316,9 @@ def _enter(db: sqlite3.Connection, user: int, hashed: bytes, salt: bytes) -> Non
 class Passwords:
     """Lets people in, by password or token."""
 
-    def __init__(self, store: Store, accounts: Accounts, guesses: GuessLimit) -> None:
+    def __init__(self, store: Store, accounts: Accounts) -> None:
         self._store = store
         self._accounts = accounts
-        self._guesses = guesses
         self._slots = asyncio.Semaphore(_AT_A_TIME)
         self._waiting = 0
 
@@ -304,21 +328,14 @@ class Passwords:
         Raises:
             WebError: this address, or with a password this name, has failed too often, or too many are logging in.
         """
-        wait_s, name_wait_s = self._guesses.wait_s(address), self._guesses.name_wait_s(address, name)
-        user = None
-        if not wait_s and len(secret) <= MOST_LETTERS:
-            user = self._accounts.find(name, secret, by_token_only=name_wait_s > 0)
-            if user is None and not name_wait_s:
-                user = await self._find(name, secret)
-        if user is not None:
-            self._guesses.note_login(address, name)
-            return user
-        self._guesses.note_failure(address, name)
-        if wait_s := wait_s or name_wait_s:
+        user, wait_s = await self._accounts.log_in(name, secret, address, self._find)
+        if wait_s:
             raise WebError(429, f"There were too many attempts; try again in {wait_s} seconds.", "login", wait_s)
-        return None
+        return user
 
     async def _find(self, name: str, secret: str) -> User | None:
+        if len(secret) > MOST_LETTERS:
+            return None
         rows = self._store.read(
             "SELECT users.id, users.name, hash, salt, n, r, p FROM passwords "
             "JOIN users ON users.id = passwords.user WHERE users.name = ?",

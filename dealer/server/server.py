@@ -66,18 +66,13 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class ServerParts:
-    """What a way in to a server needs of it.
-
-    Attributes:
-        guesses: how often an address may fail to log in, on all ways in together.
-    """
+    """What a way in to a server needs of it."""
 
     settings: ServerSettings
     folder: Path
     store: Store
     service: Service
     accounts: Accounts
-    guesses: GuessLimit
 
 
 WebFace: TypeAlias = Callable[[ServerParts], AbstractAsyncContextManager[str]]
@@ -115,12 +110,11 @@ async def serve(
         store = stack.enter_context(contextlib.closing(Store(folder / DATABASE_NAME)))
         token = store.write_now(lambda db: _first_users(db, settings))
         service = Service(settings, folder, store)
-        accounts = Accounts(store, dict(settings.passwords))
-        guesses = guesses or GuessLimit()
-        port = TextPort(service, accounts, guesses)
+        accounts = Accounts(store, dict(settings.passwords), guesses)
+        port = TextPort(service, accounts)
         stack.push_async_callback(port.close)
         await port.start()
-        parts = ServerParts(settings, folder, store, service, accounts, guesses)
+        parts = ServerParts(settings, folder, store, service, accounts)
         page = None if web is None else await stack.enter_async_context(web(parts))
         on_started(Started(tuple(port.addresses), token, len(service.active()), page))
         await service.run()

@@ -37,8 +37,6 @@ from protocol.joining import ContestTerms
 _MOST_NAME_LETTERS = 64
 _MOST_GAMES_LISTED = 20
 _MOST_DEALS = 100_000
-_DEALS = 3000
-_RUNS = 10
 
 
 def _is_advertised(text: str) -> str:
@@ -116,8 +114,8 @@ class GameSettings:
 
     game: Annotated[str, "as for `arena play`: a game's name, or a .game file in this folder", Wording(example="limit")]
     name: Annotated[_Name | None, "its name for clients", Wording(example="limit", otherwise="its full name")] = None
-    deals: Annotated[_Deals, "deals of one run"] = _DEALS
-    max_runs: Annotated[_Bound, "runs of one request"] = _RUNS
+    deals: Annotated[_Deals, "deals of one run"] = 3000
+    max_runs: Annotated[_Bound, "runs of one request"] = 10
     max_deals: Annotated[_Deals, "deals of one run that a request may ask for"] = _MOST_DEALS
     max_running: Annotated[
         _Count | None, "runs at a time; 0 means no limit", Wording(example=1, otherwise="the number of cores")
@@ -308,11 +306,7 @@ def bots_for(game: Game, names: Sequence[str] = ()) -> dict[str, BotSettings]:
 
 def default_settings() -> ServerSettings:
     """A server without a configuration: every game that is shipped, every built-in bot that plays it."""
-    games = []
-    for name in shipped_games():
-        full, game = find_game(name)
-        games.append(ServerGame(full, full, game, _DEALS, _RUNS, bots_for(game), max_running=os.cpu_count() or 1))
-    return ServerSettings(tuple(games))
+    return ServerSettings(tuple(_game(GameSettings(name), None) for name in shipped_games()))
 
 
 def player_name(text: str) -> str:
@@ -447,10 +441,13 @@ def _with_certificate(settings: _Settings, folder: Path, where: str) -> _Setting
     return replace(settings, certificate=certificate, key=key)
 
 
-def _game(written: GameSettings, folder: Path) -> ServerGame:
-    neighbour = folder / written.game
+def _game(written: GameSettings, folder: Path | None) -> ServerGame:
+    """A game with its bots; `folder` is that of the file, None without one."""
+    asked = written.game
+    if folder is not None and (folder / asked).is_file():
+        asked = str(folder / asked)
     try:
-        found, game = find_game(asked := str(neighbour) if neighbour.is_file() else written.game)
+        found, game = find_game(asked)
     except GameDefinitionError as error:
         raise ConfigError(SettingProblem("games", str(error))) from None
     name, path = written.name or found, found if found in shipped_games() else asked
@@ -472,9 +469,9 @@ def _game(written: GameSettings, folder: Path) -> ServerGame:
     )
 
 
-def _bot(settings: BotSettings, folder: Path) -> tuple[str, BotSettings]:
+def _bot(settings: BotSettings, folder: Path | None) -> tuple[str, BotSettings]:
     try:
-        player = parse_player(settings.bot, os.path.join(folder, settings.directory or ""))
+        player = parse_player(settings.bot, os.path.join(folder or "", settings.directory or ""))
     except PlayerError as error:
         raise ConfigError(SettingProblem("bots", str(error))) from None
     if player.kind is PlayerKind.TCP or player.name == OWN_SEAT:

@@ -349,24 +349,21 @@ class ServerTableStore(TableStore):
             lambda db: add_table(db, owner, user, game, players=players, versions=versions, seed=seed)
         )
         folder = self._folder / run.folder
-        table = TableRow(str(run.id), owner, game, players, folder, time.time(), run=run.id, is_guests=user is None)
+        table = TableRow(str(run.id), owner, game, players, folder, time.time(), is_guests=user is None)
         self._tables[table.id] = table
         return table
 
     async def see(self, table: TableRow) -> None:
         """A visitor looks at a table."""
-        if table.id in self._tables and table.run is not None:
-            run = table.run
-            await self._store.write(lambda db: see_table(db, run))
+        if table.id in self._tables:
+            await self._store.write(lambda db: see_table(db, int(table.id)))
             self._tables[table.id] = replace(table, seen_s=time.time())
 
     async def close(self, table: TableRow, reason: str) -> None:
         """There will be no more play: what was played is counted."""
-        if self._tables.pop(table.id, None) is None or table.run is None:
-            return
-        run = table.run
-        report = await asyncio.to_thread(_report, table.folder, reason)
-        await self._store.write(lambda db: close_table(db, run, report))
+        if self._tables.pop(table.id, None) is not None:
+            report = await asyncio.to_thread(_report, table.folder, reason)
+            await self._store.write(lambda db: close_table(db, int(table.id), report))
 
 
 def _report(folder: Path, reason: str) -> RunReport:
@@ -428,7 +425,7 @@ class TableBots:
         """A table is about to be played at: call the bots of users that sit there, whenever they are awaited."""
         game = self._parts.settings.game(table.game)
         is_called = any(player.is_linked for player in table_session.run.planned[0].players[1:])
-        run = None if table.run is None else records.run(self._parts.store, table.run)
+        run = records.run(self._parts.store, int(table.id))
         if game is None or run is None or not is_called:
             return
         players = (OWN_SEAT, *table.players)

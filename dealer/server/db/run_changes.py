@@ -222,8 +222,8 @@ class TableRow:
 
     Attributes:
         owner: who sits there, as named by the opener.
+        id: on a server, the number of its run.
         seen_s: when it was last looked at, in seconds since 1970.
-        run: the number of its run on a server; None elsewhere.
         is_guests: whether a guest sits there, who has not logged in.
     """
 
@@ -233,7 +233,6 @@ class TableRow:
     players: tuple[str, ...]
     folder: Path
     seen_s: float
-    run: int | None = None
     is_guests: bool = False
 
 
@@ -287,7 +286,6 @@ def open_tables(store: Store, folder: Path) -> list[TableRow]:
             players=tuple(row["names"].split("\n")),
             folder=folder / row["folder"],
             seen_s=row["seen_s"],
-            run=row["run"],
             is_guests=row["user"] == _GUEST,
         )
         for row in store.read(

@@ -21,7 +21,7 @@ from typing import cast
 from dealer.errors import ConfigError, ListenError, RefusedError, SettingProblem, StoreError
 from dealer.server import access
 from dealer.server.access import Person, Visibility
-from dealer.server.accounts import Accounts, GuessLimit, User
+from dealer.server.accounts import Accounts, User
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
 from dealer.server.queue.fair_queue import Forecast
@@ -338,11 +338,10 @@ class TextPort:
         addresses: where it listens, once started: addresses and ports.
     """
 
-    def __init__(self, service: Service, accounts: Accounts, guesses: GuessLimit | None = None) -> None:
+    def __init__(self, service: Service, accounts: Accounts) -> None:
         self.addresses: list[tuple[str, int]] = []
         self._service = service
         self._accounts = accounts
-        self._guesses = GuessLimit() if guesses is None else guesses
         self._server: asyncio.Server | None = None
         self._tasks: dict[asyncio.Task[None], str] = {}
         """Of all clients, with their addresses."""
@@ -451,7 +450,7 @@ class TextPort:
             task = asyncio.current_task()
             assert task is not None
             self._strangers.pop(task, None)
-            if login is not None and (user := self._logged_in(address, connection, login)) is not None:
+            if login is not None and (user := await self._logged_in(address, connection, login)) is not None:
                 await connection.serve(user)
         except (OSError, TimeoutError):
             writer.transport.abort()
@@ -465,19 +464,13 @@ class TextPort:
                         await writer.wait_closed()
             writer.transport.abort()
 
-    def _logged_in(self, address: str, connection: _Connection, login: Login) -> User | None:
-        wait_s, name_wait_s = self._guesses.wait_s(address), self._guesses.name_wait_s(address, login.name)
-        user = None
-        if not wait_s:
-            user = self._accounts.find(login.name, login.password, by_token_only=name_wait_s > 0)
+    async def _logged_in(self, address: str, connection: _Connection, login: Login) -> User | None:
+        user, wait_s = await self._accounts.log_in(login.name, login.password, address)
         if user is None:
-            self._guesses.note_failure(address, login.name)
             _log.info("a connection from %s has failed to log in", address)
             connection.write(BAD_LOGIN)
-            if wait_s := wait_s or name_wait_s:
-                connection.write(remark(f"too many failures to log in; wait {wait_s} s"))
-            return None
-        self._guesses.note_login(address, login.name)
+        if wait_s:
+            connection.write(remark(f"too many failures to log in; wait {wait_s} s"))
         return user
 
 

@@ -45,13 +45,13 @@ class Callers:
             WebError: it is missing, unknown or not good for this, or there are too many calls.
         """
         address = visitor_of(request).address
-        if wait_s := self._parts.guesses.wait_s(address):
+        if wait_s := self._parts.accounts.guesses.wait_s(address):
             raise WebError(429, "Too many wrong tokens came from your address.", "login", wait_s)
         if given is None:
             raise WebError(401, "This needs a token: Authorization: Bearer TOKEN.")
         token = self._parts.accounts.find_token(given.credentials)
         if token is None:
-            self._parts.guesses.note_failure(address)
+            self._parts.accounts.guesses.note_failure(address)
             raise WebError(401, "This token is unknown or has been revoked.")
         request.scope[KNOWN_KEY] = True
         self._limit.count(f"token {token.id}")

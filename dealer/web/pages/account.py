@@ -70,7 +70,7 @@ def routes(site: Site) -> list[BaseRoute]:
     """The pages of this room; none for a site without a server."""
     if site.server is None or site.sessions is None:
         return []
-    passwords = Passwords(site.server.store, site.server.accounts, site.server.guesses)
+    passwords = Passwords(site.server.store, site.server.accounts)
     account = _Account(site, site.server, site.sessions, passwords)
     return [
         Route("/login", account.show_login, methods=["GET"]),

@@ -188,7 +188,7 @@ class SlumbotSessions:
         self._correction_s = correction_s
         self._sessions: dict[str, _Session] = {}
         self._correction = LuckCorrection(correction_s)
-        self._passwords = Passwords(parts.store, parts.accounts, parts.guesses)
+        self._passwords = Passwords(parts.store, parts.accounts)
         self._begin_limit = RateLimit(_SESSIONS_PER_MINUTE)
 
     def routes(self) -> list[BaseRoute]:

@@ -31,7 +31,7 @@ from dealer.run.folder import RESULT_NAME
 from dealer.run.run_settings import BotSettings, Seating
 from dealer.run.writers import format_fault
 from dealer.server.access import Person, Visibility, access_to, visibility_of
-from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token, add_user
+from dealer.server.accounts import Accounts, Scope, User, add_token, add_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
@@ -345,7 +345,7 @@ def house(folder: Path, kinds: Sequence[str]) -> Any:
     settings = small_house(requests_per_minute=10**9)
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         service = Service(settings, folder, store)
-        made = House(ServerParts(settings, folder, store, service, Accounts(store), GuessLimit()))
+        made = House(ServerParts(settings, folder, store, service, Accounts(store)))
         for name in ("ann", "eve", "bob", LADDER_USER):
             made.add_user(name, (Scope.READ, Scope.PLAY))
         made.add_user("root", tuple(Scope))
