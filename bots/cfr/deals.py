@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.boards import HOLDING_CARDS
 from bots.cfr.features import ON_RIVER, order_by_rank
 from bots.errors import SolvingError
@@ -95,19 +96,10 @@ _BOARD_CARDS: Final = _CARDS_BY_ROUND[-1]
 _MOST_BOARDS: Final = 1000
 
 
-class BoardBuckets(Protocol):
-    """The buckets of hold'em: how many each round has, and those of all holdings of a board, shape (1326,)."""
+class DrawnBoards:
+    """Boards of hold'em, drawn: each follows from the seed and its number. Abstractions are of both players.
 
-    @property
-    def buckets(self) -> tuple[int, ...]: ...
-
-    def on(self, board: tuple[int, ...]) -> NDArray[np.uint16]: ...
-
-
-class BoardSource(Protocol):
-    """Where boards come from.
-
-    Attributes:
+    Attributes, as of `AllBoards`:
         buckets: how many there are, by player and round.
         holdings: how many a board leaves.
         pairs: how many pairs of holdings without a common card a board leaves.
@@ -115,19 +107,7 @@ class BoardSource(Protocol):
         float_type: of the vectors.
     """
 
-    buckets: tuple[tuple[int, ...], tuple[int, ...]]
-    holdings: int
-    pairs: int
-    count: int
-    float_type: FloatType
-
-    def deal(self, number: int) -> BoardArrays: ...
-
-
-class DrawnBoards:
-    """Boards of hold'em, drawn: each follows from the seed and its number. Abstractions are of both players."""
-
-    def __init__(self, abstractions: tuple[BoardBuckets, BoardBuckets], count: int, seed: int) -> None:
+    def __init__(self, abstractions: tuple[CardAbstraction, CardAbstraction], count: int, seed: int) -> None:
         self.buckets = (abstractions[0].buckets, abstractions[1].buckets)
         self.holdings, self.pairs, self.count = ON_RIVER, ON_RIVER * 990, count
         self.float_type: FloatType = np.float32
@@ -207,3 +187,6 @@ class AllBoards:
         on_board = board[0] >> 2
         place = self._by_strength[on_board].index(card >> 2)
         return len(self._ranks) * self._ranks.index(on_board) + place
+
+
+BoardSource: TypeAlias = AllBoards | DrawnBoards

@@ -212,11 +212,9 @@ class _Walk:
             )
             return
         for at in there:
-            yield np.array([at]), self._chances(policy, betting, self._deals[at])
-
-    def _chances(self, policy: Policy, betting: BettingState, deal: Deal) -> Mapping[Action, float]:
-        view = view_at(betting, deal, self._record.hand_number)
-        return certain_policy_at(policy, view, self._record.names[betting.acting_position], ": no average over hands")
+            seen = view_at(betting, self._deals[at], self._record.hand_number)
+            name = self._record.names[position]
+            yield np.array([at]), certain_policy_at(policy, seen, name, ": no average over hands")
 
     def _of(self, row: PotRow) -> _Floats:
         """The shares of a pot with every holding, shape (holdings, players); 0 where they cannot be any more."""

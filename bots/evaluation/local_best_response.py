@@ -198,10 +198,6 @@ class StatePolicy:
             return self.chances.get(action, 0.0)
         return _sum([chance for one, chance in self.chances.items() if one.kind == action.kind])
 
-    @property
-    def fold(self) -> float | _Floats:
-        return self.chances.get(FOLD, 0.0)
-
     @cached_property
     def is_blind(self) -> bool:
         """Whether it is the same with all cards."""
@@ -343,7 +339,7 @@ class RangeOfPolicy:
         own, opponent = betting.acting_position, 1 - betting.acting_position
         # What the opponent cannot match comes back.
         more = min(after.spent[own], self.game.stacks[opponent]) - betting.max_spent
-        stays = weights * (1 - np.asarray(self.at(after, board).fold))
+        stays = weights * (1 - np.asarray(self.at(after, board).of(FOLD)))
         staying = float(stays.sum() / weights.sum())
         if staying <= 0:
             return float(pot)

@@ -340,18 +340,21 @@ def train(
         GameDefinitionError, SpecError, GameRefused, BotFailure: the game or an opponent cannot be played.
     """
     game = find_game(settings.game)[1]
-    deals = _deals_of_block(settings, game)
+    fields = [line_ups(specs, game.num_players - 1) for specs in (settings.opponents, settings.unseen)]
+    known = fields[0]
+    part = max(1, round(settings.block / (len(known) * game.num_players)))
+    deals = len(known) * part
     if hands < 1:
         raise EvolutionError(f"hands must be 1 or more, not {hands}")
     wanted = ceil(hands / (deals * game.num_players))
     with closing(MemoryFile(path, settings.constants)) as file:
         blocks = _blocks_of(file.start, settings, path)
         trainee = Trainee(game, file.start, explore=settings.explore, trials=settings.trials, seed=settings.seed)
-        fields = [line_ups(specs, game.num_players - 1) for specs in (settings.opponents, settings.unseen)]
         tests = [(tables, unseen_deals(game, len(tables), settings.test, settings.seed)) for tables in fields]
         while len(blocks) < wanted:
-            learning = _train_block(settings, trainee, len(blocks) * deals, deals)
-            against = [frozen_play(trainee, tables, packs) for tables, packs in tests]
+            block = deal_packs(game, len(known), part, settings.seed, len(blocks) * deals)
+            learning = play_tables(trainee, known, block, learns=True)
+            against = [play_tables(trainee, tables, packs, learns=False) for tables, packs in tests]
             blocks = (*blocks, Block(trainee.hands, trainee.cells, learning, *against))
             file.write(replace(trainee.memory, training=_record(settings, blocks)))
             show(len(blocks) / wanted, partial(_in_words, blocks[-1]))
@@ -366,41 +369,27 @@ def _in_words(block: Block) -> str:
     )
 
 
-def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals: int) -> Estimate:
-    """Learn from `deals` deals from `first` on, each line-up from an equal part of them; what was won meanwhile."""
-    scores = []
-    tables = line_ups(settings.opponents, trainee.game.num_players - 1)
-    part = deals // len(tables)
-    for at, specs in enumerate(tables):
-        pack = DealBatch.deal(trainee.game, settings.seed, first + at * part, part)
-        scores.append(trainee.play(specs, pack, learns=True))
-    return earned(trainee.game, scores)
-
-
-def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[DealBatch]) -> Estimate:
-    """What a learner wins that learns nothing from line-ups of opponents, each with its own deals."""
-    played = [trainee.play(specs, pack, learns=False) for specs, pack in zip(field_, packs, strict=True)]
-    return earned(trainee.game, played)
-
-
-def earned(game: Game, values: Sequence[NDArray[np.float64]]) -> Estimate:
-    """The winnings of player 0 in mbb per hand, from chips by deal, rotation and player; a deal with all its rotations
-    is one score.
+def play_tables(
+    trainee: Trainee, line_ups_: Sequence[Sequence[str]], packs: Sequence[DealBatch], *, learns: bool
+) -> Estimate:
+    """What a learner wins from line-ups of opponents, each with its own deals, in mbb per hand; a deal with all its
+    rotations is one score.
     """
-    scores = np.concatenate([chips[:, :, 0].mean(axis=1) for chips in values]) * (1000 / game.big_blind)
+    played = [trainee.play(specs, pack, learns=learns) for specs, pack in zip(line_ups_, packs, strict=True)]
+    scores = np.concatenate([chips[:, :, 0].mean(axis=1) for chips in played]) * (1000 / trainee.game.big_blind)
     mean = RunningMean(scores.tolist())
     return Estimate(mean.mean, mean.half_width())
+
+
+def deal_packs(game: Game, tables: int, part: int, seed: int, first: int = 0) -> list[DealBatch]:
+    """`part` deals for each of some line-ups, from the deal `first` on."""
+    return [DealBatch.deal(game, seed, first + at * part, part) for at in range(tables)]
 
 
 def unseen_deals(game: Game, tables: int, hands: int, seed: int) -> list[DealBatch]:
     """Deals for frozen play, of another seed than those of a training: for each line-up an equal part of the hands."""
     part = max(1, ceil(hands / game.num_players / tables))
-    return [DealBatch.deal(game, mixed(seed & MASK_64) & 0xFFFFFFFF, at * part, part) for at in range(tables)]
-
-
-def _deals_of_block(settings: LearnerSettings, game: Game) -> int:
-    tables = len(line_ups(settings.opponents, game.num_players - 1))
-    return tables * max(1, round(settings.block / (tables * game.num_players)))
+    return deal_packs(game, tables, part, mixed(seed & MASK_64) & 0xFFFFFFFF)
 
 
 def _about(settings: LearnerSettings) -> dict[str, Any]:

@@ -25,7 +25,16 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, Evaluation, Genome, reset_mutation, tournament_selection
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
-from bots.learner.training import DEFAULT_FIELD, DealBatch, FieldBots, Trainee, frozen_play, line_ups, unseen_deals
+from bots.learner.training import (
+    DEFAULT_FIELD,
+    DealBatch,
+    FieldBots,
+    Trainee,
+    deal_packs,
+    line_ups,
+    play_tables,
+    unseen_deals,
+)
 from bots.long_run import ShowProgress, result_journal, show_nothing
 from bots.sdk.options import Interval, Wording, check_options
 from bots.workers import Workers
@@ -89,9 +98,8 @@ def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> f
     """Train a learner with these constants, and let it play unseen deals, frozen; what it won in mbb per hand."""
     tables, training, tests = _deals(settings.game, settings.opponents, settings.hands, settings.test, seed)
     trainee = Trainee(tests[0].game, Memory(constants), explore=settings.explore, trials=settings.trials, seed=seed)
-    for specs, pack in zip(tables, training, strict=True):
-        trainee.play(specs, pack, learns=True)
-    return frozen_play(trainee, tables, tests).mean
+    play_tables(trainee, tables, training, learns=True)
+    return play_tables(trainee, tables, tests, learns=False).mean
 
 
 @lru_cache(maxsize=2)
@@ -101,8 +109,7 @@ def _deals(
     game = find_game(name)[1]
     tables = line_ups(opponents, game.num_players - 1)
     part = max(1, round(hands / game.num_players / len(tables)))
-    training = [DealBatch.deal(game, seed, at * part, part) for at in range(len(tables))]
-    return tables, training, unseen_deals(game, len(tables), test, seed)
+    return tables, deal_packs(game, len(tables), part, seed), unseen_deals(game, len(tables), test, seed)
 
 
 def search(
