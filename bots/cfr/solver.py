@@ -9,7 +9,7 @@ Regrets and averages are discounted (Brown & Sandholm 2019): before iteration t'
 multiplied by (t-1)^a / ((t-1)^a + 1), those below by the same with b, and the average by ((t-1)/t)^c. With all three
 powers 1 that is linear CFR.
 
-`exploitability` is how far a strategy is from an equilibrium: every decision is answered by what wins most, given the
+`gains_of_answers` is how far a strategy is from an equilibrium: each decision is answered by what wins most, given the
 answers so far, until nothing changes. `values` is what one strategy wins from another, over all boards of a small game,
 or over drawn boards of hold'em with all pairs of holdings on each.
 """
@@ -230,31 +230,18 @@ def learn(
         _match_node(tree, node, regrets, strategy)
 
 
-class Exploitability(NamedTuple):
-    """What best responses win more than an equilibrium does, in chips per hand.
-
-    Attributes:
-        gains: of each player's answer to the other's part of a strategy.
-    """
-
-    gains: tuple[float, float]
-
-    @property
-    def value(self) -> float:
-        """How much the strategy loses per hand over both seats."""
-        return sum(self.gains) / 2
-
-
-def exploitability(
+def gains_of_answers(
     tree: TreeArrays, boards: AllBoards, strategy: Strategy, pool: Executor | None = None
-) -> Exploitability:
-    """What each player wins by the best response to the other's part of a strategy, exactly."""
+) -> list[float]:
+    """What each player wins by the best response to the other's part of a strategy, exactly, in chips per hand.
+
+    The mean of both is the exploitability: how much the strategy loses per hand over both seats.
+    """
     played = strategy.astype(boards.float_type)
-    gains = [
+    return [
         float(values(tree, boards, _best_response(tree, boards, played, player, pool), player, pool).mean())
         for player in range(2)
     ]
-    return Exploitability((gains[0], gains[1]))
 
 
 def values(

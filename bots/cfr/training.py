@@ -23,7 +23,7 @@ from bots.artifact import Artifact, FileKind, as_arrays, read_artifact, write_ar
 from bots.cfr.abstraction import CardTables, ClusteredHands, cluster_hands, read_hands, tables_bytes, write_hands
 from bots.cfr.deals import AllBoards
 from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals
-from bots.cfr.solver import Discounts, Solver, Strategy, exploitability, tree_arrays
+from bots.cfr.solver import Discounts, Solver, Strategy, gains_of_answers, tree_arrays
 from bots.cfr.strategy_files import write_strategy
 from bots.cfr.training_settings import CfrSettings
 from bots.cfr.tree import HOLDEM_SIZES, ROUND_SIZES, BettingTree, betting_tree, read_sizes
@@ -299,8 +299,8 @@ class _Session:
         at, solver = self.iteration, self.solvers[0]
         if not isinstance(solver, Solver) or (self.history and self.history[-1]["iteration"] == at):
             return
-        found = exploitability(solver.tree, solver.boards, solver.average_strategy(), pool)
-        measured = {"exploitability": found.value, "gains": list(found.gains)}
+        gains = gains_of_answers(solver.tree, solver.boards, solver.average_strategy(), pool)
+        measured = {"exploitability": sum(gains) / 2, "gains": gains}
         self.history.append({"iteration": at, "seconds": self.seconds, **measured})
 
     def save(self) -> None:

@@ -27,12 +27,12 @@ from bots.solving.engine_games import decision_points, small_game
 from bots.solving.exact import plan_of_policy, reach_of, view_of
 from bots.solving.sequence_form import sequence_form, sequence_values
 from engine import Action, ActionKind, Game, Move, Step, betting_start, betting_steps, parse_cards
-from engine.errors import quoted
 from engine.holdem import position_names
 from engine.text import count_of
 from logs.document import TEXT, Column, Document, Fact, Section, Table, text_of
 from logs.errors import LeaksRefused
 from logs.estimation import Estimate
+from logs.leaks.search import deals_of_player
 from logs.record import HandRecord
 from protocol import find_game
 
@@ -138,8 +138,7 @@ def deviations_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str
         LeaksRefused: the hands do not show it, with the reason.
     """
     count: _Count | None = None
-    names: dict[str, None] = {}
-    for hands in deals:
+    for name, hands in deals_of_player(deals, player):
         for _, record in hands:
             if count is None:
                 if not is_solved(record.game):
@@ -147,16 +146,12 @@ def deviations_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str
                         f"leaks are reported in hold'em, and in games with an equilibrium, {', '.join(GAMES)}: not in "
                         "this game"
                     )
-                count = _Count(record.game, record.names_by_seat[0] if player is None else player)
+                count = _Count(record.game, name)
             if record.game != count.game:
                 raise LeaksRefused("the hands are of different games: give those of one")
-            names |= dict.fromkeys(record.names_by_seat)
-        if count is not None:
-            count.add([record for _, record in hands if count.player in record.names_by_seat])
-    if count is None:
-        raise LeaksRefused("there is no finished hand")
-    if count.player not in names:
-        raise LeaksRefused(f"no player is called {quoted(count.player)}; there are {', '.join(names)}")
+        assert count is not None
+        count.add([record for _, record in hands])
+    assert count is not None
     return count.deviations()
 
 
@@ -171,7 +166,7 @@ class _Count:
         self._by_deal: dict[str, dict[int, float]] = {}
 
     def add(self, hands: Sequence[HandRecord]) -> None:
-        self._deals += bool(hands)
+        self._deals += 1
         self._hands += len(hands)
         for record in hands:
             self._add(record)

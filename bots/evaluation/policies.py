@@ -65,7 +65,7 @@ from engine.errors import quoted
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused
 from logs.leaks.divergences import divergence_at
-from logs.leaks.search import FEWEST_DEALS, Leaks, PlayerCount, check_game
+from logs.leaks.search import FEWEST_DEALS, Leaks, PlayerCount, check_game, deals_of_player
 from logs.record import HandRecord
 from protocol import FormatError, format_action
 from protocol.match_state import parse_match_state
@@ -331,22 +331,16 @@ def leaks_against_policy(
         LeaksRefused: the hands do not show it, with the reason.
         PolicyError: the policy has impossible probabilities.
     """
-    names: dict[str, None] = {}
     game: Game | None = None
     count: PlayerCount | None = None
-    for hands in deals:
+    for its_name, hands in deals_of_player(deals, player):
+        count = count or PlayerCount(its_name, 0)
         for path, record in hands:
-            names |= dict.fromkeys(record.names_by_seat)
-            count = count or PlayerCount(record.names_by_seat[0] if player is None else player, 0)
-            if count.player in record.names_by_seat:
-                game = game or record.game
-                check_game(record, game)
-                count.begin_hand(name)
-                _compare(record, path, count, policy, name)
-    if count is None:
-        raise LeaksRefused("there is no finished hand")
-    if count.player not in names:
-        raise LeaksRefused(f"no player is called {quoted(count.player)}; there are {', '.join(names)}")
+            game = game or record.game
+            check_game(record, game)
+            count.begin_hand(name)
+            _compare(record, path, count, policy, name)
+    assert count is not None
     if count.units < FEWEST_DEALS:
         raise LeaksRefused(f"{count.player} made {count.units} decisions; leaks take {FEWEST_DEALS} at least")
     return count.leaks()

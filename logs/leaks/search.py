@@ -461,6 +461,27 @@ def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) 
             on_hands(hands)
 
 
+def deals_of_player(
+    deals: Iterable[Sequence[LocatedHand]], player: str | None = None
+) -> Iterator[tuple[str, Sequence[LocatedHand]]]:
+    """The player, by default the first one of the first hand, with the hands of each deal in which it sat.
+
+    Raises:
+        LeaksRefused: there is no finished hand, or nobody of this name.
+    """
+    names: dict[str, None] = {}
+    for hands in deals:
+        for _, record in hands:
+            names |= dict.fromkeys(record.names_by_seat)
+            player = record.names_by_seat[0] if player is None else player
+        if own := [one for one in hands if player in one[1].names_by_seat]:
+            yield player or "", own
+    if not names:
+        raise LeaksRefused("there is no finished hand")
+    if player not in names:
+        raise LeaksRefused(f"no player is called {quoted(player or '')}; there are {', '.join(names)}")
+
+
 def leaks_of(deals: Iterable[Sequence[LocatedHand]], player: str | None = None, *, worst: int = 10) -> Leaks:
     """Where a player loses.
 
@@ -472,22 +493,15 @@ def leaks_of(deals: Iterable[Sequence[LocatedHand]], player: str | None = None, 
     Raises:
         LeaksRefused: leaks cannot be determined from these hands; the sentence gives the reason.
     """
-    names: dict[str, None] = {}
     game: Game | None = None
     count: PlayerCount | None = None
-    for hands in deals:
+    for name, hands in deals_of_player(deals, player):
+        count = count or PlayerCount(name, worst)
         for _, record in hands:
-            names |= dict.fromkeys(record.names_by_seat)
-            count = count or PlayerCount(record.names_by_seat[0] if player is None else player, worst)
-            if count.player in record.names_by_seat:
-                game = game or record.game
-                check_game(record, game)
-        if count is not None:
-            count.add(hands)
-    if count is None:
-        raise LeaksRefused("there is no finished hand")
-    if count.player not in names:
-        raise LeaksRefused(f"no player is called {quoted(count.player)}; there are {', '.join(names)}")
+            game = game or record.game
+            check_game(record, game)
+        count.add(hands)
+    assert count is not None
     return count.leaks()
 
 

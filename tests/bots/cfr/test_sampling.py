@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bots.cfr.boards import HOLDING_NUMBERS, suit_order
 from bots.cfr.deals import AllBoards
 from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals, explore, sampled_tree
-from bots.cfr.solver import Discounts, exploitability, tree_arrays
+from bots.cfr.solver import Discounts, gains_of_answers, tree_arrays
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
 from engine import rank_hand
 from engine.cards import starting_hand
@@ -45,7 +45,7 @@ def leduc_solver(copies: int = 1, copy: int = 0) -> SampledSolver:
 def leduc_exploitability(averages: NDArray[np.floating]) -> float:  # type: ignore[type-arg]
     boards = AllBoards(LEDUC.game)
     strategy = as_strategy(LEDUC, boards.buckets[0], averages)
-    return exploitability(tree_arrays(LEDUC, boards.buckets, boards.float_type), boards, strategy).value
+    return sum(gains_of_answers(tree_arrays(LEDUC, boards.buckets, boards.float_type), boards, strategy)) / 2
 
 
 def test_drawn_deals_are_real_ones() -> None:
