@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from logs.whole_file import FileLock
+
 _LONGEST_LINE: Final = 1 << 26
 _TRAILER_BYTES: Final = 65
 """The checksum's digits and the end of their line."""
@@ -111,6 +113,21 @@ def write_file(path: str | os.PathLike[str], content: bytes | str) -> None:
         write_whole(Path(path), content)
     except OSError as failure:
         raise BotFileError(os.fspath(path), f"it cannot be written: {failure.strerror or failure}") from failure
+
+
+def lock_file(path: str | os.PathLike[str], in_use: str, *, patience_s: float = 0.0) -> FileLock:
+    """The lock of a file that one process writes; a `BotFileError` that says `in_use` if another keeps it."""
+    from pathlib import Path
+
+    from logs.whole_file import FileLock
+
+    path = os.fspath(path)
+    try:
+        return FileLock(Path(f"{path}.lock"), patience_s)
+    except BlockingIOError:
+        raise BotFileError(path, in_use) from None
+    except OSError as error:
+        raise BotFileError(path, f"it cannot be written: {error.strerror or error}") from error
 
 
 def read_artifact(path: str | os.PathLike[str], kind: FileKind, *, is_mapped: bool = False) -> Artifact:

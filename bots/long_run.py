@@ -20,9 +20,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final, Protocol, TypeAlias
 
+from bots.artifact import lock_file
 from bots.errors import BotFileError
 from engine.errors import quoted
-from logs.whole_file import FileLock, LineFile
+from logs.whole_file import LineFile
 
 Words: TypeAlias = str | Callable[[], str]
 """Results so far; those that take time to put in words are a function, which is called if they are shown."""
@@ -99,14 +100,11 @@ def locked_run(folder: Path, name: str) -> Iterator[None]:
     """Make the folder of a run; a `BotFileError` if another process has the run of this name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / f"{name}.lock")
-    except BlockingIOError as error:
-        raise BotFileError(str(folder / name), "another process works on this run") from error
     except FileExistsError as error:
         raise BotFileError(str(folder), "it is a file; a run needs a folder") from error
     except OSError as error:
         raise BotFileError(str(folder), f"the folder cannot be written: {error.strerror or error}") from error
-    with closing(lock):
+    with closing(lock_file(folder / name, "another process works on this run")):
         yield
 
 

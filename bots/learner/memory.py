@@ -40,13 +40,12 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
-from bots.artifact import Artifact, FileKind, artifact_bytes, read_artifact, write_file
+from bots.artifact import Artifact, FileKind, artifact_bytes, lock_file, read_artifact, write_file
 from bots.errors import BotFileError
 from bots.formula.formulas import Decision, Observation
 from bots.sdk.options import Interval, Wording, check_options
 from engine import Game
 from engine.errors import quoted
-from logs.whole_file import FileLock
 from protocol import find_game
 
 _LEVEL: Final = Interval(0.001, 1_000_000)
@@ -328,12 +327,7 @@ class MemoryFile:
 
     def __init__(self, path: str | os.PathLike[str], constants: Constants) -> None:
         self.path = Path(path)
-        try:
-            self._lock = FileLock(self.path.with_name(f"{self.path.name}.lock"))
-        except BlockingIOError:
-            raise BotFileError(str(path), "another learner is writing it; give each a file of its own") from None
-        except OSError as error:
-            raise BotFileError(str(path), f"it cannot be written: {error.strerror or error}") from error
+        self._lock = lock_file(path, "another learner is writing it; give each a file of its own")
         try:
             self.start = read_memory(path, constants) if self.path.exists() else Memory(constants)
         except BotFileError:

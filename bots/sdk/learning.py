@@ -16,13 +16,15 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from bots.artifact import lock_file
 from bots.errors import BotFileError
 from bots.sdk.bot import Bot
 from engine import Game
-from logs.whole_file import FileLock, LineFile
+from logs.whole_file import LineFile
 
 LOCK_PATIENCE_S = 10.0
 """How long to wait for a journal: the workers of a run that was killed end a moment later than the run itself."""
+_IN_USE = "the learner that writes it is still playing"
 
 
 class LearningBot(Bot):
@@ -75,7 +77,7 @@ class LearningJournal:
     def __init__(self, path: str) -> None:
         """Open it, to continue after its whole lines; a `BotFileError` if it is not a journal, or in use."""
         self.path = path
-        self._lock = _lock(path)
+        self._lock = lock_file(path, _IN_USE, patience_s=LOCK_PATIENCE_S)
         try:
             _cut(path, None)
             self._file = LineFile(path, append=True)
@@ -110,7 +112,7 @@ def cut_journal(path: str, end_hand: int | None = None) -> int:
     """
     if not os.path.exists(path):
         return 0
-    lock = _lock(path)
+    lock = lock_file(path, _IN_USE, patience_s=LOCK_PATIENCE_S)
     try:
         return _cut(path, end_hand)
     except OSError as error:
@@ -149,15 +151,6 @@ def _hands(path: str) -> Iterator[tuple[int, str, int]]:
             raise BotFileError(path, f"line {number} is not that of a hand after hand {before}")
         before = int(digits)
         yield before, learnt.decode("ascii").rstrip("\r\n"), at
-
-
-def _lock(path: str) -> FileLock:
-    try:
-        return FileLock(Path(f"{path}.lock"), LOCK_PATIENCE_S)
-    except BlockingIOError:
-        raise BotFileError(path, "the learner that writes it is still playing") from None
-    except OSError as error:
-        raise _unwritable(path, error) from error
 
 
 def _unwritable(path: str, error: OSError) -> BotFileError:

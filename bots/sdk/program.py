@@ -287,6 +287,28 @@ def write_game(path: Path, game: Game, name: str = "") -> GameFile:
     return GameFile(path, name or name_of(game) or path.name)
 
 
+def started(
+    listener: socket.socket,
+    command: Iterable[str],
+    game: GameFile,
+    *,
+    environment: Mapping[str, str] | None = None,
+    directory: str | None = None,
+) -> Program:
+    """Start a program as a dealer does, with host and port as its last arguments; it writes beside the game's file.
+
+    Args:
+        environment: besides the game; the variables of this process by default.
+    """
+    host, port = listener.getsockname()
+    return Program(
+        [*command, host, str(port)],
+        environment={**(os.environ if environment is None else environment), **game.variables},
+        output_path=game.path.with_name("output"),
+        directory=directory,
+    )
+
+
 POLL_S: Final = 0.05
 """How often a program that has not connected yet is looked after."""
 _RECEIVE_BYTES: Final = 1 << 16
@@ -354,18 +376,10 @@ class RemoteBot(Bot):
         self._sent = -1
         """How many actions of it were sent; -1 before its first state."""
         self._folder = tempfile.TemporaryDirectory()
-        folder = Path(self._folder.name)
-        variables = {
-            **(os.environ if environment is None else environment),
-            **write_game(folder / "bot.game", self.game, name).variables,
-        }
+        file = write_game(Path(self._folder.name) / "bot.game", self.game, name)
         try:
             with socket.create_server(("127.0.0.1", 0)) as listener:
-                host, port = listener.getsockname()
-                command_line = [*self.command, host, str(port)]
-                self._program = Program(
-                    command_line, environment=variables, output_path=folder / "output", directory=directory
-                )
+                self._program = started(listener, self.command, file, environment=environment, directory=directory)
                 deadline_s = time.monotonic() + connect_timeout_s
                 try:
                     self._connection = accepted(listener, self._program, deadline_s)

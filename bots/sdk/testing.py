@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import Conversation
-from bots.sdk.program import POLL_S, Program, accepted, write_game
+from bots.sdk.program import POLL_S, Program, accepted, started, write_game
 from protocol.mock_dealer import MockDealer
 
 _GRACE_S: Final = 5.0
@@ -76,17 +76,8 @@ def serve_script(
     """
     deadline_s = time.monotonic() + timeout_s
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as listener:
-        folder = Path(name)
-        environment = {
-            **(os.environ if env is None else env),
-            **write_game(folder / "script.game", mock.game).variables,
-        }
-        host, port = listener.getsockname()
-        program = Program(
-            [*[os.fspath(word) for word in command], host, str(port)],
-            environment=environment,
-            output_path=folder / "output",
-        )
+        game = write_game(Path(name) / "script.game", mock.game)
+        program = started(listener, [os.fspath(word) for word in command], game, environment=env)
         try:
             _serve(listener, program, mock, deadline_s, chunk_bytes)
             exit_code = program.wait(max(POLL_S, deadline_s - time.monotonic()))
