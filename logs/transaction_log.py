@@ -44,7 +44,7 @@ class Transaction(NamedTuple):
         return self.hand_number >= 0
 
 
-class HandLines(NamedTuple):
+class CompanionLines(NamedTuple):
     """Lines of one hand that follow each other in a file that accompanies a log.
 
     Attributes:
@@ -117,7 +117,7 @@ def parse_own_line(line: str, *, is_limit: bool) -> Transaction | None:
     return _make(Transaction, (line, action, int(number), times))
 
 
-def parse_own_lines(text: str, line: int = 0, *, is_limit: bool) -> list[HandLines] | None:
+def parse_own_lines(text: str, line: int = 0, *, is_limit: bool) -> list[CompanionLines] | None:
     """Lines exactly as `format_transaction` writes them, hand by hand; None if any of them is not. The first has the
     number `line`.
 
@@ -136,7 +136,7 @@ def parse_own_lines(text: str, line: int = 0, *, is_limit: bool) -> list[HandLin
     start = 0
     for number, lines in groupby(numbers):
         end = start + len(list(lines))
-        hands.append(HandLines(line + start, int(number), actions[start:end], times[start:end], []))
+        hands.append(CompanionLines(line + start, int(number), actions[start:end], times[start:end], []))
         start = end
     return hands
 

@@ -12,7 +12,7 @@ bytes; what follows is the next line. A NUL ends a line. What is left when the c
     True
     >>> session.admit()
     >>> session.next_event()
-    Command(verb=<Verb.QUEUE: 'qstat'>, tag=None, run=None)
+    ClientCommand(verb=<Verb.QUEUE: 'qstat'>, tag=None, run=None)
 
 `QUIT`, `CANCEL`, `RESULT` and `LOG` are additions; everything else is that of the reference, byte for byte. Additions
 are in lines that begin with ``# ``, which existing clients print.
@@ -103,7 +103,7 @@ class Verb(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ClientCommand:
     """A command that is no request for runs.
 
     Attributes:
@@ -116,7 +116,7 @@ class Command:
     run: int | None = None
 
 
-Errand: TypeAlias = RequestRuns | Command | Malformed
+Errand: TypeAlias = RequestRuns | ClientCommand | Malformed
 """What a client that sends one line only wants done before the answer that its matches are finished."""
 
 
@@ -134,7 +134,7 @@ class Login:
     errand: Errand | None = None
 
 
-BenchmarkEvent: TypeAlias = Login | RequestRuns | Malformed | Command
+BenchmarkEvent: TypeAlias = Login | RequestRuns | Malformed | ClientCommand
 
 
 class BenchmarkSession:
@@ -192,7 +192,7 @@ def _read_login(text: str) -> Login:
         return Login("", "")
     match rest:
         case ["games", *_]:
-            return Login(name, password, Command(Verb.GAMES))
+            return Login(name, password, ClientCommand(Verb.GAMES))
         case ["run", game, _, runs, tag, seed, *players]:
             return Login(name, password, _read_request([game, runs, tag, seed, *map(_as_seat, players)]))
         case ["rerun", game, _, index, tag, seed, *players]:
@@ -219,18 +219,18 @@ def _read_command(text: str) -> BenchmarkEvent:
     lower = text[:16].lower()
     for verb in (Verb.HELP, Verb.GAMES, Verb.QUEUE):
         if lower.startswith(verb.value):
-            return Command(verb)
+            return ClientCommand(verb)
     if lower.startswith("runmatches"):
         return _read_request(_words(text[len("runmatches") :]))
     words = _words(text) if text[:1].strip() else []
     match [*map(str.lower, words[:1]), *words[1:]]:
         case ["quit" | "result" as word]:
-            return Command(Verb(word))
+            return ClientCommand(Verb(word))
         case ["result" | "cancel" | "log" as word, tag]:
-            return Command(Verb(word), tag)
+            return ClientCommand(Verb(word), tag)
         case ["log", tag, run] if run.isascii() and run.isdigit() and len(run) < 10:
-            return Command(Verb.LOG, tag, int(run))
-    return Command(Verb.UNKNOWN)
+            return ClientCommand(Verb.LOG, tag, int(run))
+    return ClientCommand(Verb.UNKNOWN)
 
 
 def _read_request(words: list[str]) -> RequestRuns | Malformed:

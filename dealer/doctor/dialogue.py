@@ -28,7 +28,7 @@ from dealer.doctor.judge import (
     EXPECTED_VERSION,
     Judge,
     Kind,
-    Outcome,
+    LineRole,
     Problem,
     SentState,
     expected_answer,
@@ -307,29 +307,29 @@ class Dialogue(Match, Watcher):
         if self._is_refused and line.startswith(b"VERSION:"):
             # That the version line is late has been reported.
             return
-        verdict, state = judge.judge(line), judge.asked
-        for problem in verdict.problems:
-            examination.find(problem, line, verdict.about)
-        if verdict.outcome is Outcome.REPEAT and verdict.about is not None:
-            self._repeats.append((line, verdict.about))
+        judgement, state = judge.judge(line), judge.asked
+        for problem in judgement.problems:
+            examination.find(problem, line, judgement.about)
+        if judgement.role is LineRole.REPEAT and judgement.about is not None:
+            self._repeats.append((line, judgement.about))
             if state is None:
                 self._find_repeats()
         # A bot that was sent part of a state may have answered just that part.
         elif state is not None and (
-            verdict.outcome in (Outcome.ANSWER, Outcome.ATTEMPT)
-            or (verdict.outcome is Outcome.FRAGMENT and not situation.delivery.is_cut)
+            judgement.role in (LineRole.ANSWER, LineRole.ATTEMPT)
+            or (judgement.role is LineRole.FRAGMENT and not situation.delivery.is_cut)
         ):
             self._find_repeats()
-            state.is_given_up = verdict.outcome is not Outcome.ANSWER
+            state.is_given_up = judgement.role is not LineRole.ANSWER
             judge.asked = None
-            examination.row.count(verdict.action)
+            examination.row.count(judgement.action)
             if (question := self.question) is not None:
                 examination.slowest_s = max(examination.slowest_s, (time.monotonic_ns() - question.asked_ns) / 1e9)
-            if situation.breaks_off and not state.betting.after(verdict.action).finished:
+            if situation.breaks_off and not state.betting.after(judgement.action).finished:
                 # The dealer disappears in the middle of the hand.
                 self.phase = Phase.HOLDING
             else:
-                super().receive(self.bot, state.text + b":" + format_action(verdict.action).encode() + b"\r\n")
+                super().receive(self.bot, state.text + b":" + format_action(judgement.action).encode() + b"\r\n")
 
     def _find_repeats(self) -> None:
         wrong = "this state has been answered already; a dealer ignores the second answer"

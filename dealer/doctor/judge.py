@@ -182,7 +182,7 @@ class SentState:
     is_given_up: bool = False
 
 
-class Outcome(enum.Enum):
+class LineRole(enum.Enum):
     """What a line is to the question that is open."""
 
     ANSWER = "a dealer takes it for the answer"
@@ -192,7 +192,7 @@ class Outcome(enum.Enum):
     OTHER = "it is not an answer"
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """What a line amounts to.
 
     Attributes:
@@ -200,7 +200,7 @@ class Verdict(NamedTuple):
         action: what is played for it, if the match continues with it.
     """
 
-    outcome: Outcome
+    role: LineRole
     problems: tuple[Problem, ...] = ()
     about: SentState | None = None
     action: Action = CALL
@@ -318,18 +318,18 @@ class Judge:
         self.latest: SentState | None = None
         self.asked: SentState | None = None
 
-    def judge(self, line: bytes) -> Verdict:
+    def judge(self, line: bytes) -> Judgement:
         """Judge a line, given with its end."""
-        verdict = self._judge_line(line)
-        problems = verdict.problems
-        if verdict.outcome is not Outcome.OTHER or any(one.kind not in _NO_REPLIES for one in problems):
+        judgement = self._judge_line(line)
+        problems = judgement.problems
+        if judgement.role is not LineRole.OTHER or any(one.kind not in _NO_REPLIES for one in problems):
             # The end of a line that is no reply is not judged as well.
             problems += _judge_end(line)
         expected = expected_answer(self.asked)
         problems = tuple([one if one.expected else one._replace(expected=expected) for one in problems])
-        return verdict._replace(problems=problems, about=verdict.about or self.asked or self.latest)
+        return judgement._replace(problems=problems, about=judgement.about or self.asked or self.latest)
 
-    def _judge_line(self, line: bytes) -> Verdict:
+    def _judge_line(self, line: bytes) -> Judgement:
         asked, is_comment = self.asked, line[:1] in (b"#", b";")
         if len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n"):
             what = f"the {'comment' if is_comment else 'line'} has more than {MAX_LINE_BYTES} bytes"
@@ -337,13 +337,13 @@ class Judge:
             expected = f"at most {MAX_LINE_BYTES} bytes, the line end included"
             return _other(Problem(Kind.LINE_TOO_LONG, MAX_LINE_BYTES, wrong, expected))
         if is_comment:
-            return Verdict(Outcome.OTHER)
+            return Judgement(LineRole.OTHER)
         body = split_end(line)[0]
         nul = body.find(b"\0")
         if nul >= 0:
-            outcome = Outcome.ATTEMPT if asked is not None and asked.text in body else Outcome.OTHER
+            role = LineRole.ATTEMPT if asked is not None and asked.text in body else LineRole.OTHER
             wrong = "the line holds a NUL byte; a dealer reads the line only up to it"
-            return Verdict(outcome, (Problem(Kind.NUL_BYTE, nul + 1, wrong),))
+            return Judgement(role, (Problem(Kind.NUL_BYTE, nul + 1, wrong),))
         if not body:
             return _other(Problem(Kind.EMPTY_LINE, 1, "the line is empty; a dealer ignores it and keeps waiting"))
         fields = body.split(b":")
@@ -355,19 +355,19 @@ class Judge:
             return _other(_judge_stray(body, self.latest))
         if known is asked and len(fields) > _FIELDS:
             action, problems = judge_action(body[len(head) + 1 :], len(head) + 2, asked.betting)
-            return Verdict(Outcome.ANSWER, problems, action=action)
+            return Judgement(LineRole.ANSWER, problems, action=action)
         if body.startswith(asked.text):
-            return Verdict(Outcome.ANSWER, (_judge_after_echo(body, len(asked.text)),))
+            return Judgement(LineRole.ANSWER, (_judge_after_echo(body, len(asked.text)),))
         return _judge_other_echo(body, asked, self.game)
 
 
-def _other(problem: Problem) -> Verdict:
-    return Verdict(Outcome.OTHER, (problem,))
+def _other(problem: Problem) -> Judgement:
+    return Judgement(LineRole.OTHER, (problem,))
 
 
-def _judge_stale(known: SentState) -> Verdict:
+def _judge_stale(known: SentState) -> Judgement:
     if known.is_given_up or known.asks:
-        return Verdict(Outcome.OTHER if known.is_given_up else Outcome.REPEAT, about=known)
+        return Judgement(LineRole.OTHER if known.is_given_up else LineRole.REPEAT, about=known)
     if known.betting.finished:
         wrong = "no answer is due to the last state of a hand; a dealer ignores the answer"
         problem = Problem(Kind.UNASKED_FINAL, len(known.text) + 1, wrong, "nothing: the hand is over")
@@ -375,7 +375,7 @@ def _judge_stale(known: SentState) -> Verdict:
         acting = known.betting.acting_position
         wrong = f"in this state position {acting} is to act, not the bot; a dealer ignores the answer"
         problem = Problem(Kind.UNASKED, len(known.text) + 1, wrong, f"nothing: position {acting} is to act")
-    return Verdict(Outcome.OTHER, (problem,), known)
+    return Judgement(LineRole.OTHER, (problem,), known)
 
 
 def _judge_after_echo(body: bytes, end: int) -> Problem:
@@ -392,7 +392,7 @@ def _judge_after_echo(body: bytes, end: int) -> Problem:
     return Problem(Kind.ACTION_MISSING, end + 1, wrong, advice=advice)
 
 
-def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
+def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Judgement:
     session = DealerSession(game)
     session.receive_data(VERSION_LINE)
     session.next_event()
@@ -412,19 +412,19 @@ def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
         assert scanned is not None
         end = scanned[1]
         if body[end : end + 1] != b":":
-            return Verdict(Outcome.ANSWER, (problem, _judge_after_echo(body, end)))
+            return Judgement(LineRole.ANSWER, (problem, _judge_after_echo(body, end)))
         action, problems = judge_action(body[end + 1 :], end + 2, asked.betting)
-        return Verdict(Outcome.ANSWER, (problem, *problems), action=action)
+        return Judgement(LineRole.ANSWER, (problem, *problems), action=action)
     problem = _judge_stray(body, asked)
     # Behind a colon it is the rest of a reply whose first part has been taken for the answer already.
     is_attempt = problem.kind is Kind.ECHO_MISSING and not body.startswith(b":")
     if body.strip(b" \t")[:5].upper() == b"MATCH" and problem.kind is not Kind.ECHO_CUT:
         wrong = f"the echo is not the state: it differs {differs}; a dealer ignores the line and keeps waiting"
         problem, is_attempt = Problem(Kind.ECHO_CHANGED, at + 1, wrong, advice=_ECHO + advice), True
-    outcome = Outcome.ATTEMPT if is_attempt else Outcome.OTHER
+    role = LineRole.ATTEMPT if is_attempt else LineRole.OTHER
     if problem.kind is Kind.ECHO_CUT:
-        outcome = Outcome.FRAGMENT
-    return Verdict(outcome, (problem,), action=_attempted_action(body, asked.betting))
+        role = LineRole.FRAGMENT
+    return Judgement(role, (problem,), action=_attempted_action(body, asked.betting))
 
 
 def _judge_stray(body: bytes, about: SentState | None) -> Problem:

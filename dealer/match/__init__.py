@@ -30,7 +30,7 @@ from dealer.match.events import (
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy, ReplyProblem, StrayProblem
 from dealer.match.match import Match
 from dealer.match.seats import Write
-from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, Loss, MatchSetup, Phase, Question
+from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, LostPlayer, MatchSetup, Phase, Question
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -49,7 +49,7 @@ __all__ = [
     "Limit",
     "LineReceived",
     "LineSent",
-    "Loss",
+    "LostPlayer",
     "Match",
     "MatchCause",
     "MatchEnded",

@@ -33,7 +33,7 @@ from dealer.match.events import Audience, Settled, VersionDiffers, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.match.match_play import Play
 from dealer.match.seats import PlayerSeat, Presence, Write
-from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, Loss, MatchSetup, Phase, Question
+from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, LostPlayer, MatchSetup, Phase, Question
 from engine import Seat
 from logs.transaction_log import Transaction
 
@@ -85,7 +85,7 @@ class Match:
             on_rest=self._on_rest,
         )
         self._takes_short_way = not self._play.watches_lines
-        self._losses: list[Loss] = []
+        self._losses: list[LostPlayer] = []
 
     # ---- how it stands
 
@@ -213,7 +213,7 @@ class Match:
             self.fail(cause)
         elif self.phase is Phase.CONNECTING and self._player_seats[cause.seat].presence is Presence.AWAITED:
             self._losses.append(
-                Loss(cause, self._play.dealer.hand_number, 0, self.setup.on_fault is FaultPolicy.FORFEIT)
+                LostPlayer(cause, self._play.dealer.hand_number, 0, self.setup.on_fault is FaultPolicy.FORFEIT)
             )
             self.has_losses = True
 
@@ -225,7 +225,7 @@ class Match:
 
         self._guarded(step)
 
-    def take_losses(self) -> list[Loss]:
+    def take_losses(self) -> list[LostPlayer]:
         """The players lost since the last call; those not final are awaited again."""
         losses, self._losses = self._losses, []
         self.has_losses = False
@@ -250,7 +250,7 @@ class Match:
         player_seat, play = self._player_seats[cause.seat], self._play
         is_final = self.setup.on_fault is FaultPolicy.FORFEIT or player_seat.clock.is_spent
         player_seat.vacate(Presence.AWAITED)
-        self._losses.append(Loss(cause, play.dealer.hand_number, play.count_actions(player_seat), is_final))
+        self._losses.append(LostPlayer(cause, play.dealer.hand_number, play.count_actions(player_seat), is_final))
         self.has_losses = True
         if player_seat is play.actor:
             play.deadline_ns = None

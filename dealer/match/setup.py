@@ -75,7 +75,7 @@ class EarlierHands:
 NO_EARLIER_HANDS = EarlierHands()
 
 
-class Loss(NamedTuple):
+class LostPlayer(NamedTuple):
     """A player that is gone while the match goes on.
 
     Attributes:

@@ -35,7 +35,7 @@ from dealer.run.contest import MatchEvent
 from dealer.run.ending import AwaitedPlayer
 from dealer.run.results import ContestResult
 from dealer.run.tournament_run import Progress
-from dealer.table.links import Link, OpenSeat
+from dealer.table.links import OpenSeat, PlayerLink
 from dealer.table.loop import Changes
 from engine import Action, Game, Seat
 from logs import HandRecord
@@ -49,7 +49,7 @@ from protocol.match_state import betting_text
 _MOST_NOTES: Final = 20
 
 
-class Caller(Protocol):
+class PlayerCaller(Protocol):
     """Calls the players of a run to their seats."""
 
     def see(self, event: MatchEvent) -> None:
@@ -190,12 +190,12 @@ class TableSession:
         self.result: ContestResult | None = run.finished
         self.problem = ""
         self.version = 0
-        self.caller: Caller | None = None
+        self.caller: PlayerCaller | None = None
         self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier)
         self._records = records
         self._last_seen = max((number for number, _, _ in earlier), default=-1)
         self._changes = Changes()
-        self._link: Link | None = None
+        self._link: PlayerLink | None = None
         self.is_dealing = True
         self._clock: asyncio.TimerHandle | None = None
         self._late: asyncio.Task[None] | None = None
@@ -301,7 +301,7 @@ class TableSession:
             self._note(f"{event.players[what.fault.seat]}: {fault_phrase(what.fault)}.")
 
     def _sit(self, seat: OpenSeat) -> None:
-        self._link = Link(self._receive, lambda: None)
+        self._link = PlayerLink(self._receive, lambda: None)
         seat.take(self._link)
         self._link.receive(self._seat.open())
 

@@ -30,7 +30,7 @@ from dealer.run.plan import ContestPlan, MatchPlan
 from dealer.run.recovery import recover_match
 from dealer.run.results import TrainingReport
 from dealer.run.run_settings import Score
-from dealer.run.scores import Scores
+from dealer.run.scores import DealScores
 from dealer.run.tally import Tally
 from logs.estimation import Monitor, Rate
 
@@ -108,7 +108,7 @@ class Contest:
         self.plan = plan
         self.slots = plan.slots
         self.tallies: Sequence[Tally] = ()
-        self.scores = self._judged = Scores(plan.game, self.slots, [array("d") for _ in self.slots])
+        self.scores = self._judged = DealScores(plan.game, self.slots, [array("d") for _ in self.slots])
         self.runs: list[MatchRun] = []
         self.ending: Ending | None = None
         self.started_s = time.monotonic()
@@ -125,7 +125,7 @@ class Contest:
         self._is_held = False
 
     @property
-    def judged(self) -> Scores:
+    def judged(self) -> DealScores:
         """The scores that the stop rule looks at."""
         for values in self._corrected:
             values.correct()
@@ -263,8 +263,8 @@ class Contest:
         self._corrected = corrected_values(self.plan, self.scores)
         self._judged = self._scores_of(self._corrected)
 
-    def _scores_of(self, counted: Sequence[Tally] | Sequence[CorrectedValues]) -> Scores:
-        return Scores(self.plan.game, self.slots, [of_match.values for of_match in counted])
+    def _scores_of(self, counted: Sequence[Tally] | Sequence[CorrectedValues]) -> DealScores:
+        return DealScores(self.plan.game, self.slots, [of_match.values for of_match in counted])
 
     @property
     def _is_over(self) -> bool:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dealer.match.events import Event, HandFinished, Watcher
 from dealer.run.plan import ContestPlan
 from dealer.run.run_settings import Score
-from dealer.run.scores import Scores
+from dealer.run.scores import DealScores
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError
@@ -64,7 +64,7 @@ class CorrectedValues(Watcher):
             self.values.extend(value for _, value in sorted(zip(record.seats, values, strict=True)))
 
 
-def corrected_values(plan: ContestPlan, scores: Scores) -> list[CorrectedValues]:
+def corrected_values(plan: ContestPlan, scores: DealScores) -> list[CorrectedValues]:
     """The corrected values of as many hands of the logs of a contest as have scores, by match.
 
     Raises:
@@ -79,7 +79,7 @@ def corrected_values(plan: ContestPlan, scores: Scores) -> list[CorrectedValues]
     ]
 
 
-def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | None:
+def fitted_deals(plan: ContestPlan, scores: DealScores) -> NDArray[np.float64] | None:
     """The scores of a contest that was played, without the luck of the cards, with weights fitted on other deals.
 
     Args:
@@ -94,7 +94,7 @@ def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | Non
     if not is_cheap(plan.game, scores.hands_played):
         return None
     try:
-        corrected = Scores(plan.game, plan.slots, [of_match.values for of_match in corrected_values(plan, scores)])
+        corrected = DealScores(plan.game, plan.slots, [of_match.values for of_match in corrected_values(plan, scores)])
     except (OSError, LogsError):
         # The logs have been taken away, or damaged, since they were written: the result is what was won.
         return None

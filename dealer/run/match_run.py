@@ -42,7 +42,7 @@ from dealer.match.events import Audience, Event, FaultSeen, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.journal import Journal
-from dealer.match.setup import Loss, Phase
+from dealer.match.setup import LostPlayer, Phase
 from dealer.run.bot_code import bot_code
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
@@ -291,7 +291,7 @@ class TcpRun(MatchRun):
         self._processes: dict[Seat, BotProcess] = {}
         self._failures_in_a_row = [0] * len(self.plan.players)
         self._answers_before = [0] * len(self.plan.players)
-        self._lost_again: dict[Seat, Loss | None] = {}
+        self._lost_again: dict[Seat, LostPlayer | None] = {}
         """Seats that are being filled again, with the loss that has happened to them meanwhile."""
         self._connections: Connections | None = None
         self._playing: asyncio.Task[None] | None = None
@@ -483,7 +483,7 @@ class TcpRun(MatchRun):
 
     # ---- players that fail
 
-    def _on_loss(self, connections: Connections, loss: Loss) -> None:
+    def _on_loss(self, connections: Connections, loss: LostPlayer) -> None:
         seat = loss.cause.seat
         if seat in self._lost_again:
             self._lost_again[seat] = loss
@@ -491,7 +491,7 @@ class TcpRun(MatchRun):
             self._lost_again[seat] = None
             self._help(connections, self._replace(connections, loss))
 
-    async def _replace(self, connections: Connections, loss: Loss) -> None:
+    async def _replace(self, connections: Connections, loss: LostPlayer) -> None:
         seat, line = loss.cause.seat, loss.cause.line
         kind, *_ = await self._details_of(loss.cause)
         while not connections.is_over:
@@ -521,7 +521,7 @@ class TcpRun(MatchRun):
                 kind, *_ = await self._details_of(loss.cause)
         del self._lost_again[seat]
 
-    def _comes_back(self, loss: Loss) -> bool:
+    def _comes_back(self, loss: LostPlayer) -> bool:
         seat = loss.cause.seat
         answers = self.tally.times[seat].count + loss.answers
         is_fruitless = answers == self._answers_before[seat]

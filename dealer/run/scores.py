@@ -15,7 +15,7 @@ from dealer.run.plan import Slot
 from engine import Game
 
 
-class Scores:
+class DealScores:
     """All values of one contest, seen by deal and player."""
 
     def __init__(self, game: Game, slots: Sequence[Slot], values: Sequence[array[float]]) -> None:

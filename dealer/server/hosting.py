@@ -24,7 +24,7 @@ from dealer.server.queue.connected_bots import HostEvent
 from dealer.server.queue.jobs import JobEnded, RunEnded, SeatOpen, ServiceEvent
 from dealer.server.server_settings import player_name
 from dealer.server.service import Service, refusal_of
-from dealer.table.links import Link
+from dealer.table.links import PlayerLink
 from protocol import RemoteProtocolError, format_game_definition
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import (
@@ -300,7 +300,7 @@ class HostedSeat:
         self.facts = facts
         self.stream = SeatStream()
         self._host = host
-        self._link: Link | None = None
+        self._link: PlayerLink | None = None
 
     def resume(self, received: int | None) -> None:
         """Offer the seat, or send what the client lacks that has received so many texts at it."""
@@ -333,7 +333,7 @@ class HostedSeat:
             raise RemoteProtocolError("a text has a character above 255, which is no byte", b"") from None
         self.stream.received += 1
         if self._link is None:
-            self._link = Link(self._on_data, lambda: self._end("the match has closed the connection"))
+            self._link = PlayerLink(self._on_data, lambda: self._end("the match has closed the connection"))
             assert self.facts.open_seat is not None
             self.facts.open_seat.take(self._link)
         self._link.receive(data)

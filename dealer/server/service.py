@@ -50,7 +50,7 @@ from dealer.server.queue.jobs import (
     forecasts,
     seed_of,
 )
-from dealer.server.queue.ladder import LADDER_USER, Ladder, Standings, most_runs
+from dealer.server.queue.ladder import LADDER_USER, Ladder, Rater, most_runs
 from dealer.server.queue.playing import PlayContext, Watchers, hosts_of, play_run
 from dealer.server.resources import Disk, remove_old_logs
 from dealer.server.server_bots import confine_again, process_environment
@@ -87,7 +87,7 @@ class Service:
         self.feed = Feed()
         self.connected_bots = ConnectedBots(settings, store)
         self.watchers = Watchers()
-        self.standings = Standings(settings, store, self.feed)
+        self.standings = Rater(settings, store, self.feed)
         self._folder = folder
         self._mark = str(folder.absolute())
         self._context = PlayContext(

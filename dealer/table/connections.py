@@ -26,8 +26,8 @@ from dealer.match.causes import InternalError, NotStarted, StartProblem, sending
 from dealer.match.ending_sentences import sentence_of
 from dealer.match.events import SeatOpened, StrayConnection
 from dealer.match.faults import QUOTED_BYTES, FaultPolicy, StrayProblem
-from dealer.match.setup import Loss
-from dealer.table.links import Link, OpenSeat
+from dealer.match.setup import LostPlayer
+from dealer.table.links import OpenSeat, PlayerLink
 from dealer.table.listener import WOULD_BLOCK, Listener
 from dealer.table.loop import Changes, MatchLoop, Waiting
 from engine import Seat
@@ -81,14 +81,15 @@ class Connections:
                 and then play on over the new connection; needs `reads_versions`.
             only_from: the addresses of players that may come from one address only; needs `reads_versions`.
             keys: what has to be sent for a seat, as a line before the version line; needs `reads_versions`.
-            listeners: of seats that are open already and stay open: for a `Link`, or for players of later matches, too.
+            listeners: of seats that are open already and stay open: for a `PlayerLink`, or for players of later
+                matches, too.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
                 them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
             drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
         """
         self.match = match
         self.changes = Changes()
-        self.on_loss: Callable[[Loss], None] = lambda loss: match.forfeit(loss.cause.seat)
+        self.on_loss: Callable[[LostPlayer], None] = lambda loss: match.forfeit(loss.cause.seat)
         self._coalesce_s = coalesce_s
         self._max_unread_bytes = max_unread_bytes
         self._max_unsent_bytes = max_unsent_bytes
@@ -283,7 +284,7 @@ class Connections:
             return NotStarted(seat, StartProblem.UNREADABLE_VERSION, line=stray.line)
         return NotStarted(seat, StartProblem.LEFT)
 
-    def _admit(self, seat: Seat, sock: socket.socket | Link, address: tuple[str, int], received: bytes) -> None:
+    def _admit(self, seat: Seat, sock: socket.socket | PlayerLink, address: tuple[str, int], received: bytes) -> None:
         match, before, host = self.match, self._connections[seat], address[0]
         try:
             if host != self._only_from.get(seat, host):
@@ -299,7 +300,7 @@ class Connections:
                 # The player itself reports that its earlier connection is dead.
                 self._drop(seat, before)
                 match.unseat(seat)
-            if seat not in self._may_return or isinstance(sock, Link):
+            if seat not in self._may_return or isinstance(sock, PlayerLink):
                 self._close_listener(seat)
             loop = self._loop
             connection = self._connections[seat] = Connection(
@@ -341,7 +342,7 @@ class Connections:
                 data = b""
             self._take(connection, data)
 
-        if isinstance(connection.sock, Link):
+        if isinstance(connection.sock, PlayerLink):
             connection.sock.receive = partial(self._take, connection)
         else:
             connection.start_reading(on_readable)
@@ -362,7 +363,7 @@ class Connections:
 
     def _on_unread(self, connection: Connection) -> None:
         """Leave what more a player sends in its socket; a link has no such place, and so has a larger bound."""
-        if not isinstance(connection.sock, Link):
+        if not isinstance(connection.sock, PlayerLink):
             connection.stop_reading()
             self._paused.add(connection)
             self._needs_step = True
@@ -474,7 +475,7 @@ class Connection:
     """
 
     seat: Seat
-    sock: socket.socket | Link
+    sock: socket.socket | PlayerLink
     host: str
     loop: MatchLoop
     queue: Callable[[Waiting], None]

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from dealer.match.faults import StrayProblem
 
-OnPlayer = Callable[["Link", tuple[str, int], bytes], None]
+OnPlayer = Callable[["PlayerLink", tuple[str, int], bytes], None]
 
 
-class Link:
+class PlayerLink:
     """The bytes of a player, both ways: in place of a socket in a `dealer.table.connections.Connection`.
 
     Attributes:
@@ -51,7 +51,7 @@ class Link:
 
 
 class OpenSeat:
-    """A seat that awaits a `Link`: in place of a `dealer.table.listener.Listener`."""
+    """A seat that awaits a `PlayerLink`: in place of a `dealer.table.listener.Listener`."""
 
     port = 0
     has_client = False
@@ -66,7 +66,7 @@ class OpenSeat:
         """Admit players from now on."""
         self._on_player = on_player
 
-    def take(self, link: Link) -> None:
+    def take(self, link: PlayerLink) -> None:
         """Seat a player; a seat that awaits none any more closes the link."""
         if self._on_player is None:
             link.close()

@@ -26,7 +26,7 @@ from engine import BettingState, Seat
 from logs.errors import LogProblem, ProblemKind
 from logs.files import opened, stem
 from logs.record import PlayerComment, Times
-from logs.transaction_log import HandLines, parse_comment, parse_own_lines, parse_transactions
+from logs.transaction_log import CompanionLines, parse_comment, parse_own_lines, parse_transactions
 from protocol.actions import format_action
 from protocol.match_state import HEADER
 
@@ -68,7 +68,7 @@ class HandNotes:
                     times = self._checked(hand, betting, text, cursor.path)
         return times, comments
 
-    def _checked(self, hand: HandLines, betting: BettingState, text: str, path: str) -> tuple[Times, ...]:
+    def _checked(self, hand: CompanionLines, betting: BettingState, text: str, path: str) -> tuple[Times, ...]:
         if hand.actions is not None and "".join(hand.actions) == text.replace("/", ""):
             return tuple(hand.times)
         actions = tuple([format_action(action) for actions in betting.rounds for _, action in actions])
@@ -82,11 +82,11 @@ class HandNotes:
 class _HandCursor:
     """Walks through the hands of a companion file as the log continues."""
 
-    def __init__(self, path: str, hands: Iterator[HandLines]) -> None:
+    def __init__(self, path: str, hands: Iterator[CompanionLines]) -> None:
         self.path, self._hands = path, hands
         self._next = next(hands, None)
 
-    def find(self, hand_number: int) -> HandLines | None:
+    def find(self, hand_number: int) -> CompanionLines | None:
         """The hand with this number, if it comes before one with a higher number."""
         while self._next is not None and self._next.hand_number < hand_number:
             self._next = next(self._hands, None)
@@ -167,7 +167,7 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
     return chain.from_iterable(starmap(_lines_of, _blocks(path)))
 
 
-def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[HandLines]:
+def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[CompanionLines]:
     for _, parts in groupby(_transactions(path, report, is_limit=is_limit), attrgetter("hand_number")):
         hand, *others = parts
         for part in others:
@@ -175,7 +175,7 @@ def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterato
         yield hand
 
 
-def _transactions(path: str, report: _Report, *, is_limit: bool) -> Iterator[HandLines]:
+def _transactions(path: str, report: _Report, *, is_limit: bool) -> Iterator[CompanionLines]:
     """The lines in blocks of hands; a hand may be in several."""
     for line_number, block in _blocks(path):
         own = parse_own_lines(block, line_number, is_limit=is_limit)
@@ -184,7 +184,7 @@ def _transactions(path: str, report: _Report, *, is_limit: bool) -> Iterator[Han
 
 def _other_transactions(
     path: str, line_number: int, block: str, report: _Report, *, is_limit: bool
-) -> Iterator[HandLines]:
+) -> Iterator[CompanionLines]:
     for number, line in _lines_of(line_number, block):
         (transaction,) = parse_transactions([line], is_limit=is_limit)
         if transaction.action is None or transaction.hand_number < 0:
@@ -192,13 +192,13 @@ def _other_transactions(
             report(LogProblem(path, number, None, f"{line.rstrip()[:60]!r} is not a transaction", kind))
             continue
         action = (format_action(transaction.action),)
-        yield HandLines(number, transaction.hand_number, action, [transaction.times], [])
+        yield CompanionLines(number, transaction.hand_number, action, [transaction.times], [])
 
 
-def _commented_hands(path: str, report: _Report) -> Iterator[HandLines]:
+def _commented_hands(path: str, report: _Report) -> Iterator[CompanionLines]:
     for number, found in groupby(_comments(path, report), itemgetter(1)):
         lines = list(found)
-        yield HandLines(lines[0][0], number, None, [], [comment for _, _, comment in lines])
+        yield CompanionLines(lines[0][0], number, None, [], [comment for _, _, comment in lines])
 
 
 def _comments(path: str, report: _Report) -> Iterator[tuple[int, int, PlayerComment]]:
@@ -211,9 +211,9 @@ def _comments(path: str, report: _Report) -> Iterator[tuple[int, int, PlayerComm
             report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is not a comment", kind))
 
 
-def _transcript_hands(path: str) -> Iterator[HandLines]:
+def _transcript_hands(path: str) -> Iterator[CompanionLines]:
     """The hands of a transcript: when each player was sent which state, and what it answered."""
-    hand: HandLines | None = None
+    hand: CompanionLines | None = None
     asked: dict[int, tuple[int, int]] = {}
     """By seat, when the present state was sent, and how many actions it had."""
     reply: Times | None = None
@@ -235,7 +235,7 @@ def _transcript_hands(path: str) -> Iterator[HandLines]:
             if hand is None or hand.hand_number != int(fields[2]):
                 if hand is not None:
                     yield hand
-                hand = HandLines(line_number, int(fields[2]), None, [], [])
+                hand = CompanionLines(line_number, int(fields[2]), None, [], [])
             asked[seat] = at_us, sum(map(fields[3].count, "fcr"))
         elif hand is not None and seat in asked:
             if text.startswith(("#", ";")):

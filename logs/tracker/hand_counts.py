@@ -68,7 +68,7 @@ class PlayerCounts(NamedTuple):
     """One player in one game; amounts are in chips.
 
     Attributes:
-        sums: by position; a deal has hands in several, which only the sums of a `Player` join.
+        sums: by position; a deal has hands in several, which only the sums of a `PlayerTotals` join.
         betting: by position, what follows from the betting; see `logs.tracker.hand_facts.Place`.
         cards: how often the player held some kind of hand, how often it won part of the pot with it, and the net chips:
             by starting hand, by category on the river, by category at showdowns; all 0 outside hold'em.
@@ -209,7 +209,7 @@ def _sums(deals: NDArray[np.int64], amounts: NDArray[np.float64]) -> NDArray[np.
     return np.column_stack([*columns, amounts[:, 2:]])
 
 
-class Player:
+class PlayerTotals:
     """A player's winnings over its hands of all games, and its answers, in memory that does not grow with the hands.
 
     The curve has the sums after each hand, then after every second, fourth, ... hand: when it has more than
@@ -243,7 +243,7 @@ class Player:
         self._append(grown[is_last & (grown[:, Sum.HANDS] % self.step == 0)])
         self.sums = grown[-1]
 
-    def merge(self, other: Player) -> None:
+    def merge(self, other: PlayerTotals) -> None:
         """Count in hands that followed."""
         self.points = self.curve
         self.step = max(self.step, other.step)
@@ -283,7 +283,7 @@ class HandCounts:
         """Start without a hand; `big_pots` is how many of the hands with the biggest pots are kept."""
         self.hands = 0
         self.games: dict[Game, GameCounts] = {}
-        self.players: dict[str, Player] = defaultdict(Player)
+        self.players: dict[str, PlayerTotals] = defaultdict(PlayerTotals)
         self.big_pots: list[BigPot] = []
         self._most_pots = big_pots
 

@@ -27,8 +27,8 @@ from logs.tracker.hand_counts import (
     RIVER_HANDS,
     GameCounts,
     HandCounts,
-    Player,
     PlayerCounts,
+    PlayerTotals,
     Sum,
     widest,
 )
@@ -247,7 +247,7 @@ def statistics_of(counts: HandCounts) -> Statistics:
     return Statistics(hands=counts.hands, bots=bots)
 
 
-def _bot(name: str, player: Player, games: Sequence[tuple[GameCounts, PlayerCounts]]) -> BotStatistics:
+def _bot(name: str, player: PlayerTotals, games: Sequence[tuple[GameCounts, PlayerCounts]]) -> BotStatistics:
     parts = [
         (place, (game, sums, betting))
         for game, counts in games

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from protocol.benchmark import (
     BenchmarkEvent,
     BenchmarkSession,
-    Command,
+    ClientCommand,
     Login,
     Malformed,
     RequestRuns,
@@ -52,28 +52,28 @@ def command(line: bytes) -> BenchmarkEvent:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (b"HELP", Command(Verb.HELP)),
-        (b"hElPme please", Command(Verb.HELP)),
-        (b"HELP\r", Command(Verb.HELP)),
-        (b"HELP\0ignored", Command(Verb.HELP)),
-        (b"GAMES x y", Command(Verb.GAMES)),
-        (b"QSTATUS", Command(Verb.QUEUE)),
-        (b" HELP", Command(Verb.UNKNOWN)),
-        (b"\0HELP", Command(Verb.UNKNOWN)),
-        (b"", Command(Verb.UNKNOWN)),
-        (b"\r", Command(Verb.UNKNOWN)),
-        (b"foo", Command(Verb.UNKNOWN)),
-        (b"ann secret", Command(Verb.UNKNOWN)),
-        (b"quit", Command(Verb.QUIT)),
-        (b"quit now", Command(Verb.UNKNOWN)),
-        (b"CANCEL mine", Command(Verb.CANCEL, "mine")),
-        (b"CANCEL", Command(Verb.UNKNOWN)),
-        (b"RESULT", Command(Verb.RESULT)),
-        (b"result mine", Command(Verb.RESULT, "mine")),
-        (b"LOG mine", Command(Verb.LOG, "mine")),
-        (b"LOG mine 2", Command(Verb.LOG, "mine", 2)),
-        (b"LOG mine -2", Command(Verb.UNKNOWN)),
-        (b"LOG mine \xb2", Command(Verb.UNKNOWN)),
+        (b"HELP", ClientCommand(Verb.HELP)),
+        (b"hElPme please", ClientCommand(Verb.HELP)),
+        (b"HELP\r", ClientCommand(Verb.HELP)),
+        (b"HELP\0ignored", ClientCommand(Verb.HELP)),
+        (b"GAMES x y", ClientCommand(Verb.GAMES)),
+        (b"QSTATUS", ClientCommand(Verb.QUEUE)),
+        (b" HELP", ClientCommand(Verb.UNKNOWN)),
+        (b"\0HELP", ClientCommand(Verb.UNKNOWN)),
+        (b"", ClientCommand(Verb.UNKNOWN)),
+        (b"\r", ClientCommand(Verb.UNKNOWN)),
+        (b"foo", ClientCommand(Verb.UNKNOWN)),
+        (b"ann secret", ClientCommand(Verb.UNKNOWN)),
+        (b"quit", ClientCommand(Verb.QUIT)),
+        (b"quit now", ClientCommand(Verb.UNKNOWN)),
+        (b"CANCEL mine", ClientCommand(Verb.CANCEL, "mine")),
+        (b"CANCEL", ClientCommand(Verb.UNKNOWN)),
+        (b"RESULT", ClientCommand(Verb.RESULT)),
+        (b"result mine", ClientCommand(Verb.RESULT, "mine")),
+        (b"LOG mine", ClientCommand(Verb.LOG, "mine")),
+        (b"LOG mine 2", ClientCommand(Verb.LOG, "mine", 2)),
+        (b"LOG mine -2", ClientCommand(Verb.UNKNOWN)),
+        (b"LOG mine \xb2", ClientCommand(Verb.UNKNOWN)),
     ],
 )
 def test_commands(line: bytes, expected: BenchmarkEvent) -> None:
@@ -133,7 +133,7 @@ def test_requests_that_are_none(arguments: bytes) -> None:
         (b"ann", Login("", "")),
         (b"", Login("", "")),
         (b"\xff p", Login("\udcff", "p")),
-        (b"ann secret games", Login("ann", "secret", Command(Verb.GAMES))),
+        (b"ann secret games", Login("ann", "secret", ClientCommand(Verb.GAMES))),
         (
             b"ann secret run 2pl ./match.pl 3 tg 7 local alpha",
             Login("ann", "secret", RequestRuns("2pl", 3, "tg", 7, ("LOCAL", "alpha"))),
@@ -167,8 +167,8 @@ def test_nothing_is_read_before_the_login_has_been_looked_at() -> None:
     assert session.next_event() is None
     session.admit()
     assert [session.next_event(), session.next_event(), session.next_event()] == [
-        Command(Verb.HELP),
-        Command(Verb.GAMES),
+        ClientCommand(Verb.HELP),
+        ClientCommand(Verb.GAMES),
         None,
     ]
 
@@ -177,10 +177,10 @@ def test_a_line_ends_at_its_bound_and_the_last_one_with_the_connection() -> None
     long = b"Q" * 4095
     assert events(b"ann secret\n", long + b"HELP\n") == [
         Login("ann", "secret"),
-        Command(Verb.UNKNOWN),
-        Command(Verb.HELP),
+        ClientCommand(Verb.UNKNOWN),
+        ClientCommand(Verb.HELP),
     ]
-    assert events(b"ann secret\nHELP", eof=True) == [Login("ann", "secret"), Command(Verb.HELP)]
+    assert events(b"ann secret\nHELP", eof=True) == [Login("ann", "secret"), ClientCommand(Verb.HELP)]
     assert events(b"ann secret", eof=True) == [Login("ann", "secret")]
 
 

@@ -3,7 +3,7 @@
 Among all pairs of bots that are there (the server's own, and those whose owners admit it; line-ups in games of more
 players) the one with the widest interval comes next, until every interval is narrower than asked for. `Ladder` only
 chooses; `dealer.server.service` plays the choice like any request, after all users' requests. After each run that
-counts, `Standings` fits the ratings of its game once more, one game at a time.
+counts, `Rater` fits the ratings of its game once more, one game at a time.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _learns(text: str) -> bool:
     return is_builtin(text) and parse_player(text).learns
 
 
-class Standings:
+class Rater:
     """Makes the ratings of games in which something has been counted."""
 
     def __init__(self, settings: ServerSettings, store: Store, feed: Feed) -> None:

@@ -40,7 +40,7 @@ from protocol.benchmark import (
     UNKNOWN,
     BenchmarkEvent,
     BenchmarkSession,
-    Command,
+    ClientCommand,
     Errand,
     Login,
     Malformed,
@@ -127,7 +127,7 @@ class _Connection:
             await self._run_errand(self._errand)
             return
         while (event := await self._next_event(self._service.settings.idle_timeout_s)) is not None:
-            if event == Command(Verb.QUIT):
+            if event == ClientCommand(Verb.QUIT):
                 return
             await self._answer(event)
             await self._drain()
@@ -201,22 +201,22 @@ class _Connection:
 
     async def _answer(self, event: BenchmarkEvent) -> None:
         match event:
-            case Command(Verb.HELP):
+            case ClientCommand(Verb.HELP):
                 self.write(HELP)
-            case Command(Verb.GAMES):
+            case ClientCommand(Verb.GAMES):
                 games = self._service.settings.games
                 self.write(games_text([(game.name, list(game.bots)) for game in games]))
-            case Command(Verb.QUEUE):
+            case ClientCommand(Verb.QUEUE):
                 self._show_queue()
             case RequestRuns():
                 await self._submit(event)
             case Malformed(problem):
                 self.write(BAD_REQUEST + remark(problem))
-            case Command(Verb.CANCEL, str() as tag):
+            case ClientCommand(Verb.CANCEL, str() as tag):
                 await self._cancel(tag)
-            case Command(Verb.RESULT, tag):
+            case ClientCommand(Verb.RESULT, tag):
                 self._show_result(tag)
-            case Command(Verb.LOG, str() as tag, run):
+            case ClientCommand(Verb.LOG, str() as tag, run):
                 await self._send_logs(tag, run)
             case _:
                 self.write(UNKNOWN)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from dealer.doctor.judge import (
     Judge,
+    Judgement,
     Kind,
-    Outcome,
+    LineRole,
     SentState,
-    Verdict,
     first_difference,
     judge_version,
     split_end,
@@ -43,81 +43,81 @@ def judge(
     *,
     latest: SentState | None = ASKED,
     sent: dict[bytes, SentState] = TOLD,
-) -> Verdict:
+) -> Judgement:
     one = Judge(GAME)
     one.sent, one.latest, one.asked = sent, latest, asked
     return one.judge(line)
 
 
-def kinds(verdict: Verdict) -> list[tuple[Kind, int]]:
-    return [(problem.kind, problem.byte) for problem in verdict.problems]
+def kinds(judgement: Judgement) -> list[tuple[Kind, int]]:
+    return [(problem.kind, problem.byte) for problem in judgement.problems]
 
 
 @pytest.mark.parametrize("end", [b"\r\n"])
 @pytest.mark.parametrize(("action", "played"), [(b"c", CALL), (b"r750", raise_to(750))])
 def test_a_good_answer(action: bytes, played: object, end: bytes) -> None:
-    verdict = judge(ASKED.text + b":" + action + end)
-    assert verdict == (Outcome.ANSWER, (), ASKED, played)
+    judgement = judge(ASKED.text + b":" + action + end)
+    assert judgement == (LineRole.ANSWER, (), ASKED, played)
 
 
 @pytest.mark.parametrize("line", [b"# a comment\r\n", b"; one\n", b"#\r\n", b"#", b"# with a NUL \0\r\n"])
 def test_a_comment_is_nothing_to_talk_about(line: bytes) -> None:
-    assert judge(line)[:2] == (Outcome.OTHER, ())
+    assert judge(line)[:2] == (LineRole.OTHER, ())
 
 
 @pytest.mark.parametrize(
-    ("line", "outcome", "kind", "byte"),
+    ("line", "role", "kind", "byte"),
     [
         # ends
-        (ASKED.text + b":c\n", Outcome.ANSWER, Kind.LINE_END, SIZE + 3),
-        (ASKED.text + b":c\r", Outcome.ANSWER, Kind.LINE_UNFINISHED, SIZE + 4),
-        (ASKED.text + b":c", Outcome.ANSWER, Kind.LINE_UNFINISHED, SIZE + 3),
+        (ASKED.text + b":c\n", LineRole.ANSWER, Kind.LINE_END, SIZE + 3),
+        (ASKED.text + b":c\r", LineRole.ANSWER, Kind.LINE_UNFINISHED, SIZE + 4),
+        (ASKED.text + b":c", LineRole.ANSWER, Kind.LINE_UNFINISHED, SIZE + 3),
         # behind the echo
-        (ASKED.text + b"\r\n", Outcome.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
-        (ASKED.text + b":\r\n", Outcome.ANSWER, Kind.ACTION_MISSING, SIZE + 2),
-        (ASKED.text + b"c\r\n", Outcome.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
-        (ASKED.text + b" :c\r\n", Outcome.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
-        (ASKED.text + b"\r:c\r\n", Outcome.ANSWER, Kind.ECHO_CR, SIZE + 1),
+        (ASKED.text + b"\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
+        (ASKED.text + b":\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 2),
+        (ASKED.text + b"c\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
+        (ASKED.text + b" :c\r\n", LineRole.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
+        (ASKED.text + b"\r:c\r\n", LineRole.ANSWER, Kind.ECHO_CR, SIZE + 1),
         # the echo
-        (ASKED.text.replace(b"9hQd", b"9HQD") + b":c\r\n", Outcome.ANSWER, Kind.ECHO_REWRITTEN, 26),
-        (ASKED.text.replace(b":7:", b":07:") + b":c\r\n", Outcome.ANSWER, Kind.ECHO_REWRITTEN, 14),
-        (ASKED.text.replace(b"c/c:", b"cc:") + b":c\r\n", Outcome.ANSWER, Kind.ECHO_REWRITTEN, 21),
-        (ASKED.text.replace(b"9hQd", b"9hQs") + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 28),
-        (ASKED.text.replace(b":1:7", b":0:7") + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 12),
-        (ASKED.text.replace(b":7:", b":8:") + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 14),
-        (ASKED.text.replace(b"c/c:", b"c/cc:") + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 23),
-        (ASKED.text.lower() + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 1),
-        (b" " + ASKED.text + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 1),
-        (ASKED.text[:20] + b":c\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 21),
-        (ASKED.text[5:] + b":c\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 1),
-        (ASKED.text[5:17] + b":r500\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 1),
-        (ASKED.text[:19] + b"\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 20),
-        (b"M:c\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 2),
-        (b"c\r\n", Outcome.ATTEMPT, Kind.ECHO_MISSING, 1),
-        (b"Raise 400\r\n", Outcome.ATTEMPT, Kind.ECHO_MISSING, 1),
-        (b":c\r\n", Outcome.OTHER, Kind.ECHO_MISSING, 1),
+        (ASKED.text.replace(b"9hQd", b"9HQD") + b":c\r\n", LineRole.ANSWER, Kind.ECHO_REWRITTEN, 26),
+        (ASKED.text.replace(b":7:", b":07:") + b":c\r\n", LineRole.ANSWER, Kind.ECHO_REWRITTEN, 14),
+        (ASKED.text.replace(b"c/c:", b"cc:") + b":c\r\n", LineRole.ANSWER, Kind.ECHO_REWRITTEN, 21),
+        (ASKED.text.replace(b"9hQd", b"9hQs") + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 28),
+        (ASKED.text.replace(b":1:7", b":0:7") + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 12),
+        (ASKED.text.replace(b":7:", b":8:") + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 14),
+        (ASKED.text.replace(b"c/c:", b"c/cc:") + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 23),
+        (ASKED.text.lower() + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 1),
+        (b" " + ASKED.text + b":c\r\n", LineRole.ATTEMPT, Kind.ECHO_CHANGED, 1),
+        (ASKED.text[:20] + b":c\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 21),
+        (ASKED.text[5:] + b":c\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 1),
+        (ASKED.text[5:17] + b":r500\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 1),
+        (ASKED.text[:19] + b"\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 20),
+        (b"M:c\r\n", LineRole.FRAGMENT, Kind.ECHO_CUT, 2),
+        (b"c\r\n", LineRole.ATTEMPT, Kind.ECHO_MISSING, 1),
+        (b"Raise 400\r\n", LineRole.ATTEMPT, Kind.ECHO_MISSING, 1),
+        (b":c\r\n", LineRole.OTHER, Kind.ECHO_MISSING, 1),
         # other lines
-        (b"\r\n", Outcome.OTHER, Kind.EMPTY_LINE, 1),
-        (b"\n", Outcome.OTHER, Kind.EMPTY_LINE, 1),
-        (b"thinking\r\n", Outcome.OTHER, Kind.JUNK, 1),
-        (b"\xff\xfe\n", Outcome.OTHER, Kind.JUNK, 1),
-        (b"VERSION:2.0.0\r\n", Outcome.OTHER, Kind.JUNK, 1),
-        (b"\0" + ASKED.text + b":c\r\n", Outcome.ATTEMPT, Kind.NUL_BYTE, 1),
-        (ASKED.text + b":c\0\r\n", Outcome.ATTEMPT, Kind.NUL_BYTE, SIZE + 3),
-        (b"x\0\n", Outcome.OTHER, Kind.NUL_BYTE, 2),
-        (b"x" * 4095, Outcome.OTHER, Kind.LINE_TOO_LONG, 4095),
-        (b"#" * 4095, Outcome.OTHER, Kind.LINE_TOO_LONG, 4095),
+        (b"\r\n", LineRole.OTHER, Kind.EMPTY_LINE, 1),
+        (b"\n", LineRole.OTHER, Kind.EMPTY_LINE, 1),
+        (b"thinking\r\n", LineRole.OTHER, Kind.JUNK, 1),
+        (b"\xff\xfe\n", LineRole.OTHER, Kind.JUNK, 1),
+        (b"VERSION:2.0.0\r\n", LineRole.OTHER, Kind.JUNK, 1),
+        (b"\0" + ASKED.text + b":c\r\n", LineRole.ATTEMPT, Kind.NUL_BYTE, 1),
+        (ASKED.text + b":c\0\r\n", LineRole.ATTEMPT, Kind.NUL_BYTE, SIZE + 3),
+        (b"x\0\n", LineRole.OTHER, Kind.NUL_BYTE, 2),
+        (b"x" * 4095, LineRole.OTHER, Kind.LINE_TOO_LONG, 4095),
+        (b"#" * 4095, LineRole.OTHER, Kind.LINE_TOO_LONG, 4095),
         # other states
-        (FIRST.text + b":c\r\n", Outcome.REPEAT, None, 0),
-        (FIRST.text + b"\r\n", Outcome.REPEAT, None, 0),
-        (OTHERS.text + b":c\r\n", Outcome.OTHER, Kind.UNASKED, len(OTHERS.text) + 1),
-        (OVER.text + b":c\r\n", Outcome.OTHER, Kind.UNASKED_FINAL, len(OVER.text) + 1),
+        (FIRST.text + b":c\r\n", LineRole.REPEAT, None, 0),
+        (FIRST.text + b"\r\n", LineRole.REPEAT, None, 0),
+        (OTHERS.text + b":c\r\n", LineRole.OTHER, Kind.UNASKED, len(OTHERS.text) + 1),
+        (OVER.text + b":c\r\n", LineRole.OTHER, Kind.UNASKED_FINAL, len(OVER.text) + 1),
     ],
 )
-def test_one_mistake(line: bytes, outcome: Outcome, kind: Kind | None, byte: int) -> None:
-    verdict = judge(line)
-    assert verdict.outcome is outcome
-    assert kinds(verdict) == ([(kind, byte)] if kind is not None else [])
+def test_one_mistake(line: bytes, role: LineRole, kind: Kind | None, byte: int) -> None:
+    judgement = judge(line)
+    assert judgement.role is role
+    assert kinds(judgement) == ([(kind, byte)] if kind is not None else [])
 
 
 def test_two_mistakes_are_both_told() -> None:
@@ -157,8 +157,8 @@ def test_the_part_that_differs_is_named(line: bytes, part: str) -> None:
 def test_a_late_answer_to_a_state_given_up_is_no_mistake() -> None:
     late = told(b"MATCHSTATE:1:6::|9hQd", asks=True)
     late.is_given_up = True
-    verdict = judge(late.text + b":c\r\n", sent={late.text: late, ASKED.text: ASKED})
-    assert verdict[:3] == (Outcome.OTHER, (), late)
+    judgement = judge(late.text + b":c\r\n", sent={late.text: late, ASKED.text: ASKED})
+    assert judgement[:3] == (LineRole.OTHER, (), late)
 
 
 def test_lines_when_nothing_is_asked() -> None:
@@ -166,7 +166,7 @@ def test_lines_when_nothing_is_asked() -> None:
     assert kinds(judge(b"c\r\n", None)) == [(Kind.ECHO_MISSING, 1)]
     assert kinds(judge(ASKED.text[:9] + b":c\r\n", None)) == [(Kind.ECHO_CUT, 10)]
     assert kinds(judge(OTHERS.text + b":c\r\n", None)) == [(Kind.UNASKED, len(OTHERS.text) + 1)]
-    assert judge(FIRST.text + b":c\r\n", None).outcome is Outcome.REPEAT
+    assert judge(FIRST.text + b":c\r\n", None).role is LineRole.REPEAT
     assert judge(b"bye\r\n", None).problems[0].expected == "nothing: no answer is due"
     assert judge(b"bye\r\n", None, latest=None, sent={}).about is None
 
@@ -195,24 +195,24 @@ def test_the_judgement_is_the_dealers(body: bytes, end: bytes) -> None:
     session.send(ASKED.text + b"\r\n", is_question=True)
     session.receive_data(line)
     event = session.next_event()
-    verdict = judge(line)
+    judgement = judge(line)
     if b"\0" in line:
-        assert isinstance(event, Comment) or verdict.problems[0].kind is Kind.NUL_BYTE
-    elif verdict.outcome is Outcome.ANSWER:
+        assert isinstance(event, Comment) or judgement.problems[0].kind is Kind.NUL_BYTE
+    elif judgement.role is LineRole.ANSWER:
         assert isinstance(event, Reply | BadAction | UnknownAction)
         if isinstance(event, Reply):
             legal = ASKED.betting.legal_actions()
             if event.action.kind is ActionKind.RAISE:
                 size = min(max(event.action.hand_total, legal.raise_min), legal.raise_max)
-                assert verdict.action == raise_to(size)
+                assert judgement.action == raise_to(size)
             else:
-                assert verdict.action == (CALL if event.action == FOLD else event.action)
+                assert judgement.action == (CALL if event.action == FOLD else event.action)
         else:
-            assert verdict.action == CALL
-            assert verdict.problems
+            assert judgement.action == CALL
+            assert judgement.problems
     else:
         assert isinstance(event, Comment | StaleReply | BadState)
-    for problem in verdict.problems:
+    for problem in judgement.problems:
         assert 1 <= problem.byte <= len(line) + 1
         assert problem.kind in (Kind.LINE_END,) or problem.byte <= len(split_end(line)[0]) + 1
 

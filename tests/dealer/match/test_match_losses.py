@@ -14,7 +14,7 @@ from dealer.match.causes import NoAnswer, NotStarted, OutOfTime, StartProblem, T
 from dealer.match.clocks import Limit
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultKind, FaultPolicy
-from dealer.match.setup import Loss
+from dealer.match.setup import LostPlayer
 from dealer.reference.command import failure_text
 from engine import Seat
 from tests.dealer.helpers import (
@@ -120,7 +120,7 @@ ON_TELLING: dict[str, tuple[Inflict, FaultKind]] = {
 WAYS = AT_ONCE | ON_TURN | ON_TELLING
 
 
-def _losses(board: Board) -> list[Loss]:
+def _losses(board: Board) -> list[LostPlayer]:
     """The losses there are, each told once."""
     has_losses = board.match.has_losses
     losses = board.match.take_losses()
@@ -156,7 +156,7 @@ def _play_to_loss(board: Board) -> int:
     return given
 
 
-def _disturbed(name: str, way: str, on_fault: FaultPolicy) -> Iterator[tuple[Board, int, int, list[Loss]]]:
+def _disturbed(name: str, way: str, on_fault: FaultPolicy) -> Iterator[tuple[Board, int, int, list[LostPlayer]]]:
     """Matches up to the loss that each failure comes to: the board, the seat, the number of answers, the losses."""
     for number, seat in _moments(name, way):
         board = Board(setup_for(name, on_fault)).connect_all()
@@ -741,7 +741,7 @@ def test_a_player_who_does_not_come_is_given_up(name: str) -> None:
                 board.connect(other)
         cause = NotStarted(Seat(seat), StartProblem.ENDED)
         board.match.miss(cause)
-        assert _losses(board) == [Loss(cause, 0, 0, is_final=True)]
+        assert _losses(board) == [LostPlayer(cause, 0, 0, is_final=True)]
         assert board.match.phase is Phase.CONNECTING
         board.match.forfeit(Seat(seat))
         play_on(board, policies_of(board.setup))
@@ -753,7 +753,7 @@ def test_a_player_who_does_not_come_in_time_may_come_later_or_ends_the_match() -
     cause = NotStarted(Seat(1), StartProblem.NOT_CONNECTED)
     board = Board(setup_for("kuhn", FaultPolicy.RESTART), progress=EarlierHands(hands=2))
     board.match.miss(cause)
-    assert _losses(board) == [Loss(cause, 2, 0, is_final=False)]
+    assert _losses(board) == [LostPlayer(cause, 2, 0, is_final=False)]
     board.connect_all()
     play_on(board, policies_of(board.setup))
     assert board.match.phase is Phase.FINISHED

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dealer.run.plan import Slot, slots
 from dealer.run.run_settings import Seating
-from dealer.run.scores import Scores
+from dealer.run.scores import DealScores
 from engine import Game
 from logs.estimation import RunningMean
 from protocol import find_game
@@ -56,7 +56,7 @@ def test_scores_are_means_over_seatings_whoever_is_faster(game: Game, kind: Seat
     found = slots(kind, game.num_players, 17, slices)
     played = values_of(found, game, 1)
     values = [array("d") for _ in found]
-    scores = Scores(game, found, values)
+    scores = DealScores(game, found, values)
     live = RunningMean()
     order = [index for index, slot in enumerate(found) for _ in range(slot.hands)]
     random.Random(2).shuffle(order)
@@ -80,7 +80,7 @@ def test_scores_are_means_over_seatings_whoever_is_faster(game: Game, kind: Seat
 @given(st.lists(st.integers(0, 1), max_size=40))
 def test_a_deal_counts_once_both_seatings_have_played_it(order: list[int]) -> None:
     values = [array("d"), array("d")]
-    scores = Scores(LIMIT, slots(Seating.ROTATIONS, 2, 100, 1), values)
+    scores = DealScores(LIMIT, slots(Seating.ROTATIONS, 2, 100, 1), values)
     played, taken = [0, 0], 0
     for index in order:
         values[index].extend([10.0, -10.0])
@@ -98,7 +98,7 @@ def test_rounds_are_hands_in_a_row_of_one_match(game: Game, kind: Seating) -> No
     played = values_of(found, game, 3)
     hands = [max(0, 20 - 5 * index) for index in range(len(found))]
     values_of_slots = [array("d", chain(*of_slot[:count])) for of_slot, count in zip(played, hands, strict=True)]
-    scores, expected = Scores(game, found, values_of_slots), []
+    scores, expected = DealScores(game, found, values_of_slots), []
     for index, slot in enumerate(found):
         for first in range(0, hands[index] - len(found) + 1, len(found)):
             values = played[index][first : first + len(found)]
@@ -110,6 +110,6 @@ def test_rounds_are_hands_in_a_row_of_one_match(game: Game, kind: Seating) -> No
 def test_part_of_the_scores_can_be_asked_for_slice_by_slice() -> None:
     found = slots(Seating.SINGLE, 2, 10, 2)
     values = [array("d", chain(*([10.0 * index + hand, -hand] for hand in range(5)))) for index in (0, 1)]
-    scores = Scores(LIMIT, found, values)
+    scores = DealScores(LIMIT, found, values)
     per_chip = 1000 / LIMIT.big_blind
     assert [row[0] for row in scores.in_order(1, 3)] == [per_chip * value for value in (1, 2, 11, 12)]

@@ -27,7 +27,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import Started, WebFace, serve
 from dealer.server.server_settings import ServerSettings
-from dealer.table.links import Link, OpenSeat
+from dealer.table.links import OpenSeat, PlayerLink
 from dealer.table.loop import new_event_loop
 from protocol import find_game, format_game_definition
 from tests.dealer.helpers import CONFORMANCE, PATIENCE_S
@@ -359,7 +359,7 @@ async def play_agent(port: int, *, own_address: str = "127.0.0.1") -> bytes:
     return line
 
 
-class CallingLink(Link):
+class CallingLink(PlayerLink):
     """A bot that has joined: calls until the match is over, or until `leave`."""
 
     def __init__(self, seat: OpenSeat) -> None:

@@ -50,7 +50,7 @@ from dealer.web.site import make_app
 from dealer.web.slumbot.interface import SlumbotSessions, owner_of
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
-from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, Command, Verb
+from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, ClientCommand, Verb
 from protocol.joining import Cancel, Challenge, Join, Joined, SeatOver, SeatText, ServerMessage, encode
 from tests.dealer.server.servers import Talk
 from tests.dealer.web.visits import small_house
@@ -625,7 +625,7 @@ def kinds_of(union: Any) -> set[str]:
 
 
 def test_every_command_of_the_text_port_is_in_the_table() -> None:
-    assert set(SAYS) == (kinds_of(BenchmarkEvent) - {"Command"}) | {verb.name for verb in Verb}
+    assert set(SAYS) == (kinds_of(BenchmarkEvent) - {"ClientCommand"}) | {verb.name for verb in Verb}
     for name, (line, _) in SAYS.items():
         session = BenchmarkSession()
         if name != "Login":
@@ -634,7 +634,7 @@ def test_every_command_of_the_text_port_is_in_the_table() -> None:
             session.admit()
         session.receive_data(f"{line.format(tag='t', user='ann')}\n".encode())
         event = session.next_event()
-        assert (event.verb.name if isinstance(event, Command) else type(event).__name__) == name
+        assert (event.verb.name if isinstance(event, ClientCommand) else type(event).__name__) == name
 
 
 @pytest.mark.sampled

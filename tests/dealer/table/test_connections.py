@@ -13,7 +13,7 @@ import pytest
 from dealer.match import MatchSetup, Phase
 from dealer.match.faults import FaultKind
 from dealer.reference.command import failure_text
-from dealer.table.links import Link, OpenSeat
+from dealer.table.links import OpenSeat, PlayerLink
 from engine import Seat
 from protocol import ReceivedState, Reply
 from tests.dealer.helpers import (
@@ -306,7 +306,7 @@ def test_a_link_that_floods_out_of_turn_is_heard_no_more() -> None:
         seat, setup = OpenSeat(), setup_of(KUHN, 1, limits=limits(hand_s=1e9, per_hand_s=1e9))
         playing = Playing(setup, listeners={Seat(1): seat}, max_unsent_bytes=10_000).start()
         client = await playing.client(0)
-        link = Link(lambda data: None, lambda: None)
+        link = PlayerLink(lambda data: None, lambda: None)
         seat.take(link)
         link.receive(VERSION)
         event = await client.question()

@@ -14,7 +14,7 @@ from engine.holdem import holdem_game, position_names
 from logs import HandRecord, PlayerComment, Times
 from logs.estimation import RunningMean, score_bounds
 from logs.tracker import columns
-from logs.tracker.hand_counts import MOST_POINTS, HandCounts, Player, Sum
+from logs.tracker.hand_counts import MOST_POINTS, HandCounts, PlayerTotals, Sum
 from logs.tracker.hand_facts import FREQUENCIES
 from logs.tracker.statistics import BotStatistics, Frequency, PlayStatistics, Statistics, statistics_of
 from protocol import find_game
@@ -592,9 +592,9 @@ def test_unknown_hole_cards_are_left_out() -> None:
 # ---- curves, and deals in several seatings
 
 
-def drawn(hands: int, each: float = 1.0) -> Player:
+def drawn(hands: int, each: float = 1.0) -> PlayerTotals:
     """A player that wins the same with every hand."""
-    player = Player()
+    player = PlayerTotals()
     for start in range(0, hands, 3000):
         order = np.arange(start, min(hands, start + 3000))
         player.extend(order, order, np.full((len(order), 6), each))
