@@ -368,10 +368,6 @@ class SampledSolver:
         if not left:
             _discount(self.regrets, self.averages, *self._discounts.factors(epoch + 1))
 
-    def average_strategy(self) -> NDArray[np.float64]:
-        """What converges: how often each action was taken over all iterations; even chances where that is 0."""
-        return as_strategy(self._tree, self._buckets, self.averages)
-
 
 def as_strategy(
     tree: BettingTree, buckets: tuple[int, ...], averages: NDArray[np.floating[Any]]

@@ -108,11 +108,6 @@ class StrategyFile:
         assert self.cards is not None
         return self.cards.on(tuple(board))
 
-    @property
-    def numbers(self) -> NDArray[np.float64]:
-        """All probabilities as a solver has them: node by node, action by action, bucket by bucket."""
-        return np.concatenate([self.chances(node).ravel() for node in np.flatnonzero(self.nodes).tolist()])
-
     def chances_of(self, node: int, bucket: int) -> list[float]:
         start, end = int(self.offsets[node]), int(self.offsets[node + 1])
         known = self.probabilities[start + bucket : end : self.buckets[self.rounds[node]]].tolist()

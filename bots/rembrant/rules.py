@@ -343,16 +343,6 @@ class Danger(NamedTuple):
     within_straight: int
 
     @property
-    def is_flush_possible(self) -> bool:
-        """Whether two hole cards can make a flush with the board."""
-        return self.suited >= 3
-
-    @property
-    def is_straight_possible(self) -> bool:
-        """Whether two hole cards can make a straight with the board."""
-        return self.within_straight >= 3
-
-    @property
     def is_four_to_flush(self) -> bool:
         """Whether one hole card makes a flush with the board."""
         return self.suited >= 4
@@ -372,31 +362,20 @@ class Danger(NamedTuple):
     @property
     def is_dry(self) -> bool:
         """Whether no player can have a flush or a straight, or draw to a flush."""
-        return not (self.invites_draws() or self.is_flush_possible or self.is_straight_possible)
+        return not self.invites_draws() and self.suited < 3 and self.within_straight < 3
 
     def describe(self) -> str:
-        words = [word for word, is_so in zip(_WORDS, self._facts(), strict=True) if is_so]
-        return ", ".join(words) if words else "dry"
-
-    def _facts(self) -> tuple[bool, ...]:
-        return (
-            self.is_four_to_flush,
-            self.suited == 3,
-            self.suited == 2 and self.cards < _RIVER_CARDS,
-            self.is_four_to_straight,
-            self.run >= 3,
-            self.within_straight == 3 and self.run < 3,
-        )
+        facts = {
+            "four to a flush": self.is_four_to_flush,
+            "three of a suit": self.suited == 3,
+            "two of a suit": self.suited == 2 and self.cards < _RIVER_CARDS,
+            "four to a straight": self.is_four_to_straight,
+            "three in a row": self.run >= 3,
+            "straight possible": self.within_straight == 3 and self.run < 3,
+        }
+        return ", ".join([words for words, is_so in facts.items() if is_so]) or "dry"
 
 
-_WORDS: Final = (
-    "four to a flush",
-    "three of a suit",
-    "two of a suit",
-    "four to a straight",
-    "three in a row",
-    "straight possible",
-)
 _STRAIGHTS: Final = tuple([0b11111 << low for low in range(10)])
 """Each straight as bits: bit 0 is the ace below the deuce, bit 13 the ace above the king."""
 

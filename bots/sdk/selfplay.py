@@ -133,7 +133,7 @@ class BotGroup:
         for seat in self._starters:
             position = self._position(seat)
             view = self._view(betting, position, self._seen[position])
-            failure = self._show(seat, self._bots[seat].hand_started, view)
+            failure = self._call(seat, self._bots[seat].hand_started, view)
             if failure is not None:
                 failures = (*failures, failure)
             elif position == betting.acting_position:
@@ -185,8 +185,8 @@ class BotGroup:
             position = self._position(seat)
             view = self._view(betting, position, self._seen_at_end(betting, position))
             bot = self._bots[seat]
-            failure = self._show(seat, bot.hand_started, view) if self._is_new else None
-            failure = failure or self._show(seat, bot.hand_finished, view)
+            failure = self._call(seat, bot.hand_started, view) if self._is_new else None
+            failure = failure or self._call(seat, bot.hand_finished, view)
             if failure is not None:
                 failures = (*failures, failure)
             elif view.comments:
@@ -195,12 +195,8 @@ class BotGroup:
 
     def end_match(self) -> Sequence[BotFailure]:
         """The match is over; returns the bots that failed at it. A second call does nothing."""
-        failures = []
-        for seat in self._present:
-            try:
-                self._bots[seat].match_finished()
-            except (Exception, SystemExit) as error:
-                failures.append(self._failure(Seat(seat), error, None))
+        calls = [self._call(seat, self._bots[seat].match_finished) for seat in self._present]
+        failures = [failure for failure in calls if failure is not None]
         self._present = self._starters = self._enders = []
         return failures
 
@@ -239,33 +235,27 @@ class BotGroup:
     def _prepare(self) -> Sequence[BotFailure]:
         """Have the bots prepare for the match; returns those that failed, already removed."""
         self._is_prepared = True
-        failures = []
-        for seat in self._present:
-            try:
-                self._bots[seat].prepare(self._game)
-            except (Exception, SystemExit) as error:
-                failures.append(self._failure(Seat(seat), error, None, "before the first hand"))
-        return self._without(failures)
+        calls = [self._call(seat, self._bots[seat].prepare, self._game) for seat in self._present]
+        return self._without([failure for failure in calls if failure is not None])
 
-    def _show(self, seat: int, hook: Callable[[View], None], view: View) -> BotFailure | None:
+    def _call(self, seat: int, hook: Callable[..., None], *arguments: View | Game) -> BotFailure | None:
         try:
-            hook(view)
+            hook(*arguments)
         except (Exception, SystemExit) as error:
-            return self._failure(Seat(seat), error, view)
+            return self._failure(Seat(seat), error, *arguments)
         return None
 
-    def _failure(
-        self, seat: Seat, error: BaseException, view: View | None, moment: str = "when the match was over"
-    ) -> BotFailure:
+    def _failure(self, seat: Seat, error: BaseException, seen: View | Game | None = None) -> BotFailure:
         """What a bot's own code raised, as a sentence and as a traceback of its own frames."""
         what = in_one_line(error)
         # The first frame is this module's.
         frames = error.__traceback__ and error.__traceback__.tb_next
         text = "".join(traceback.format_exception(type(error), error, frames))
-        if view is None:
+        if not isinstance(seen, View):
+            moment = "when the match was over" if seen is None else "before the first hand"
             failure = BotFailure(f"the bot's own code failed {moment}: {what}", seat, None, "", text)
         else:
-            state = view.match_state.format()
+            state = seen.match_state.format()
             sentence = f"the bot's own code failed in hand {self._number}: {what}; the state was {state}"
             failure = BotFailure(sentence, seat, self._number, state, text)
         failure.__cause__ = error

@@ -50,7 +50,8 @@ def test_a_strategy_is_read_as_it_was_written(leduc: Path) -> None:
     assert strategy.buckets == (3, 9)
     arrays = tree_arrays(tree, (strategy.buckets, strategy.buckets), np.float64)
     last = int(tree.decisions[-1])
-    assert strategy.numbers[arrays.offsets[last] :] == pytest.approx(strategy.chances(last).ravel())
+    numbers = np.concatenate([strategy.chances(node).ravel() for node in tree.decisions.tolist()])
+    assert numbers[arrays.offsets[last] :] == pytest.approx(strategy.chances(last).ravel())
     for node in range(len(tree.kinds)):
         assert strategy.children_of(node) == tree.children[node][tree.children[node] >= 0].tolist()
     numbers = np.random.default_rng(3)

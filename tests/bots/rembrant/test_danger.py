@@ -30,9 +30,8 @@ def check(boards: Iterable[tuple[int, ...]]) -> Counter[str]:
         suited = max(Counter(card[1] for card in cards).values())
         can_straight, is_four, is_row = rank_facts(frozenset(card[0] for card in cards))
         assert (danger.cards, danger.suited) == (len(cards), suited)
-        assert danger.is_flush_possible == (suited + 2 >= 5)
         assert danger.is_four_to_flush == (suited + 1 >= 5)
-        assert danger.is_straight_possible == can_straight
+        assert (danger.within_straight >= 3) == can_straight
         assert danger.is_four_to_straight == is_four
         assert (danger.run >= 3) == is_row
         draws = is_row or (suited >= 2 and len(cards) < 5)
