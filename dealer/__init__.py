@@ -26,86 +26,10 @@ from os.path import join as _join
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dealer.errors import (
-        ConfigError,
-        DealerError,
-        FolderBusyError,
-        FolderTakenError,
-        LaunchError,
-        ListenError,
-        PlayerError,
-        RecoveryError,
-        StartError,
-    )
-    from dealer.library import (
-        play,
-        play_async,
-        resume,
-        resume_async,
-        tournament,
-        tournament_async,
-    )
-    from dealer.match.events import (
-        ActionPlayed,
-        FaultSeen,
-        HandFinished,
-        HandStarted,
-        MatchEnded,
-        MatchStarted,
-        StrayConnection,
-    )
-    from dealer.run.contest import MatchEvent
-    from dealer.run.ending import AwaitedPlayer, Outcome, Wait
-    from dealer.run.results import ContestResult, GameStandings, PlayerResult, TournamentResult
-    from dealer.run.tournament_run import Progress
-
-__all__ = [
-    "ActionPlayed",
-    "AwaitedPlayer",
-    "ConfigError",
-    "ContestResult",
-    "DealerError",
-    "FaultSeen",
-    "FolderBusyError",
-    "FolderTakenError",
-    "GameStandings",
-    "HandFinished",
-    "HandStarted",
-    "LaunchError",
-    "ListenError",
-    "MatchEnded",
-    "MatchEvent",
-    "MatchStarted",
-    "Outcome",
-    "PlayerError",
-    "PlayerResult",
-    "Progress",
-    "RecoveryError",
-    "StartError",
-    "StrayConnection",
-    "TournamentResult",
-    "Wait",
-    "play",
-    "play_async",
-    "resume",
-    "resume_async",
-    "tournament",
-    "tournament_async",
-]
-
-_HOMES = (
-    "errors",
-    "match.events",
-    "run.ending",
-    "run.results",
-    "run.contest",
-    "run.tournament_run",
-    "library",
-)
-"""The modules that the names come from, light ones first."""
+    from dealer.library import *  # noqa: F403
 
 # By its place, as another `engine` may hide ours; by its name in a frozen program, which has no places.
-_spec = _PathFinder.find_spec("engine.shadowing", [_join(_dirname(__path__[0]), "engine")])
+_spec = _PathFinder.find_spec("engine.shadowing", [_join(_dirname(__path__[0]), "engine")])  # noqa: F405
 _spec = _spec or _find_spec("engine.shadowing")
 _shadowing = _module_of(_spec)  # type: ignore[arg-type]
 _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
@@ -120,14 +44,13 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("acpc-arena")
-    if name in __all__:
-        for home in _HOMES:
-            with _ours:
-                module = importlib.import_module(f"{__name__}.{home}")
-            if name in vars(module):
-                return getattr(module, name)
+    if name == "__all__" or not name.startswith("_"):
+        with _ours:
+            library = importlib.import_module(f"{__name__}.library")
+        if name == "__all__" or name in library.__all__:
+            return getattr(library, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__getattr__("__all__"), "__version__"]

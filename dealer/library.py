@@ -1,8 +1,8 @@
 """A play or a tournament with its folder, from its settings to its result.
 
 `new_run` and `reopen` make a `Run`, `Run.play` plays it; the command line and the server use these.
-`play`, `tournament` and `resume` are what `from dealer import play` gives: each makes a `Run`, plays it and returns its
-result.
+`play`, `tournament` and `resume` each make a `Run`, play it and return its result. `from dealer import ...` gives the
+names of `__all__`.
 
 Matches need an event loop of their own kind (`dealer.table.loop`), so the async twins play in a thread with such a loop
 and deliver callbacks to the loop they were called from.
@@ -25,14 +25,33 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 from bots.sdk.options import options_of
 from bots.workers import Workers
-from dealer.errors import ConfigError, DealerError
+from dealer.errors import (
+    ConfigError,
+    DealerError,
+    FolderBusyError,
+    FolderTakenError,
+    LaunchError,
+    ListenError,
+    PlayerError,
+    RecoveryError,
+    StartError,
+)
+from dealer.match.events import (
+    ActionPlayed,
+    FaultSeen,
+    HandFinished,
+    HandStarted,
+    MatchEnded,
+    MatchStarted,
+    StrayConnection,
+)
 from dealer.reports.summary import contest_result, tournament_result
-from dealer.run.contest import Contest, Watch
-from dealer.run.ending import Outcome
+from dealer.run.contest import Contest, MatchEvent, Watch
+from dealer.run.ending import AwaitedPlayer, Outcome, Wait
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, empty_folder, launching, lock_run, new_folder
 from dealer.run.plan import Plan, planned_contests, refuse, repeatable, settle
 from dealer.run.recovery import check_match, extend_log
-from dealer.run.results import AnyResult, ContestResult, TournamentResult, read_result
+from dealer.run.results import AnyResult, ContestResult, GameStandings, PlayerResult, TournamentResult, read_result
 from dealer.run.run_settings import Command, RunSettings, Score, read_config, validated
 from dealer.run.tournament_run import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
@@ -40,6 +59,40 @@ from engine.errors import quoted
 from logs.estimation import FixedDeals
 from logs.formats import ExportWarning
 from logs.whole_file import write_whole
+
+__all__ = [
+    "ActionPlayed",
+    "AwaitedPlayer",
+    "ConfigError",
+    "ContestResult",
+    "DealerError",
+    "FaultSeen",
+    "FolderBusyError",
+    "FolderTakenError",
+    "GameStandings",
+    "HandFinished",
+    "HandStarted",
+    "LaunchError",
+    "ListenError",
+    "MatchEnded",
+    "MatchEvent",
+    "MatchStarted",
+    "Outcome",
+    "PlayerError",
+    "PlayerResult",
+    "Progress",
+    "RecoveryError",
+    "StartError",
+    "StrayConnection",
+    "TournamentResult",
+    "Wait",
+    "play",
+    "play_async",
+    "resume",
+    "resume_async",
+    "tournament",
+    "tournament_async",
+]
 
 _PROGRESS_S = 0.2
 OnProgress: TypeAlias = Callable[[Progress], None]
