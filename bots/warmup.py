@@ -20,7 +20,7 @@ from bots.cfr.solver import Discounts, Solver, tree_arrays
 from bots.cfr.tree import betting_tree
 from bots.evolution.evolution import StopRule
 from bots.evolved.training import EvolvedSettings, trainer_evolution
-from bots.kuhn.evolution import KuhnSettings, kuhn_evolution
+from bots.kuhn.fitness import KuhnSettings, kuhn_evolution
 from bots.kuhn.games import model
 from bots.learner.training import LearnerSettings, train
 from protocol import find_game

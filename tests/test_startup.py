@@ -60,7 +60,7 @@ EQUILIBRIUM = {
     "bots.equilibrium",
     "bots.equilibrium.bot",
     "bots.kuhn",
-    "bots.kuhn.bots",
+    "bots.kuhn.bot",
     "bots.kuhn.games",
 }
 SHELL = {"dealer.cli.shell", "dealer.cli.shell.help", "dealer.cli.shell.streams"}

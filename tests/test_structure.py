@@ -43,6 +43,9 @@ MOST_LINES = 800
 MOST_MODULES = 24
 """Of a folder; the command line has a file for every command."""
 
+ROLES = {"app", "bot", "errors", "kernel", "reader", "runs", "training", "warmup", "writer"}
+"""Names of modules that play the same role in several packages; any other name belongs to one module."""
+
 MOST_POSITIONAL = 6
 WORDY = (
     "engine.kernels.betting",
@@ -187,6 +190,14 @@ def test_no_module_is_long() -> None:
 def test_no_folder_holds_many_modules() -> None:
     sizes = Counter(name.rpartition(".")[0] for name in sources())
     assert {folder for folder, size in sizes.items() if size > MOST_MODULES} <= {"dealer.cli"}  # one module per command
+
+
+def test_modules_of_one_name_play_one_role() -> None:
+    """A command's module has the command's name, and a kernel's that of the module whose numbers it counts."""
+    folders = {name.rpartition(".")[0] for name in sources()}
+    modules = [name.rpartition(".") for name in sources().keys() - folders]
+    named = Counter(name for folder, _, name in modules if folder not in ("dealer.cli", "engine.kernels"))
+    assert {name for name, count in named.items() if count > 1} <= ROLES
 
 
 def test_no_call_has_many_positional_arguments() -> None:

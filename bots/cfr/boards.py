@@ -10,8 +10,8 @@ turn and 123,156,254 on the river.
 Before the flop there are the 169 starting hands, which lose nothing. On flop and turn a hand counts by the mean, over
 all boards to come, of the square of what it wins and ties against the 990 holdings of an opponent: E[HS^2], which ranks
 a draw above a made hand of the same chance to win (Johanson 2007, section 2.5.5). On the river it counts by its
-standing among all holdings (`bots.cfr.strengths`). The hands of a round are cut into buckets of equally many hands. All
-numbers are whole, so the buckets are the same everywhere.
+standing among all holdings. The hands of a round are cut into buckets of equally many hands. All numbers are whole, so
+the buckets are the same everywhere.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from os.path import dirname, join
 from types import MappingProxyType
 from typing import Annotated, Final, TypeAlias
 
-from bots.kuhn.bots import policy_of_genes
+from bots.kuhn.bot import policy_of_genes
 from bots.kuhn.games import MOST_BLUFFS, Variant, kuhn_equilibrium
 from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
 from bots.sdk.view import View

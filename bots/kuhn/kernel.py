@@ -1,7 +1,7 @@
 """Compiled: hands of two populations, every individual against every other, and samples of hands against one opponent.
 
 A hand is a deal of two of three cards and one of the game's ends. The chance of an end is what the first player with
-its card contributes to it times what the second does (`bots.kuhn.evolution`), so that one number drawn
+its card contributes to it times what the second does (`bots.kuhn.fitness`), so that one number drawn
 decides a whole hand: a sixth of the interval for each deal, and within it the ends in order. The loops have no
 branches, so that the compiler makes eight hands at a time of them. Nothing is validated.
 """

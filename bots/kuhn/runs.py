@@ -27,7 +27,7 @@ from bots.evolution.evolution import (
     load_checkpoint,
     save_checkpoint,
 )
-from bots.kuhn.evolution import KuhnSettings, against_rivals, kuhn_evolution
+from bots.kuhn.fitness import KuhnSettings, against_rivals, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, sequence_form_of
 from bots.long_run import (
     ShowProgress,

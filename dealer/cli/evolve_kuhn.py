@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
-from bots.kuhn.evolution import KuhnSettings, OppositionKind
+from bots.kuhn.fitness import KuhnSettings, OppositionKind
 from bots.kuhn.games import MODEL_NAMES, Genes, model
 from bots.kuhn.runs import evolution_document, evolve_seeds, format_genes, read_genes
 from bots.sdk.options import Interval, Wording

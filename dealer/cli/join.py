@@ -22,8 +22,8 @@ from dealer.cli.shell.command_options import Given, Quiet, Verbose
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.progress import LiveLine
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.joining.client import OUTPUT_FOLDER, ConnectionLost, JoinedServer, Joining, News, PlayedSeat
 from dealer.joining.connection import ALL_GAMES, JoinSettings
+from dealer.joining.server_client import OUTPUT_FOLDER, ConnectionLost, JoinedServer, Joining, News, PlayedSeat
 from dealer.match.faults import FaultPolicy
 from dealer.run.folder import empty_folder, new_folder
 from dealer.run.run_settings import Seating

@@ -87,7 +87,7 @@ def stats(
         abort("--policy, --ranges and --save go with --variance")
     counts = counted(terminal, sources, find, times=times, workers=workers)
     from logs.tracker.statistics import statistics_of
-    from logs.tracker.tables import COLUMNS, rows, statistics_document
+    from logs.tracker.statistics_tables import COLUMNS, rows, statistics_document
 
     statistics = statistics_of(counts)
     if as_csv:

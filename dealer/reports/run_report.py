@@ -14,7 +14,7 @@ from logs.contest_scores import Loss
 from logs.document import NAME, Column, Document, Fact, Replay, Section, Table
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
-from logs.tracker.tables import definitions_table, statistics_tables, winnings_charts
+from logs.tracker.statistics_tables import definitions_table, statistics_tables, winnings_charts
 from protocol.game_definition import short_name
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Final
 from unittest import mock
 
-from dealer.joining.client import Joining
 from dealer.joining.connection import JoinSettings
+from dealer.joining.server_client import Joining
 from dealer.server.accounts import add_token, add_user
 from dealer.server.db.counted_scores import table_scores
 from dealer.server.db.records import all_versions

@@ -28,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 from measured import Measured
 
-from bots.kuhn.evolution import KuhnSettings
+from bots.kuhn.fitness import KuhnSettings
 from bots.kuhn.games import CARDS, CONJECTURED_BLUFFER, Genes, KuhnGame, Variant, model
 from bots.kuhn.runs import (
     KuhnResult,

@@ -9,14 +9,14 @@
 - `many_files`: counting files and folders, big logs in several processes
 - `definitions`: what each statistic is called and means, and the twelve classes of players
 - `statistics`: from counts to figures, as data
-- `tables`: the figures as texts, tables and flat rows
+- `statistics_tables`: the figures as texts, tables and flat rows
 """
 
 from logs.tracker.definitions import STATISTICS, Statistic
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.many_files import count_hands
 from logs.tracker.statistics import BotStatistics, PositionStatistics, Statistics, statistics_of
-from logs.tracker.tables import COLUMNS, rows
+from logs.tracker.statistics_tables import COLUMNS, rows
 
 __all__ = [
     "COLUMNS",

@@ -24,8 +24,8 @@ from typing import Final
 import psutil
 
 from dealer.bench import Row, machine_s
-from dealer.joining.client import JoinedServer, Joining, News
 from dealer.joining.connection import JoinSettings
+from dealer.joining.server_client import JoinedServer, Joining, News
 from dealer.server.accounts import add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.table.loop import new_event_loop

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bots.evolution.evolution import Evolution, Generation
-from bots.kuhn.evolution import KuhnSettings
+from bots.kuhn.fitness import KuhnSettings
 from bots.kuhn.runs import evolve, run_seed
 
 

@@ -1,4 +1,4 @@
-"""The compiled chances are those of `bots.sdk.chance.Chance`, to the last bit."""
+"""The compiled chances are those of `bots.sdk.chance`, to the last bit."""
 
 from __future__ import annotations
 

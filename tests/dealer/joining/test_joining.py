@@ -18,8 +18,8 @@ from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websockets_serve
 
 from dealer.errors import JoinError
-from dealer.joining.client import ConnectionLost, JoinedServer, JoinEnding, Joining, News, PlayedSeat
 from dealer.joining.connection import JoinSettings
+from dealer.joining.server_client import ConnectionLost, JoinedServer, JoinEnding, Joining, News, PlayedSeat
 from dealer.library import play
 from dealer.server.accounts import Scope, add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
@@ -731,4 +731,4 @@ def test_encrypted_from_end_to_end(house_folder: Path) -> None:
 
 
 def test_a_client_loads_nothing_of_the_server() -> None:
-    assert loaded_by("import dealer.joining.client", ["sqlite3", "dealer.server", "dealer.web"]) == []
+    assert loaded_by("import dealer.joining.server_client", ["sqlite3", "dealer.server", "dealer.web"]) == []

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from dealer.joining.client import JoinedServer
+from dealer.joining.server_client import JoinedServer
 from dealer.run.plan import planned_contests, settle
 from dealer.run.run_settings import validated
 from dealer.server.accounts import User

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
-from dealer.joining.client import JoinedServer
+from dealer.joining.server_client import JoinedServer
 from dealer.reports.leak_report import divergence_in_words, sentences_of
 from dealer.server.access import Access
 from dealer.watching import WatchedRun

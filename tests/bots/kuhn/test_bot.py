@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from bots.errors import GameRefused
-from bots.kuhn.bots import WIRE_NAMES, card_of, variant_of
+from bots.kuhn.bot import WIRE_NAMES, card_of, variant_of
 from bots.kuhn.games import MODEL_NAMES, KuhnGame, Variant, kuhn_equilibrium, models
 from bots.kuhn.runs import expected_value, exploitability
 from bots.sdk.registry import make_bot

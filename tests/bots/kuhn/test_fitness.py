@@ -11,7 +11,7 @@ import pytest
 
 from bots.errors import EvolutionError
 from bots.kuhn import kernel
-from bots.kuhn.evolution import (
+from bots.kuhn.fitness import (
     KuhnSettings,
     against_both,
     against_model,
@@ -66,7 +66,7 @@ def test_the_chances_of_all_payoffs(game: KuhnGame) -> None:
     expected = payoffs(game, genes(first), genes(second))
     for seat, own, other in ((0, first, second), (1, second, first)):
         won, by_end = payoff_chances(game, seat, genes(other))
-        from bots.kuhn.evolution import contributions
+        from bots.kuhn.fitness import contributions
 
         found = contributions(game, seat, own).reshape(len(by_end), -1).T @ by_end
         sign = -1 if seat else 1

@@ -16,7 +16,7 @@ from logs.pokerstars.names import screen_names
 from logs.record import HandRecord
 from logs.tracker import COLUMNS, STATISTICS, HandCounts, rows, statistics_of
 from logs.tracker.statistics import BotStatistics, Factor, Frequency, Statistics
-from logs.tracker.tables import figure, statistics_tables
+from logs.tracker.statistics_tables import figure, statistics_tables
 from tests.logs.hands import HOLDEM, TOYS, random_hands
 from tests.logs.tracker.little_hands import hand
 
