@@ -179,13 +179,13 @@ class _Count:
                 f"hand {record.hand_number} of {record.match_name} does not show the cards of the player"
             )
         state = betting_start(self.game)
-        holes = tuple([hole if at == position else () for at in range(self.game.num_players)])
         before: list[str] = []
         for step in betting_steps(record.betting):
             move = _move(step)
             if step.position == position:
                 board = record.deal.board[: self.game.board_cards_by_round[step.round]]
-                self._decide(View(state, step.position, record.hand_number, holes, board), move, step.action, before)
+                view = View.of_holding(state, step.position, hole, board, record.hand_number)
+                self._decide(view, move, step.action, before)
             while len(before) < step.round + 1:
                 before.append("")
             before[step.round] += f"{', ' if before[step.round] else ''}{move}"

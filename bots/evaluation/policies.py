@@ -378,9 +378,8 @@ def _whole(record: HandRecord) -> Deal:
 
 
 def view_at(state: BettingState, deal: Deal, hand_number: int) -> View:
-    at, game = state.acting_position, state.game
-    holes = tuple([hole if seat == at else () for seat, hole in enumerate(deal.hole_cards)])
-    return View(state, at, hand_number, holes, deal.board[: game.board_cards_by_round[state.round]])
+    position, board = state.acting_position, deal.board[: state.game.board_cards_by_round[state.round]]
+    return View.of_holding(state, position, deal.hole_cards[position], board, hand_number)
 
 
 def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:

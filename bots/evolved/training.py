@@ -197,7 +197,7 @@ class TableEvaluator:
             raise EvolutionError(
                 f"a table needs {OPPONENTS} opponents, not {0 if opponents is None else len(opponents)}"
             )
-        deals, odds = self.deal_set(), (self.odds,) * (OPPONENTS + 1)
+        deals, odds = _deals(self.deals, self.seed, self.trials), (self.odds,) * (OPPONENTS + 1)
         table = np.empty((OPPONENTS + 1, *chromosomes.shape[1:]), np.int16)
         table[1:] = opponents
         used = np.zeros(chromosomes.shape[:2], bool)
@@ -207,12 +207,9 @@ class TableEvaluator:
             deals.play(table, odds, self.rake, used=used[number], won=won[number])
         return Evaluation(won[:, 0], used, won[:, 1:])
 
-    def deal_set(self) -> DealSet:
-        """The deals, which a process makes once."""
-        return _deals(self.deals, self.seed, self.trials)
-
 
 _deals: Final = lru_cache(maxsize=4)(make_deals)
+"""A process makes deals once."""
 
 
 def trainer_evolution(settings: EvolvedSettings, **options: Any) -> Evolution:

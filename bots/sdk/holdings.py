@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.sdk.view import View
-from engine import Action, Card, Position
+from engine import Action, Card
 from engine.cards import STARTING_HANDS, cards_of
 from engine.ranges import HOLDINGS, are_free, classes
 
@@ -19,9 +19,7 @@ HoldingChances: TypeAlias = Mapping[Action, "float | NDArray[np.float64]"]
 
 def view_with(view: View, cards: tuple[Card, ...]) -> View:
     """The same state for a player who holds these cards."""
-    holes: list[tuple[Card, ...]] = [()] * view.num_players
-    holes[view.position] = cards
-    return View(view.betting, Position(view.position), view.hand_number, tuple(holes), view.board)
+    return View.of_holding(view.betting, view.position, cards, view.board, view.hand_number)
 
 
 def policy_by_class(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:

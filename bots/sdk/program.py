@@ -454,11 +454,10 @@ class RemoteBot(Bot):
             self._hand = view.hand_number
             self._number = max(self._number + 1, view.hand_number)
             self._sent = -1
-        own = tuple([cards if p == view.position else () for p, cards in enumerate(view.all_hole_cards)])
         betting = betting_start(self.game)
         for known, action in enumerate(actions):
             if known > self._sent:
-                self._send(View(betting, view.position, view.hand_number, own, view.board))
+                self._send(View.of_holding(betting, view.position, view.hole_cards, view.board))
             betting = betting.after(action)
         if self._sent < len(actions):
             self._send(view)

@@ -108,12 +108,8 @@ def is_bot_name(name: str) -> bool:
     return name in _ENTRIES or _REFERENCE.fullmatch(name) is not None or (is_plain and name in _declared())
 
 
-def parse_spec(spec: str) -> tuple[str, Mapping[str, OptionValue]]:
-    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``: the name, and the options, each of the type of the bot's."""
-    return spec.partition("?")[0], _parse_spec(spec, None)[1]
-
-
-def _parse_spec(spec: str, directory: str | None) -> tuple[type[Bot], dict[str, OptionValue]]:
+def parse_spec(spec: str, directory: str | None = None) -> tuple[type[Bot], dict[str, OptionValue]]:
+    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``: the class, and the options with their types."""
     name, _, rest = spec.partition("?")
     found = _find_class(name, spec, directory)
     valid = {option.name: option for option in _options(found)}
@@ -148,7 +144,7 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
         SpecError: there is no such bot, module, file or class, it cannot be imported or is not a bot, it does not take
             such options, or its constructor refuses them. Where the bot's own code raised, that is the error's cause.
     """
-    found, options = _parse_spec(spec, directory)
+    found, options = parse_spec(spec, directory)
     files = _file_options(found)
     given = {
         name: os.path.join(directory or "", value) if name in files and isinstance(value, str) and value else value

@@ -86,6 +86,19 @@ class View:
         return cls(betting, state.position, state.hand_number, state.hole_cards, board)
 
     @classmethod
+    def of_holding(
+        cls,
+        betting: BettingState,
+        position: Position,
+        hole_cards: tuple[Card, ...],
+        board: tuple[Card, ...],
+        hand_number: int = 0,
+    ) -> View:
+        """The view of a player that has been shown its own hole cards only."""
+        seen = tuple([hole_cards if p == position else () for p in range(betting.game.num_players)])
+        return cls(betting, position, hand_number, seen, board)
+
+    @classmethod
     def from_hand(cls, hand: Hand, position: Position, hand_number: int = 0) -> View:
         """The view that `position` has of a hand played in this process: the cards a dealer would show, no others."""
         betting, holes = hand.betting, hand.deal.hole_cards

@@ -62,10 +62,7 @@ def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, 
 
 
 def view_of(point: DecisionPoint, holding: tuple[Card, ...]) -> View:
-    position = point.betting.acting_position
-    hole_cards: list[tuple[Card, ...]] = [()] * point.betting.game.num_players
-    hole_cards[position] = holding
-    return View(point.betting, position, 0, tuple(hole_cards), point.board)
+    return View.of_holding(point.betting, point.betting.acting_position, holding, point.board)
 
 
 def _chances(policy: Policy, point: DecisionPoint, holding: tuple[Card, ...], name: str) -> list[float]:

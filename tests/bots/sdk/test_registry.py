@@ -14,7 +14,7 @@ from bots.sdk.registry import describe, describe_all, is_builtin, make_bot, pars
 
 
 def test_a_name_alone() -> None:
-    assert parse_spec("calling") == ("calling", {})
+    assert parse_spec("calling") == (CallingBot, {})
     assert isinstance(make_bot("calling"), CallingBot)
 
 
