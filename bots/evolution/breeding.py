@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,19 +33,13 @@ GeneRange: TypeAlias = tuple[float, float, bool]
 
 @dataclass(frozen=True, slots=True)
 class Genome:
-    """The genes of every chromosome of a population, each with so many values of its range."""
+    """The genes of every chromosome of a population, each with so many values of its range.
+
+    The lowest value of a range is below the highest, and both are whole numbers where all values are.
+    """
 
     ranges: tuple[GeneRange, ...]
     values: int = 1
-
-    def __post_init__(self) -> None:
-        if not self.ranges or self.values < 1:
-            raise EvolutionError("a chromosome needs at least one gene, and a gene at least one value")
-        for number, (low, high, is_whole) in enumerate(self.ranges):
-            if not (isfinite(low) and isfinite(high) and low < high):
-                raise EvolutionError(f"the range of gene {number} is empty: {low} to {high}")
-            if is_whole and not (low == int(low) and high == int(high)):
-                raise EvolutionError(f"the range of gene {number} does not end at whole numbers: {low} to {high}")
 
     @classmethod
     def alike(cls, genes: int, low: float, high: float, *, is_whole: bool = False, values: int = 1) -> Genome:

@@ -81,14 +81,10 @@ class KuhnSettings:
         check_options(self, EvolutionError)
         if self.seat == 2 and self.opposition != "model":
             raise EvolutionError("only against a model there is one seat to evolve: both evolve against each other")
-        if self.needs_model:
+        if self.opposition in ("model", "mixed"):
             self.rules.require_genes(self.model)
         elif self.model:
             raise EvolutionError(f"with {self.opposition} there is no model to play against")
-
-    @property
-    def needs_model(self) -> bool:
-        return self.opposition in ("model", "mixed")
 
     @property
     def rules(self) -> KuhnGame:

@@ -88,12 +88,6 @@ def expected_value(game: KuhnGame, first: Sequence[float], second: Sequence[floa
     return of_plans.expected_value(sequence_form_of(game), plans)
 
 
-def exploitability(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
-    """What both lose on average to their best answers; 0 in an equilibrium."""
-    plans = plan_of_genes(game, 0, first), plan_of_genes(game, 1, second)
-    return of_plans.exploitability(sequence_form_of(game), plans)
-
-
 def best_answer(game: KuhnGame, seat: int, opponent: Sequence[float]) -> BestAnswer:
     """The best that the seat 0 or 1 can do against a strategy in the other seat."""
     form = sequence_form_of(game)

@@ -181,16 +181,12 @@ class Trainee:
         self._explore, self._trials, self._seed = explore, trials, seed
         self._constants, self._training = memory.constants, memory.training
         self._arrays = _MemoryArrays(memory)
-        self._hands = memory.hands
+        self.hands = memory.hands
 
     @property
     def memory(self) -> Memory:
         """What it remembers by now, with the record of training that it began with."""
-        return self._arrays.memory(self._hands, self._training)
-
-    @property
-    def hands(self) -> int:
-        return self._hands
+        return self._arrays.memory(self.hands, self._training)
 
     @property
     def cells(self) -> int:
@@ -252,7 +248,7 @@ class Trainee:
             )
             if played < len(pack.cards):
                 self._arrays.grow()
-        self._hands += learns * len(pack.cards) * count
+        self.hands += learns * len(pack.cards) * count
         return values
 
     def _play_bots(self, specs: Sequence[str], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
@@ -279,7 +275,7 @@ class Trainee:
                     values[(*divmod(number, count), int(record.name_at(position)))] = value
             if learns:
                 learnt = learner.memory
-                self._arrays, self._hands = _MemoryArrays(learnt), learnt.hands
+                self._arrays, self.hands = _MemoryArrays(learnt), learnt.hands
         return values
 
 

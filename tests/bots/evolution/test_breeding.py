@@ -259,9 +259,6 @@ def test_unique_children_equal_neither_the_elite_nor_each_other() -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Genome(()), "a chromosome needs at least one gene, and a gene at least one value"),
-        (lambda: Genome.alike(1, 1, 1), "the range of gene 0 is empty: 1 to 1"),
-        (lambda: Genome.alike(1, 0.5, 2, is_whole=True), "the range of gene 0 does not end at whole numbers: 0.5 to 2"),
         (lambda: Breeding(elite=1, keeps_best=True), "an elite is for populations of children"),
     ],
 )

@@ -7,10 +7,18 @@ from fractions import Fraction
 from itertools import permutations, product
 from typing import TypeAlias
 
-from bots.kuhn.games import KuhnGame, Variant
+from bots.kuhn.games import KuhnGame, Variant, sequence_form_of
+from bots.kuhn.runs import plan_of_genes
+from bots.solving import sequence_form as of_plans
 
 Strategy: TypeAlias = Mapping[str, Sequence[Fraction]]
 """The probability of yes by row and card."""
+
+
+def exploitability(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
+    """What both lose on average to their best answers; 0 in an equilibrium."""
+    plans = plan_of_genes(game, 0, first), plan_of_genes(game, 1, second)
+    return of_plans.exploitability(sequence_form_of(game), plans)
 
 
 def strategy(game: KuhnGame, genes: Sequence[float]) -> Strategy:

@@ -9,7 +9,7 @@ import pytest
 from bots.errors import GameRefused
 from bots.kuhn.bot import WIRE_NAMES, card_of, variant_of
 from bots.kuhn.games import MODEL_NAMES, KuhnGame, Variant, kuhn_equilibrium, models
-from bots.kuhn.runs import expected_value, exploitability
+from bots.kuhn.runs import expected_value
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
@@ -18,6 +18,7 @@ from bots.solving.sequence_form import best_response, expected_values, sequence_
 from engine import CALL, FOLD, RAISE, Hand, deal_hand
 from logs.estimation import RunningMean
 from protocol import find_game, shipped_games
+from tests.bots.kuhn import naive
 from tests.bots.playing import ViewOf, plan_of_bot
 
 KUHN_GAMES = [find_game(name)[0] for name in WIRE_NAMES.values()]
@@ -114,7 +115,7 @@ def test_what_they_win_is_what_they_should(variant: Variant, pair: tuple[str, st
 
 @pytest.mark.parametrize("bluff", [0, 0.1, 1 / 3])
 def test_the_formula_of_kuhn(bluff: float) -> None:
-    assert exploitability(KuhnGame(), *kuhn_equilibrium(bluff)) == pytest.approx(0, abs=1e-12)
+    assert naive.exploitability(KuhnGame(), *kuhn_equilibrium(bluff)) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("bluff", [-0.1, 0.34, float("nan")])
