@@ -44,7 +44,7 @@ def test_a_search_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--mutation", "3"], "the mutation rate must be 0 to 1, not 3"),
+        (["--mutation", "3"], "--mutation: must be at most 1, not 3"),
         (["--opponents", "nobody"], "nobody"),
         (["--game", "leduc"], "hold'em"),
         (["--population", "1"], "a population needs at least 2 individuals, not 1"),
