@@ -10,8 +10,8 @@ import gc
 import os
 import signal
 import sys
-import tempfile
 from itertools import groupby
+from typing import Any
 from zlib import crc32
 
 if sys.dont_write_bytecode:
@@ -33,16 +33,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # The defaults of the user who runs the tests change nothing.
 os.environ[SETTINGS_VARIABLE] = ""
 
-# The workers, and the programs that tests start, compile each kernel once between them; and no results depend on what
-# has been compiled for the user who runs the tests.
-_folders: list[tempfile.TemporaryDirectory[str]] = []
-for _variable, _name in ((disk.SHARED_VARIABLE, "kernels"), (disk.FOLDER_VARIABLE, "published")):
-    if _variable not in os.environ:
-        _folders.append(tempfile.TemporaryDirectory(prefix=f"arena-{_name}-"))
-        os.environ[_variable] = _folders[-1].name
-        # The folders are removed as after Ctrl-C.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
@@ -59,9 +49,45 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Optimize kernels less in the quick tests: most run for a shorter time than their compilation takes."""
+    """Optimize kernels less in the quick tests: most run for a shorter time than their compilation takes.
+
+    SIGTERM ends the tests as Ctrl-C does, so that they end what they have started.
+    """
     if config.option.markexpr == "not slow":
         os.environ.setdefault("NUMBA_OPT", "1")
+    if not hasattr(config, "workerinput"):
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folders_of_kernels(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Folders in which the workers, and the programs that tests start, compile each kernel once between them.
+
+    No results depend on what has been compiled for the user who runs the tests.
+    """
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    for variable, name in ((disk.SHARED_VARIABLE, "kernels"), (disk.FOLDER_VARIABLE, "published")):
+        os.environ.setdefault(variable, str(base / name))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Any:
+    """In a worker, keep what is wrong with the command line, which xdist does not print."""
+    try:
+        return (yield)
+    except pytest.UsageError as error:
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["usage"] = list(error.args)
+        raise
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Refuse what a worker has refused, as pytest does without workers."""
+    if usage := getattr(node, "workeroutput", {}).get("usage"):
+        raise pytest.UsageError(*usage)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -22,9 +22,9 @@ def test_every_test_is_in_one_part_and_its_parameters_are_together() -> None:
     assert all(part_of(one, 4) == part_of(other, 4) for one, other in zip(TESTS[::2], TESTS[1::2], strict=True))
 
 
-@pytest.mark.parametrize("part", ["5/4", "2"])
-def test_a_part_that_does_not_exist_is_refused(part: str) -> None:
-    command = [sys.executable, "-m", "pytest", "-n", "0", "--collect-only", "--shard", part, __file__]
+@pytest.mark.parametrize(("part", "workers"), [("5/4", "0"), ("2", "1")])
+def test_a_part_that_does_not_exist_is_refused_in_a_worker_too(part: str, workers: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-n", workers, "--shard", part, __file__]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S)
     assert ran.returncode == 4
     assert "--shard: must be a part and the number of parts, such as 2/4" in ran.stderr
