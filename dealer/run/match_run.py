@@ -449,7 +449,7 @@ class TcpRun(MatchRun):
         task.add_done_callback(on_done)
 
     async def _watch_start(self, connections: Connections) -> None:
-        """Notice bots that end before they connect; later, the connection shows it."""
+        """Notice bots that end or leave before they connect; later, the connection shows it."""
         match = connections.match
 
         def newly_ended() -> list[Seat]:
@@ -465,8 +465,11 @@ class TcpRun(MatchRun):
         return [
             seat
             for seat in connections.match.missing_seats()
-            if seat in self._processes and self._processes[seat].exit_code is not None
+            if connections.has_left(seat) or self._exit_code(seat) is not None
         ]
+
+    def _exit_code(self, seat: Seat) -> int | None:
+        return self._processes[seat].exit_code if seat in self._processes else None
 
     def _is_compiling(self, seat: Seat) -> bool:
         """Whether a built-in bot has not connected because it compiles its kernels."""
@@ -556,7 +559,7 @@ class TcpRun(MatchRun):
         if not is_settled():
             problem = FaultKind.TIMEOUT
         elif seat in self._ended_early(connections) and not connections.is_over:
-            problem = FaultKind.CRASH if self._processes[seat].exit_code else FaultKind.DISCONNECT
+            problem = FaultKind.CRASH if self._exit_code(seat) else FaultKind.DISCONNECT
         if problem is not None:
             connections.close_seat(seat)
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem

@@ -348,6 +348,8 @@ class HostedSeat:
         self._end(reason)
         if self._link is not None:
             self._link.receive(b"")
+        elif self.facts.open_seat is not None:
+            self.facts.open_seat.give_up()
 
     def _end(self, reason: str) -> None:
         if self._host.seats.pop(self.number, None) is not None:

@@ -189,6 +189,7 @@ class Connections:
             except ListenError:
                 listener = self._open_listener(seat, 0)
             self._watch(listener, seat)
+        self._strays.pop(seat, None)
         self._announce(seat)
         return self._ports[seat]
 
@@ -267,8 +268,13 @@ class Connections:
 
     def _reject(self, seat: Seat, host: str, problem: StrayProblem, line: bytes) -> None:
         self._strays[seat] = stray = StrayConnection(seat, host, problem, line)
-        self.on_stray(stray)
+        if not self.has_left(seat):
+            self.on_stray(stray)
         self.changes.notify()
+
+    def has_left(self, seat: Seat) -> bool:
+        """Whether a missing player with a link has left: only its client takes the seat, so nobody else will."""
+        return seat in self._strays and isinstance(self._given.get(seat), OpenSeat)
 
     def start_cause(self, seat: Seat, problem: StartProblem, limit_us: int = 0) -> NotStarted:
         """Why a player has not taken its seat, by who has come to its port."""
@@ -277,7 +283,7 @@ class Connections:
             if problem is StartProblem.ENDED:
                 return NotStarted(seat, StartProblem.LEFT)
             return NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
-        if stray is None or seat in self._may_return:
+        if stray is None or (seat in self._may_return and not self.has_left(seat)):
             return NotStarted(seat, problem, limit_us)
         # No other program knows the port of a player that we have started.
         if stray.problem is StrayProblem.NO_VERSION:
@@ -376,7 +382,8 @@ class Connections:
         if match.phase is Phase.CONNECTING and seat in self._may_return:
             self._drop(seat, connection)
             match.unseat(seat)
-            self.reopen(seat)
+            if not isinstance(connection.sock, PlayerLink):
+                self.reopen(seat)
             self._reject(seat, connection.host, StrayProblem.LEFT_EARLY, b"")
         else:
             connection.eof = True

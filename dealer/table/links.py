@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dealer.match.faults import StrayProblem
 
 OnPlayer = Callable[["PlayerLink", tuple[str, int], bytes], None]
+OnStray = Callable[[str, StrayProblem, bytes], None]
 
 
 class PlayerLink:
@@ -59,12 +60,11 @@ class OpenSeat:
     def __init__(self) -> None:
         self.hosts: list[str] = []
         self._on_player: OnPlayer | None = None
+        self._on_stray: OnStray | None = None
 
-    def watch(
-        self, loop: AbstractEventLoop, on_player: OnPlayer, on_stray: Callable[[str, StrayProblem, bytes], None]
-    ) -> None:
+    def watch(self, loop: AbstractEventLoop, on_player: OnPlayer, on_stray: OnStray) -> None:
         """Admit players from now on."""
-        self._on_player = on_player
+        self._on_player, self._on_stray = on_player, on_stray
 
     def take(self, link: PlayerLink) -> None:
         """Seat a player; a seat that awaits none any more closes the link."""
@@ -73,6 +73,11 @@ class OpenSeat:
         else:
             self._on_player(link, ("", 0), b"")
 
+    def give_up(self) -> None:
+        """Report that the player that was called does not come."""
+        if self._on_stray is not None:
+            self._on_stray("", StrayProblem.LEFT_EARLY, b"")
+
     def unwatch(self) -> None:
         """Admit nobody until it is watched again."""
-        self._on_player = None
+        self._on_player = self._on_stray = None

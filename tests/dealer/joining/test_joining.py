@@ -378,9 +378,10 @@ def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(hous
         async with asyncio.timeout(PATIENCE_S):
             while not (ended := house.rows("SELECT state, reason FROM runs WHERE state != 'running'")):
                 await asyncio.sleep(0.02)
-        assert [state for state, _ in ended] == ["failed"]
+        assert ended == [("failed", "mine closed the connection before it named its version.")]
 
-    serve(talk, settings_of(house_folder))
+    # Nothing but the client's leaving ends the run.
+    serve(talk, replace(settings_of(house_folder), start_timeout_s=0.0))
 
 
 def test_a_bot_that_floods_is_stopped_by_the_match(house_folder: Path) -> None:

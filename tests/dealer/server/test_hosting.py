@@ -35,6 +35,7 @@ from protocol.joining import (
     Joined,
     JoiningRequest,
     Refused,
+    RunOver,
     SeatOffer,
     SeatOver,
     SeatText,
@@ -59,8 +60,8 @@ bots = ["A=./bot2l.sh", "B=./bot2l.sh"]
 _Message = TypeVar("_Message", bound=ServerMessage)
 
 
-def play(talk: Callable[[House], Awaitable[None]], **changes: Any) -> None:
-    Path("s.toml").write_text(CONFIG)
+def play(talk: Callable[[House], Awaitable[None]], config: str = CONFIG, **changes: Any) -> None:
+    Path("s.toml").write_text(config)
     settings: ServerSettings = replace(read_toml_settings(Path("s.toml")), **changes)
 
     async def run() -> None:
@@ -285,6 +286,41 @@ def test_a_client_that_leaves_gives_its_seats_up() -> None:
         assert (await again.hear(Joined)).seats == {}
 
     play(talk)
+
+
+@pytest.mark.parametrize("said", ["", VERSION[:5], VERSION])
+def test_a_bot_that_leaves_while_its_opponent_is_awaited_is_lost_at_once(said: str) -> None:
+    """Without a limit for the start, nothing else would end the run."""
+
+    async def talk(house: House) -> None:
+        ann, seat = await offered(house, Challenge("t", "kuhn", ("mine", "slow"), deals=20, seating="single"))
+        if said:
+            await ann.say(SeatText(seat, said))
+        await ann.say(SeatOver(seat, "it does not start"))
+        assert (await ann.hear(RunOver)).state == "failed"
+        assert house.rows("SELECT reason FROM runs") == [
+            ("mine closed the connection before it named its version.",)
+        ]
+        assert len([message for message in ann.heard if isinstance(message, SeatOffer)]) == 1
+
+    play(talk, config=CONFIG.replace("B=./bot2l.sh", "slow=./slow.sh"), start_timeout_s=0.0)
+
+
+def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() -> None:
+    async def talk(house: House) -> None:
+        ann, _ = await offered(house, replace(CHALLENGE, on_fault="restart", seating="single"))
+        while not isinstance(ann.heard[-1], RunOver):
+            if isinstance(offer := ann.heard[-1], SeatOffer):
+                await ann.say(SeatOver(offer.seat, "it does not start"))
+            ann.heard.append(read_server_message(await ann.connection.recv()))
+        assert ann.heard[-1].state == "finished"
+        assert [one.seat for one in ann.heard if isinstance(one, SeatOffer)] == [1, 2, 3, 4]
+        assert house.rows("SELECT kind, remedy, count(*) FROM faults GROUP BY 1, 2 ORDER BY 2") == [
+            ("disconnect", "awaited again", 3),
+            ("disconnect", "checks or folds from there on", 1),
+        ]
+
+    play(talk, start_timeout_s=0.0)
 
 
 @pytest.mark.parametrize(("code", "is_waited_for"), [(1000, False), (1001, True), (None, True)])
