@@ -30,7 +30,7 @@ from dealer.run.run_settings import Seating
 from dealer.table.loop import new_event_loop
 from dealer.table.players import NAME_RULE, Player, PlayerKind, is_name, parse_player
 from engine.errors import quoted
-from logs.estimation import StopRuleError, parse_stop_rule
+from logs.estimation import Estimate, StopRuleError, parse_stop_rule
 from protocol.game_definition import short_name
 from protocol.joining import Challenge, ChallengeState, ContestTerms, RunOver, RunStands, SeatOffer
 
@@ -247,5 +247,5 @@ def _result(run: RunOver) -> str:
     label = run.match if run.runs == 1 else f"{run.match}, run {run.run} of {run.runs}"
     if run.state != "finished" or run.player is None or run.mbb_per_game is None:
         return f"{label}: {run.state}. {run.reason}"
-    half_width = "" if run.half_width_95 is None else f" ± {run.half_width_95:,.0f}"
-    return f"{label}: {run.player} {run.mbb_per_game:+,.0f}{half_width} mbb/g in {run.hands:,} hands: {run.reason}"
+    won = Estimate(run.mbb_per_game, run.half_width_95).text()
+    return f"{label}: {run.player} {won} in {run.hands:,} hands: {run.reason}"

@@ -10,6 +10,7 @@ Bots of users play where they are; a job waits as long as one of its bots is awa
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import os
 import sqlite3
@@ -20,7 +21,12 @@ from functools import partial
 from pathlib import Path
 
 from bots.sdk.program import end_programs_of
-from dealer.errors import RefusedError, StoreError
+from dealer import library
+from dealer.errors import DealerError, RefusedError, StoreError
+from dealer.run.ending import Outcome
+from dealer.run.folder import CONFIG_NAME, empty_folder
+from dealer.run.results import AnyResult
+from dealer.run.run_settings import read_config, validated
 from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_bots, owner_of
@@ -51,16 +57,19 @@ from dealer.server.queue.jobs import (
     seed_of,
 )
 from dealer.server.queue.ladder import LADDER_USER, Ladder, Rater, most_runs
-from dealer.server.queue.playing import PlayContext, Watchers, hosts_of, play_run
+from dealer.server.queue.playing import SeatCaller, Watchers, hosts_of, report_of
+from dealer.server.ratings import why_unrated
 from dealer.server.resources import Disk, remove_old_logs
-from dealer.server.server_bots import confine_again, process_environment
-from dealer.server.server_settings import ServerGame, ServerSettings
+from dealer.server.server_bots import confine_again, process_environment, run_config
+from dealer.server.server_settings import ServerGame, ServerSettings, most_deals
 from dealer.table.loop import Changes
+from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import short_name
 from protocol.joining import Join
 
 _log = logging.getLogger(__name__)
+_PROGRESS_S = 1.0
 _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""
 
@@ -90,10 +99,8 @@ class Service:
         self.standings = Rater(settings, store, self.feed)
         self._folder = folder
         self._mark = str(folder.absolute())
-        self._context = PlayContext(
-            settings, store, folder, self.connected_bots, self.watchers, process_environment(folder)
-        )
-        self._adjusting = Adjusting(settings, folder, store, self._context.environment)
+        self._environment = process_environment(folder)
+        self._adjusting = Adjusting(settings, folder, store, self._environment)
         self._changes = Changes()
         self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
         # What is being played, by the number of the job.
@@ -240,7 +247,7 @@ class Service:
 
     async def _play(self, job: ActiveJob, run: Run) -> None:
         try:
-            report = await play_run(self._context, job, run)
+            report = await self._played(job, run)
             job.run = None
             is_for_want_of_room = report is not None and report.state is RunState.FAILED and not self._disk.has_room
             if report is not None and not is_for_want_of_room:
@@ -257,6 +264,77 @@ class Service:
             if not self._is_stopping and not job.runs_left:
                 await self._end(job)
             self._changes.notify()
+
+    async def _played(self, job: ActiveJob, row: Run) -> RunReport | None:
+        """Play a run to its end; returns how it ended, and None for one that was interrupted, to be resumed."""
+        try:
+            for name, seat in zip(job.row.players, row.seats, strict=True):
+                connected = self.connected_bots.find(job.row.game, name) if name in job.users_bots else None
+                if connected is not None and connected.versions[job.row.game] != seat.version:
+                    return RunReport(RunState.CANCELLED, f"{name} has come back as another version.")
+            client = job.client if self.settings.seats_by_address else None
+            run = await asyncio.to_thread(self._opened, job, row, None if client is None else client.address)
+            job.run = run
+            if job.is_interrupted or job.is_cancelled:
+                run.interrupt()
+            caller = SeatCaller(
+                run,
+                row,
+                job.row.players,
+                job.game,
+                self.connected_bots,
+                hands=most_deals(job.game, job.row.terms),
+                match=job.row.label,
+                client=lambda: job.client,
+            )
+            result = await run.play(caller.note, self.watchers.opened(row.id, caller.see), progress_s=_PROGRESS_S)
+            if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
+                return None
+            bots = [records.bot(self.store, seat.version) for seat in row.seats]
+            is_practice = job.row.kind is JobKind.REQUEST and self.settings.has_only_ladder
+            unrated = why_unrated(run.planned[0], bots, is_practice=is_practice)
+            return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "", unrated)
+        except DealerError as error:
+            return RunReport(RunState.FAILED, f"{error}.")
+        except Exception as error:
+            _log.exception("run %d of %s", row.number, job.row.label)
+            return RunReport(RunState.FAILED, f"internal error: {type(error).__name__}.")
+
+    def _opened(self, job: ActiveJob, row: Run, own_address: str | None) -> library.Run[AnyResult]:
+        folder = self._folder / row.folder
+        path = folder / CONFIG_NAME
+        assert row.seed is not None
+        if path.is_file() and validated(read_config(path), str(path)).seed != row.seed:
+            # A run that is not in the database: an older copy of it was put in its place.
+            free = (folder.with_name(f"{folder.name}.{number}") for number in itertools.count(1))
+            folder.rename(next(beside for beside in free if not beside.exists()))
+        if path.is_file():
+            if job.has_own_seat:
+                self._readdress(job.row.players, path, own_address)
+            return library.reopen(folder)
+        if folder.exists():
+            # The server ended while it was made.
+            empty_folder(folder, is_removed=True)
+        config = run_config(
+            self.settings,
+            job.game,
+            job.row.players,
+            job.row.terms,
+            user=job.row.user.name,
+            seed=row.seed,
+            own_address=own_address,
+            environment=self._environment,
+        )
+        return library.new_run(config, folder)
+
+    def _readdress(self, players: Sequence[str], path: Path, own_address: str | None) -> None:
+        """Have a client's own agents come from where the client is now, to where the server listens now."""
+        config = validated(read_config(path), str(path))
+        bots = [
+            replace(bot, address=own_address) if player == OWN_SEAT else bot
+            for bot, player in zip(config.bots, players, strict=True)
+        ]
+        write_whole(path, replace(config, bots=tuple(bots), host=self.settings.host).to_toml())
 
     async def _count(self, job: ActiveJob, run: Run, report: RunReport) -> None:
         while not self._is_stopping:

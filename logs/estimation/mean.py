@@ -95,6 +95,11 @@ class Estimate:
         """The upper end of the interval; None without one."""
         return None if self.half_width is None else self.mean + self.half_width
 
+    def text(self, digits: int = 0) -> str:
+        """The figures alone, for one in mbb per game: ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval."""
+        spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
+        return f"{signed(self.mean, digits)}{spread} mbb/g"
+
 
 @dataclass(frozen=True, slots=True)
 class Rate(Estimate):
@@ -125,11 +130,6 @@ class Rate(Estimate):
         if player == self.opponent:
             return -self
         raise ValueError(f"a rate of {self.player} over {self.opponent} does not concern {player}")
-
-    def text(self, digits: int = 0) -> str:
-        """The figures alone, such as ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval."""
-        spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
-        return f"{signed(self.mean, digits)}{spread} mbb/g"
 
     def __str__(self) -> str:
         return f"{self.player} over {self.opponent} {self.text()}"

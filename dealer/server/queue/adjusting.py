@@ -22,7 +22,6 @@ from pathlib import Path
 from dealer.errors import StoreError
 from dealer.server.db.store import Store
 from dealer.server.server_settings import ServerSettings
-from dealer.table.loop import Changes
 from engine.holdem import has_usual_blinds
 
 _log = logging.getLogger(__name__)
@@ -37,28 +36,23 @@ class Adjusting:
         self._folder = folder
         self._store = store
         self._environment = {**os.environ, **environment}
-        self._changes = Changes()
-        self._waiting = [
-            (row["id"], row["folder"])
-            for row in store.read(
-                "SELECT id, folder, game FROM runs WHERE duplicates > 0 AND NOT EXISTS "
-                "(SELECT 1 FROM seats WHERE run = runs.id AND adjusted_mbb IS NOT NULL) ORDER BY id DESC LIMIT ?",
-                _MOST_OF_EARLIER_STARTS,
-            )
-            if row["game"] in self._games
-        ]
+        self._waiting: asyncio.Queue[tuple[int, str]] = asyncio.Queue()
+        for row in store.read(
+            "SELECT id, folder, game FROM runs WHERE duplicates > 0 AND NOT EXISTS "
+            "(SELECT 1 FROM seats WHERE run = runs.id AND adjusted_mbb IS NOT NULL) ORDER BY id DESC LIMIT ?",
+            _MOST_OF_EARLIER_STARTS,
+        ):
+            self.note(row["game"], row["id"], row["folder"])
 
     def note(self, game: str, run: int, folder: str) -> None:
         """A run has ended."""
         if game in self._games:
-            self._waiting.append((run, folder))
-            self._changes.notify()
+            self._waiting.put_nowait((run, folder))
 
     async def run(self) -> None:
         """Count what waits, until cancelled."""
         while True:
-            await self._changes.wait_for(lambda: bool(self._waiting))
-            run, folder = self._waiting.pop(0)
+            run, folder = await self._waiting.get()
             found = await self._counted(sorted((self._folder / folder).glob("match*.log")))
             try:
                 await self._store.write(lambda db, run=run, found=found: _write(db, run, found))  # type: ignore[misc]

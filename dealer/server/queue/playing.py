@@ -1,146 +1,33 @@
-"""Plays a run of a job by the runner of `arena play`, in its folder: as far as it has come, or new.
+"""What goes with a run while it is played, and what is kept of it.
 
-While it is played, agents are called to their seats and watchers get its events; at its end, `report_of` gives what is
-kept of it: its result, its faults, and the score of every duplicate.
+Agents are called to their seats, and watchers get its events; at its end, `report_of` gives what is kept: its result,
+its faults, and the score of every duplicate.
 """
 
 from __future__ import annotations
 
-import asyncio
-import itertools
-import logging
 import math
 from array import array
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from dealer.errors import DealerError
-from dealer.library import Run, new_run, reopen
+from dealer.library import Run
 from dealer.match.events import SeatOpened
 from dealer.run.contest import MatchEvent, Watch
-from dealer.run.ending import Outcome
-from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.plan import ContestPlan
 from dealer.run.results import AnyResult, ContestResult
-from dealer.run.run_settings import read_config, validated
 from dealer.run.tournament_run import Progress
 from dealer.run.writers import read_faults
 from dealer.server.db import records
-from dealer.server.db.records import JobKind, Match, RunSeat, RunState
+from dealer.server.db.records import Match, RunSeat, RunState
 from dealer.server.db.run_changes import RunReport
-from dealer.server.db.store import Store
 from dealer.server.queue.connected_bots import BotHost, ConnectedBots
 from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen
-from dealer.server.ratings import why_unrated
-from dealer.server.server_bots import run_config
-from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, player_name
+from dealer.server.server_settings import ServerGame, player_name
 from engine import Seat
 from logs.estimation import Rate
-from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import RunStands
-
-_log = logging.getLogger(__name__)
-_PROGRESS_S = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class PlayContext:
-    """Where runs are played.
-
-    Attributes:
-        environment: variables that the processes of the server's own bots get.
-    """
-
-    settings: ServerSettings
-    store: Store
-    folder: Path
-    connected_bots: ConnectedBots
-    watchers: Watchers
-    environment: Mapping[str, str]
-
-
-async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> RunReport | None:
-    """Play a run to its end; returns how it ended, and None for one that was interrupted, to be resumed."""
-    try:
-        for name, seat in zip(job.row.players, row.seats, strict=True):
-            connected = context.connected_bots.find(job.row.game, name) if name in job.users_bots else None
-            if connected is not None and connected.versions[job.row.game] != seat.version:
-                return RunReport(RunState.CANCELLED, f"{name} has come back as another version.")
-        client = job.client if context.settings.seats_by_address else None
-        own_address = None if client is None else client.address
-        run = await asyncio.to_thread(_opened, context, job, row, own_address)
-        job.run = run
-        if job.is_interrupted or job.is_cancelled:
-            run.interrupt()
-        caller = SeatCaller(
-            run,
-            row,
-            job.row.players,
-            job.game,
-            context.connected_bots,
-            hands=most_deals(job.game, job.row.terms),
-            match=job.row.label,
-            client=lambda: job.client,
-        )
-        watch = context.watchers.opened(row.id, caller.see)
-        result = await run.play(caller.note, watch, progress_s=_PROGRESS_S)
-        if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
-            return None
-        bots = [records.bot(context.store, seat.version) for seat in row.seats]
-        is_practice = job.row.kind is JobKind.REQUEST and context.settings.has_only_ladder
-        unrated = why_unrated(run.planned[0], bots, is_practice=is_practice)
-        return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "", unrated)
-    except DealerError as error:
-        return RunReport(RunState.FAILED, f"{error}.")
-    except Exception as error:
-        _log.exception("run %d of %s", row.number, job.row.label)
-        return RunReport(RunState.FAILED, f"internal error: {type(error).__name__}.")
-
-
-def _opened(context: PlayContext, job: ActiveJob, row: records.Run, own_address: str | None) -> Run[AnyResult]:
-    folder = context.folder / row.folder
-    path = folder / CONFIG_NAME
-    assert row.seed is not None
-    if path.is_file() and validated(read_config(path), str(path)).seed != row.seed:
-        # A run that is not in the database: an older copy of it was put in its place.
-        folder.rename(_free_beside(folder))
-    if path.is_file():
-        if job.has_own_seat:
-            _readdress(context.settings, job.row.players, path, own_address)
-        return reopen(folder)
-    if folder.exists():
-        # The server ended while it was made.
-        empty_folder(folder, is_removed=True)
-    config = run_config(
-        context.settings,
-        job.game,
-        job.row.players,
-        job.row.terms,
-        user=job.row.user.name,
-        seed=row.seed,
-        own_address=own_address,
-        environment=context.environment,
-    )
-    return new_run(config, folder)
-
-
-def _free_beside(folder: Path) -> Path:
-    return next(
-        free for number in itertools.count(1) if not (free := folder.with_name(f"{folder.name}.{number}")).exists()
-    )
-
-
-def _readdress(settings: ServerSettings, players: Sequence[str], path: Path, own_address: str | None) -> None:
-    """Have a client's own agents come from where the client is now, to where the server listens now."""
-    config = validated(read_config(path), str(path))
-    bots = [
-        replace(bot, address=own_address) if player == OWN_SEAT else bot
-        for bot, player in zip(config.bots, players, strict=True)
-    ]
-    write_whole(path, replace(config, bots=tuple(bots), host=settings.host).to_toml())
 
 
 def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str, unrated: str) -> RunReport:

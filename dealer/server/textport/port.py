@@ -324,11 +324,8 @@ def _accepted_text(job: Job, expected: Forecast | None) -> str:
 
 
 def _seat_text(seat: RunSeat) -> str:
-    text = f"{seat.name} {seat.chips:+,.10g}"
-    if seat.mbb_per_game is None:
-        return text
-    half_width = "" if seat.half_width_95 is None else f" ± {seat.half_width_95:,.0f}"
-    return f"{text} ({seat.mbb_per_game:+,.0f}{half_width} mbb/g)"
+    won = "" if seat.estimate is None else f" ({seat.estimate.text()})"
+    return f"{seat.name} {seat.chips:+,.10g}{won}"
 
 
 class TextPort:
