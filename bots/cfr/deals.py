@@ -1,7 +1,4 @@
-"""The arrays that a walk reads and writes: the tree, the board, and the vectors over holdings.
-
-Boards of hold'em are drawn; in games of one hole card all of them are walked.
-"""
+"""The arrays that a walk reads and writes: the tree, the boards of a small game, and the vectors over holdings."""
 
 from __future__ import annotations
 
@@ -12,13 +9,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.abstraction import CardAbstraction
-from bots.cfr.boards import HOLDING_CARDS
-from bots.cfr.features import ON_RIVER, order_by_rank
 from bots.errors import SolvingError
 from engine import Game
 from engine.evaluator import rank_hand
-from engine.splitmix import MASK_64, STEP, mixed
 
 CARD_LANES: Final = 64
 """Columns of sums by card: 52, and what makes them a multiple of what a processor adds at once."""
@@ -91,58 +84,20 @@ def new_work(tree: TreeArrays, holdings: int) -> Work:
     )
 
 
-_CARDS_BY_ROUND: Final = (0, 3, 4, 5)
-_BOARD_CARDS: Final = _CARDS_BY_ROUND[-1]
 _MOST_BOARDS: Final = 1000
-
-
-class DrawnBoards:
-    """Boards of hold'em, drawn: each follows from the seed and its number. Abstractions are of both players.
-
-    Attributes, as of `AllBoards`:
-        buckets: how many there are, by player and round.
-        holdings: how many a board leaves.
-        pairs: how many pairs of holdings without a common card a board leaves.
-        count: how many boards there are, or are drawn.
-        float_type: of the vectors.
-    """
-
-    def __init__(self, abstractions: tuple[CardAbstraction, CardAbstraction], count: int, seed: int) -> None:
-        self.buckets = (abstractions[0].buckets, abstractions[1].buckets)
-        self.holdings, self.pairs, self.count = ON_RIVER, ON_RIVER * 990, count
-        self.float_type: FloatType = np.float32
-        self._abstractions, self._seed = abstractions, seed
-
-    def deal(self, number: int) -> BoardArrays:
-        return self.on(self.cards(number))
-
-    def cards(self, number: int) -> tuple[int, ...]:
-        counter = mixed(mixed(self._seed & MASK_64) + number * 8 * STEP & MASK_64)
-        deck, board = list(range(52)), []
-        for _ in range(_BOARD_CARDS):
-            counter = counter + STEP & MASK_64
-            board.append(deck.pop(mixed(counter) * len(deck) >> 64))
-        return tuple(board)
-
-    def on(self, board: Sequence[int]) -> BoardArrays:
-        order, ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
-        order_by_rank(np.array(board, np.uint8), order, ranks)
-        of_rounds = [
-            [abstraction.on(tuple(board[:cards]))[order] for cards in _CARDS_BY_ROUND]
-            for abstraction in dict.fromkeys(self._abstractions)
-        ]
-        return BoardArrays(
-            HOLDING_CARDS[order, 0],
-            HOLDING_CARDS[order, 1],
-            np.searchsorted(ranks, ranks, "right").astype(np.uint16),
-            np.array([of_rounds[0], of_rounds[-1]], np.uint16),
-        )
 
 
 class AllBoards:
     """All boards of a game of one hole card and at most one board card, such as Kuhn's and Leduc: nothing is lost.
 
     Buckets are ranks, and on the board pairs of ranks: suits make no difference.
+
+    Attributes:
+        buckets: how many there are, by player and round.
+        holdings: how many a board leaves.
+        pairs: how many pairs of holdings without a common card a board leaves.
+        count: how many boards there are.
+        float_type: of the vectors.
     """
 
     def __init__(self, game: Game) -> None:
@@ -187,6 +142,3 @@ class AllBoards:
         on_board = board[0] >> 2
         place = self._by_strength[on_board].index(card >> 2)
         return len(self._ranks) * self._ranks.index(on_board) + place
-
-
-BoardSource: TypeAlias = AllBoards | DrawnBoards

@@ -10,8 +10,7 @@ multiplied by (t-1)^a / ((t-1)^a + 1), those below by the same with b, and the a
 powers 1 that is linear CFR.
 
 `gains_of_answers` is how far a strategy is from an equilibrium: each decision is answered by what wins most, given the
-answers so far, until nothing changes. `values` is what one strategy wins from another, over all boards of a small game,
-or over drawn boards of hold'em with all pairs of holdings on each.
+answers so far, until nothing changes. `values` is what each player wins.
 """
 
 from __future__ import annotations
@@ -23,15 +22,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.deals import AllBoards, BoardSource, DrawnBoards, FloatType, TreeArrays, Vector, new_work
-from bots.cfr.strategy_files import StrategyFile
-from bots.cfr.tree import DECISION, BettingTree, betting_tree, read_sizes
+from bots.cfr.deals import AllBoards, FloatType, TreeArrays, Vector, new_work
+from bots.cfr.tree import DECISION, BettingTree
 from bots.cfr.walk import walk
-from bots.errors import SolvingError
 from engine.kernels.jit import njit
-from logs.document import Document, Fact, text_of
-from logs.estimation import RunningMean
-from protocol.game_definition import short_name
 
 Strategy: TypeAlias = Vector
 """Probabilities, or anything else, by `TreeArrays.offsets`."""
@@ -245,54 +239,10 @@ def gains_of_answers(
 
 
 def values(
-    tree: TreeArrays, boards: BoardSource, strategy: Strategy, player: int, pool: Executor | None = None
+    tree: TreeArrays, boards: AllBoards, strategy: Strategy, player: int, pool: Executor | None = None
 ) -> NDArray[np.float64]:
     """What a player wins on each board where each player plays its part of a strategy, in chips per hand."""
     return _walks(tree, boards, strategy.astype(boards.float_type), player, pool)[0] / boards.pairs
-
-
-def compared(
-    first: StrategyFile, second: StrategyFile, boards: int, *, seed: int = 1, pool: Executor | None = None
-) -> RunningMean:
-    """The winnings of the first strategy of hold'em from the second in mbb/g: the mean of both seatings, by board.
-
-    Only the boards are left to luck: they are drawn, and all pairs of holdings are counted on each. No river is solved.
-
-    Raises:
-        SolvingError: the strategies are not of the same tree of hold'em.
-    """
-    is_same = (
-        first.game == second.game
-        and np.array_equal(first.nodes, second.nodes)
-        and np.array_equal(first.totals, second.totals)
-    )
-    if first.cards is None or second.cards is None or not is_same:
-        raise SolvingError("only strategies of hold'em with the same bets can be compared")
-    sizes = first.record["settings"]["sizes"]
-    tree = betting_tree(first.game, read_sizes(sizes, first.game.num_rounds) if sizes else None)
-    won = np.zeros(boards)
-    for player, (one, other) in enumerate(((first, second), (second, first))):
-        drawn = DrawnBoards((one.cards, other.cards), boards, seed)  # type: ignore[arg-type]
-        arrays = tree_arrays(tree, drawn.buckets, drawn.float_type)
-        nodes = [(one, other)[tree.players[node]].chances(node).ravel() for node in tree.decisions.tolist()]
-        won += values(arrays, drawn, np.concatenate(nodes), player, pool) / 2
-    return RunningMean((1000 / first.game.big_blind * won).tolist())
-
-
-def comparison_document(game: str, bots: tuple[str, str], won: RunningMean, seed: int) -> Document:
-    """The winnings of the first bot's strategy from the second's, as of `compared`."""
-    bot, other = bots
-    sentence = (
-        f"{bot} wins {text_of(won.estimate, '+,.1f')} mbb/g from {other}, without solved rivers: {won.count:,} boards "
-        "were drawn, and on each every pair of holdings is counted in both positions."
-    )
-    data = {"game": game, "bot": bot, "against": other, "boards": won.count, "seed": seed}
-    return Document(
-        f"{bot} against {other} in {short_name(game)}",
-        (sentence,),
-        (Fact("game", short_name(game)), Fact("bot", bot), Fact("against", other)),
-        data={**data, "mbb_per_game": won.mean, "half_width_95": won.half_width()},
-    )
 
 
 def _best_response(
@@ -309,7 +259,7 @@ def _best_response(
 
 
 def _walks(
-    tree: TreeArrays, boards: BoardSource, strategy: Strategy, player: int, pool: Executor | None
+    tree: TreeArrays, boards: AllBoards, strategy: Strategy, player: int, pool: Executor | None
 ) -> tuple[NDArray[np.float64], Strategy]:
     """What a player wins on each board, and what its actions win, on every so many boards a row."""
     over: Callable[..., Any] = map if pool is None else pool.map

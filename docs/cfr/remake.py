@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from rows import PAGE, between, write_rows
 
 from bots.cfr.bot import SHIPPED
-from bots.cfr.solver import compared
+from bots.cfr.expectation import compared
 from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import plan_training, train
 from bots.cfr.training_settings import CfrSettings
@@ -67,8 +67,8 @@ FROZEN: Final = {"learner": "learner?learn=false"}
 """Opponents with options: one that learns and explores is no single player."""
 MARKS: Final = (250, 1_000, 2_500, 5_000, 10_000)
 """Iterations of a training after which its strategy is compared with the shipped one."""
-BOARDS: Final = 200
-"""Of a comparison, in each seating."""
+BOARDS: Final = 1_500
+"""Of a comparison."""
 SEED: Final = 2011
 
 
@@ -94,7 +94,7 @@ class Mark(NamedTuple):
     Attributes:
         iterations: so far.
         deals: so far.
-        boards: compared on, with all pairs of holdings.
+        boards: compared on.
         mean: won.
         half_width: of the 95 % interval over boards.
     """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.bot import SHIPPED
-from bots.cfr.deals import AllBoards, BoardArrays, DrawnBoards, TreeArrays, new_work
+from bots.cfr.deals import AllBoards, BoardArrays, TreeArrays, new_work
 from bots.cfr.solver import Discounts, Solver, gains_of_answers, size_of, tree_arrays, values
 from bots.cfr.strategy_files import read_strategy
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, Sizes, betting_tree, read_sizes
@@ -22,7 +22,7 @@ from bots.solving.sequence_form import sequence_form
 from engine import Action, BettingState, Game, rank_hand
 from engine.betting_rules import raise_to
 from protocol import find_game, parse_game_definition
-from tests.bots.cfr.drawn import random_hands
+from tests.bots.cfr.drawn import board_arrays, random_hands
 
 EXACT = Discounts(gains=1.5, losses=0.0, average=2.0)
 
@@ -131,14 +131,13 @@ def slow_walk(
 )
 def test_a_walk_is_what_matrices_of_all_pairs_say(text: str, sizes: Sizes | None) -> None:
     game: Game = parse_game_definition(text)
-    boards = DrawnBoards((random_hands(), read_hands()), count=2, seed=3)
-    boards.float_type = np.float64
+    hands = random_hands(), read_hands()
     tree = betting_tree(game, sizes)
-    arrays = tree_arrays(tree, boards.buckets, np.float64)
+    arrays = tree_arrays(tree, [one.buckets for one in hands], np.float64)
     strategy = np.random.default_rng(1).exponential(size=size_of(arrays))
     strategy[strategy < 0.3] = 0
     for board in ((51, 20, 3, 8, 33), (0, 4, 8, 12, 16)):
-        deal = boards.on(board)
+        deal = board_arrays(hands, board)
         holdings = list(zip(deal.ones.tolist(), deal.others.tolist(), strict=True))
         assert len({*holdings}) == 1081
         ranks = np.array([rank_hand((*cards, *board)) for cards in holdings])
@@ -204,19 +203,3 @@ def test_threads_and_interruptions_make_no_difference() -> None:
     assert np.array_equal(rest.regrets, whole.regrets)
     assert np.array_equal(rest.averages, whole.averages)
     assert np.array_equal(rest.strategy, whole.strategy)
-
-
-def test_boards_follow_from_seed_and_number() -> None:
-    def drawn(seed: int, count: int) -> list[tuple[int, ...]]:
-        boards = DrawnBoards((read_hands(), read_hands()), count, seed)
-        return [boards.cards(number) for number in range(count)]
-
-    boards = drawn(3, 3000)
-    assert boards == drawn(3, 3000)
-    assert not {*boards} & {*drawn(4, 50)}
-    assert all(len({*board}) == 5 for board in boards)
-    # Each place of the board has each card about 58 times; 25 is over four standard deviations away.
-    for place in range(5):
-        counts = np.bincount([board[place] for board in boards], minlength=52)
-        assert counts.min() > 25
-        assert counts.max() < 95

@@ -1,0 +1,226 @@
+"""What one strategy of hold'em wins from another: boards and pairs of holdings are drawn, all bettings are counted.
+
+Each pair is played in both seats, and by either strategy with either holding, so what the cards are worth cancels.
+Pairs of one board share its luck: the error is that of the means of the boards. A pair costs the nodes that both
+strategies reach, some hundreds, of the tens of thousands that a tree has. No river is solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.cfr.abstraction import CardAbstraction
+from bots.cfr.boards import HOLDING_NUMBERS
+from bots.cfr.lookup import ranks_on
+from bots.cfr.sampling import Floats, SampledTree, sampled_tree
+from bots.cfr.strategy_files import StrategyFile
+from bots.cfr.tree import BettingTree, betting_tree, read_sizes
+from bots.errors import SolvingError
+from engine.kernels.jit import njit
+from logs.document import Document, Fact, text_of
+from logs.estimation import RunningMean
+from protocol.game_definition import short_name
+
+PAIRS: Final = 32
+"""Of holdings, on each board."""
+_BLOCK: Final = 8
+"""Boards that a thread counts in one go."""
+_BOARD_CARDS: Final = (0, 3, 4, 5)
+_NEVER: Final = 1e-9
+"""What is less likely than this is not followed."""
+_DECISIONS: Final = np.uint32(2)
+"""In the first column of `SampledTree.nodes`: what is below is a decision, this a showdown, 3 and 4 are folds."""
+_COLUMNS: Final = 4
+
+
+class PlayedTree(NamedTuple):
+    """The probabilities of a strategy by `SampledTree`, whose bases count from the first number of player 0."""
+
+    arrays: SampledTree
+    chances: Floats
+
+
+class Player(NamedTuple):
+    """What is played with which buckets."""
+
+    played: PlayedTree
+    cards: CardAbstraction
+
+
+def numbers_of(tree: BettingTree, buckets: Sequence[int]) -> tuple[SampledTree, Floats]:
+    """A tree as of `PlayedTree`, and a number for each action of each information set, not set to anything."""
+    arrays = sampled_tree(tree, tuple(buckets))
+    sizes = (arrays.widths * np.array(buckets, np.uint64)).sum(axis=1)
+    after = np.array([[0], [sizes[0]]], np.uint64)
+    return arrays._replace(bases=arrays.bases + after), np.empty(int(sizes.sum()), np.float32)
+
+
+def by_node(
+    tree: BettingTree, arrays: SampledTree, buckets: Sequence[int], numbers: Floats
+) -> Iterator[tuple[int, Floats]]:
+    """The decisions with their numbers, shape (buckets, actions), as views."""
+    for node in tree.decisions.tolist():
+        player, round_ = int(tree.players[node]), int(tree.rounds[node])
+        start, width = int(arrays.bases[player, round_]), int(arrays.widths[player, round_])
+        of_round = numbers[start : start + width * buckets[round_]].reshape(-1, width)
+        first, count = int(arrays.nodes[node, 3]), int(arrays.nodes[node, 2])
+        yield node, of_round[:, first : first + count]
+
+
+def player_of(strategy: StrategyFile, tree: BettingTree) -> Player:
+    """A strategy of hold'em with its own tree."""
+    assert strategy.cards is not None
+    arrays, chances = numbers_of(tree, strategy.buckets)
+    for node, of_node in by_node(tree, arrays, strategy.buckets, chances):
+        of_node[:] = strategy.chances(node).T
+    return Player(PlayedTree(arrays, chances), strategy.cards)
+
+
+def tree_of(strategy: StrategyFile) -> BettingTree:
+    """The betting that a strategy was trained for."""
+    sizes = strategy.record["settings"]["sizes"]
+    return betting_tree(strategy.game, read_sizes(sizes, strategy.game.num_rounds) if sizes else None)
+
+
+@njit
+def _expected(
+    first: PlayedTree,
+    second: PlayedTree,
+    ends: NDArray[np.uint32],
+    buckets: NDArray[np.uint16],
+    results: NDArray[np.int8],
+    won: NDArray[np.float64],
+) -> None:
+    """Add to what the first strategy wins on each board, in chips per hand.
+
+    Args:
+        ends: the number after the last node below each.
+        buckets: shape (boards, pairs, 2, 2, 4), by strategy, holding and round.
+        results: shape (boards, pairs), 1 where the first holding is the better one, -1 where the second is.
+    """
+    nodes, chips, columns = first.arrays.nodes, first.arrays.chips, np.uint64(_COLUMNS)
+    reach = np.empty(len(nodes), np.float32)
+    starts = np.empty((2, buckets.shape[4]), np.uint64)
+    for board in range(len(won)):
+        total = 0.0
+        for pair in range(buckets.shape[1]):
+            for seat in range(2):
+                for held in range(2):
+                    for round_ in range(buckets.shape[4]):
+                        own, other = first.arrays, second.arrays
+                        starts[seat, round_] = own.bases[seat, round_] + own.widths[seat, round_] * np.uint64(
+                            buckets[board, pair, 0, held, round_]
+                        )
+                        starts[1 - seat, round_] = other.bases[1 - seat, round_] + other.widths[
+                            1 - seat, round_
+                        ] * np.uint64(buckets[board, pair, 1, 1 - held, round_])
+                    sign = np.float32(results[board, pair] if held == 0 else -results[board, pair])
+                    node = np.uint64(0)
+                    reach[0] = 1
+                    while node < len(nodes):
+                        likely = reach[node]
+                        if likely < _NEVER:
+                            node = np.uint64(ends[node])
+                            continue
+                        row = nodes[node]
+                        what = row[0]
+                        if what < _DECISIONS:
+                            place = starts[np.uint64(what), np.uint64(row[1])] + np.uint64(row[3])
+                            chances = first.chances if what == seat else second.chances
+                            for action in range(np.uint64(row[2])):
+                                reach[row[columns + action]] = likely * chances[place + action]
+                        elif what == _DECISIONS:
+                            total += likely * sign * chips[node]
+                        else:
+                            folded = what - np.uint32(3)
+                            total += likely * (-chips[node] if folded == seat else chips[node])
+                        node += np.uint64(1)
+        won[board] += total / (4 * buckets.shape[1])
+
+
+def _ends(tree: BettingTree) -> NDArray[np.uint32]:
+    last = np.arange(1, len(tree.kinds) + 1)
+    for node in range(len(last) - 1, 0, -1):
+        parent = int(tree.parents[node])
+        last[parent] = max(last[parent], last[node])
+    return last.astype(np.uint32)
+
+
+def drawn_pairs(seed: int, number: int) -> tuple[tuple[int, ...], NDArray[np.int64]]:
+    """A board and pairs of holdings, shape (pairs, 2, 2), that follow from the seed and the number of the board."""
+    chance = np.random.Generator(np.random.PCG64([seed, number]))
+    deck = chance.permutation(52)
+    holes = chance.permuted(np.tile(deck[5:], (PAIRS, 1)), axis=1)[:, :4]
+    return tuple(deck[:5].tolist()), holes.reshape(PAIRS, 2, 2)
+
+
+def _dealt(
+    cards: tuple[CardAbstraction, CardAbstraction], boards: range, seed: int
+) -> tuple[NDArray[np.uint16], NDArray[np.int8]]:
+    """The buckets and results of pairs on some boards, as `_expected` takes them."""
+    buckets = np.empty((len(boards), PAIRS, 2, 2, len(_BOARD_CARDS)), np.uint16)
+    results = np.empty((len(boards), PAIRS), np.int8)
+    for row, number in enumerate(boards):
+        board, holes = drawn_pairs(seed, number)
+        holdings = HOLDING_NUMBERS[holes[:, :, 0], holes[:, :, 1]]
+        ranks = ranks_on(board)[holdings]
+        results[row] = np.sign(ranks[:, 0] - ranks[:, 1])
+        for which, abstraction in enumerate(cards):
+            for round_, shown in enumerate(_BOARD_CARDS):
+                buckets[row, :, which, :, round_] = abstraction.on(board[:shown])[holdings]
+    return buckets, results
+
+
+def winnings(
+    first: Player, second: Player, tree: BettingTree, boards: int, *, seed: int, pool: Executor | None = None
+) -> RunningMean:
+    """The winnings of the first player from the second in mbb/g: the mean of both seatings, by board."""
+    ends, cards, won = _ends(tree), (first.cards, second.cards), np.zeros(boards)
+
+    def count(start: int) -> None:
+        block = range(start, min(start + _BLOCK, boards))
+        _expected(first.played, second.played, ends, *_dealt(cards, block, seed), won[block.start : block.stop])
+
+    over: Callable[..., Any] = map if pool is None else pool.map
+    list(over(count, range(0, boards, _BLOCK)))
+    return RunningMean((1000 / tree.game.big_blind * won).tolist())
+
+
+def compared(
+    first: StrategyFile, second: StrategyFile, boards: int, *, seed: int = 1, pool: Executor | None = None
+) -> RunningMean:
+    """`winnings` of the first strategy from the second.
+
+    Raises:
+        SolvingError: the strategies are not of the same tree of hold'em.
+    """
+    is_same = (
+        first.game == second.game
+        and np.array_equal(first.nodes, second.nodes)
+        and np.array_equal(first.totals, second.totals)
+    )
+    if first.cards is None or second.cards is None or not is_same:
+        raise SolvingError("only strategies of hold'em with the same bets can be compared")
+    tree = tree_of(first)
+    return winnings(player_of(first, tree), player_of(second, tree), tree, boards, seed=seed, pool=pool)
+
+
+def comparison_document(game: str, bots: tuple[str, str], won: RunningMean, seed: int) -> Document:
+    """The winnings of the first bot's strategy from the second's, as of `compared`."""
+    bot, other = bots
+    sentence = (
+        f"{bot} wins {text_of(won.estimate, '+,.1f')} mbb/g from {other}, without solved rivers: {won.count:,} boards "
+        f"with {PAIRS} pairs of holdings each were drawn, and every betting is counted in both seats."
+    )
+    data = {"game": game, "bot": bot, "against": other, "boards": won.count, "seed": seed}
+    return Document(
+        f"{bot} against {other} in {short_name(game)}",
+        (sentence,),
+        (Fact("game", short_name(game)), Fact("bot", bot), Fact("against", other)),
+        data={**data, "mbb_per_game": won.mean, "half_width_95": won.half_width()},
+    )
