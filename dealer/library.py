@@ -241,7 +241,7 @@ class Run(Generic[_Result_co]):
         matches = [(contest, slot) for contest in self.planned for slot in contest.slots]
         for number, (contest, slot) in enumerate(matches):
             yield number / len(matches)
-            check_match(contest.match_of(slot).setup, contest.record)
+            check_match(contest.setup_of(slot), contest.record)
 
     def interrupt(self) -> None:
         """End the run as soon as possible; `play` returns the result so far."""

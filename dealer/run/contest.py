@@ -26,7 +26,7 @@ from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.folder import launching
 from dealer.run.learning_contest import Training
 from dealer.run.match_run import LocalRun, MatchRun, TcpRun
-from dealer.run.plan import ContestPlan, MatchPlan
+from dealer.run.plan import ContestPlan, Slot
 from dealer.run.recovery import recover_match
 from dealer.run.results import TrainingReport
 from dealer.run.run_settings import Score
@@ -237,19 +237,20 @@ class Contest:
             TrainingError: what players have learnt, or start from, cannot be read.
         """
         self._training.begin()
-        plans = [self.plan.match_of(slot, self._training.learner_files(slot)) for slot in self.slots]
-        self._count(list(map(self._recovered, plans)))
+        self._count(list(map(self._recovered, self.slots)))
         kind = LocalRun if self.plan.run.in_process else TcpRun
-        for index, (plan, tally) in enumerate(zip(plans, self.tallies, strict=True)):
+        for index, (slot, tally) in enumerate(zip(self.slots, self.tallies, strict=True)):
             watchers: list[Watcher] = [*self._corrected[index : index + 1]]
             if self._watch is not None:
-                watchers.insert(0, MatchWatcher(self._watch, plan.record.game_name, plan.setup))
-            self.runs.append(kind(plan, watchers, tally))
+                setup = self.plan.setup_of(slot)
+                watchers.insert(0, MatchWatcher(self._watch, self.plan.record.game_name, setup))
+            self.runs.append(kind(self.plan, slot, watchers, tally, self._training.learner_files(slot)))
 
-    def _recovered(self, plan: MatchPlan) -> Tally:
-        journals = {seat: files.journal for seat, files in plan.learner_files.items()}
+    def _recovered(self, slot: Slot) -> Tally:
+        plan = self.plan
+        journals = {seat: files.journal for seat, files in self._training.learner_files(slot).items()}
         with launching(f"resume {plan.record.folder}"):
-            return recover_match(plan.setup, plan.record, journals)
+            return recover_match(plan.setup_of(slot), plan.record, journals)
 
     def _count(self, tallies: Sequence[Tally]) -> None:
         """Let these be the tallies of the matches; corrected values of their hands are made from the logs."""

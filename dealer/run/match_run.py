@@ -1,7 +1,7 @@
 """One match with everything around it: files, counts, and the reason if it ends early.
 
-    run = TcpRun(plan)
-    await run.play_until(plan.setup.hands)
+    run = TcpRun(plan, slot)
+    await run.play_until(slot.hands)
     await run.close()
 
 `MatchRun` is what all runs share. How the hands are played is up to its two kinds: `TcpRun`, over TCP with bots as
@@ -25,9 +25,10 @@ import os
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NoReturn
 
 from bots.errors import BotFileError
@@ -47,14 +48,14 @@ from dealer.run.bot_code import bot_code
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
 from dealer.run.match_files import MatchFiles
-from dealer.run.plan import MatchPlan
+from dealer.run.plan import ContestPlan, Slot
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.links import OpenSeat
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import notify_from_thread
-from dealer.table.players import Player, PlayerKind, make_player
+from dealer.table.players import LearnerFiles, Player, PlayerKind, make_player
 from engine import Seat
 
 _log = logging.getLogger(__name__)
@@ -64,27 +65,46 @@ class MatchRun(ABC):
     """One match being run.
 
     Attributes:
+        players: by seat.
         tally: everything counted of it, those hands included that `tally` held at the start.
         failure: a sentence why the match ended early, otherwise None.
     """
 
-    def __init__(self, plan: MatchPlan, watchers: Sequence[Watcher] = (), tally: Tally | None = None) -> None:
+    def __init__(
+        self,
+        plan: ContestPlan,
+        slot: Slot,
+        watchers: Sequence[Watcher] = (),
+        tally: Tally | None = None,
+        learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({}),
+    ) -> None:
         """Prepare a run.
 
         Args:
+            plan: of the contest.
+            slot: which of its matches.
             watchers: further watchers, notified after the files and the tally.
             tally: of the hands that an interrupted run played.
+            learner_files: of players that learn.
         """
         self.plan = plan
-        self.tally = Tally(plan.setup.game.num_players) if tally is None else tally
+        self.slot = slot
+        self.setup = plan.setup_of(slot)
+        self.players = tuple([plan.players[player] for player in slot.players])
+        self.learner_files = learner_files
+        self.tally = Tally(plan.game.num_players) if tally is None else tally
         self.failure: str | None = None
         self._is_resumed = self.tally.is_begun
         self._progress = self.tally.progress
         if self._is_resumed:
-            _log.info("match %s: resumed after %d hands", plan.setup.name, self.tally.hands)
+            _log.info("match %s: resumed after %d hands", slot.name, self.tally.hands)
         self._files: MatchFiles | None = None
-        self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), *watchers)
+        self._watchers: tuple[Watcher, ...] = (self.tally, Journal(self.setup), *watchers)
         self._prepare()
+
+    def _bot_seed(self, seat: int) -> int:
+        """The seed of a built-in bot's own draws."""
+        return self.plan.bot_seed(self.slot, self.slot.players[seat])
 
     @property
     def start_time_left_s(self) -> float | None:
@@ -159,7 +179,7 @@ class MatchRun(ABC):
         return cause.kind, None, None
 
     def _open_files(self) -> MatchFiles:
-        files = self._files = MatchFiles(self.plan.setup, self.plan.record, is_resumed=self._is_resumed)
+        files = self._files = MatchFiles(self.setup, self.plan.record, is_resumed=self._is_resumed)
         self._watchers = (*files.watchers, *self._watchers)
         return files
 
@@ -167,7 +187,7 @@ class MatchRun(ABC):
         """Say in a sentence or two why the match has ended early, and count it."""
         if cause is None or self.failure is not None:
             return
-        setup = self.plan.setup
+        setup = self.setup
         # The hand being played when it happened: waiting for a process below must not change it.
         hand = setup.first_hand + self.tally.hands
         is_before_start = self.tally.started_s is None
@@ -228,7 +248,7 @@ class LocalRun(MatchRun):
             at_a_time = at_a_time * 2 if took_s < _LONGEST_S / 2 else max(1, int(at_a_time * _LONGEST_S / took_s))
             await asyncio.sleep(0)
         self._keep_tracebacks(match)
-        if match.failure is None and match.hands_played >= self.plan.setup.hands:
+        if match.failure is None and match.hands_played >= self.setup.hands:
             self._finish()
         return match.failure
 
@@ -247,9 +267,9 @@ class LocalRun(MatchRun):
             bot.end_training()
 
     def _open(self) -> InProcessMatch:
-        plan = self.plan
-        bots = [make_player(player, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
-        for seat, files in plan.learner_files.items():
+        seeds = [self._bot_seed(seat) for seat in range(len(self.players))]
+        bots = [make_player(player, seed) for player, seed in zip(self.players, seeds, strict=True)]
+        for seat, files in self.learner_files.items():
             bot = bots[seat]
             assert isinstance(bot, LearningBot)
             self._learners.append(bot)
@@ -257,15 +277,15 @@ class LocalRun(MatchRun):
                 bot.train(files.start, files.journal)
             except BotFileError as error:
                 raise TrainingError(str(error)) from error
-        if plan.setup.hands - self._progress.hands >= _MANY_HANDS:
+        if self.setup.hands - self._progress.hands >= _MANY_HANDS:
             for bot in bots:
                 bot.prepare_for_many_hands()
-        return InProcessMatch(plan.setup, bots, self._watchers, self._progress)
+        return InProcessMatch(self.setup, bots, self._watchers, self._progress)
 
     def _keep_tracebacks(self, match: InProcessMatch) -> None:
         for seat, text in match.tracebacks.items():
             with contextlib.suppress(OSError):
-                self.plan.record.output_path(self.plan.setup, Seat(seat)).write_text(text, "utf-8")
+                self.plan.record.output_path(self.setup, Seat(seat)).write_text(text, "utf-8")
 
 
 _DEATH_NOTICE_S = 0.5
@@ -289,8 +309,8 @@ class TcpRun(MatchRun):
         self.ports: list[int] = []
         self._opened_s = time.monotonic()
         self._processes: dict[Seat, BotProcess] = {}
-        self._failures_in_a_row = [0] * len(self.plan.players)
-        self._answers_before = [0] * len(self.plan.players)
+        self._failures_in_a_row = [0] * len(self.players)
+        self._answers_before = [0] * len(self.players)
         self._lost_again: dict[Seat, LostPlayer | None] = {}
         """Seats that are being filled again, with the loss that has happened to them meanwhile."""
         self._connections: Connections | None = None
@@ -304,15 +324,15 @@ class TcpRun(MatchRun):
         return self._connections is not None and self._connections.is_over
 
     def waiting_for(self) -> list[AwaitedPlayer]:
-        plan, connections = self.plan, self._connections
+        connections = self._connections
         if connections is None or connections.is_over:
             return []
         return [
             AwaitedPlayer(
-                plan.setup.names[seat],
-                plan.listening.host,
+                self.setup.names[seat],
+                self.plan.run.host,
                 self.ports[seat],
-                plan.players[seat].kind is PlayerKind.TCP,
+                self.players[seat].kind is PlayerKind.TCP,
             )
             for seat in connections.match.missing_seats()
         ]
@@ -323,11 +343,11 @@ class TcpRun(MatchRun):
         if question is None:
             return [Wait(waited_s, player.name, None) for player in self.waiting_for()]
         asked_s = (time.monotonic_ns() - question.asked_ns) / 1e9
-        return [Wait(asked_s, self.plan.setup.names[question.seat], question.hand_number)]
+        return [Wait(asked_s, self.setup.names[question.seat], question.hand_number)]
 
     @property
     def start_time_left_s(self) -> float | None:
-        start_us = self.plan.setup.limits.start_us
+        start_us = self.setup.limits.start_us
         return None if start_us is None else max(0.0, start_us / 1e6 - (time.monotonic() - self._opened_s))
 
     async def _play_until(self, hands: int) -> Cause | None:
@@ -370,7 +390,7 @@ class TcpRun(MatchRun):
             match = self._connections.match
             self.tally.questions, self.tally.overhead_ns = match.questions, match.overhead_ns
         # In a thread: other matches of this loop go on meanwhile.
-        leave_s = _LEARNERS_LEAVE_S if self.plan.learner_files else _LEAVE_S
+        leave_s = _LEARNERS_LEAVE_S if self.learner_files else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
         if self._open_folder is not None:
             self._open_folder.cleanup()
@@ -378,23 +398,23 @@ class TcpRun(MatchRun):
     # ---- opening
 
     def _open(self, hands: int) -> Connections:
-        plan = self.plan
-        match = Match(plan.setup, self._watchers, progress=self._progress)
+        run, seated = self.plan.run, {Seat(seat): player for seat, player in enumerate(self.players)}
+        match = Match(self.setup, self._watchers, progress=self._progress)
         match.play_until(hands)
         connections = Connections(
             match,
-            host=plan.listening.host,
+            host=run.host,
             reads_versions=True,
-            may_return=[Seat(seat) for seat, player in enumerate(plan.players) if player.kind is PlayerKind.TCP],
-            only_from={Seat(seat): p.address for seat, p in enumerate(plan.players) if p.address is not None},
-            listeners={Seat(seat): OpenSeat() for seat, player in enumerate(plan.players) if player.is_linked},
-            keys={Seat(seat): player.key for seat, player in enumerate(plan.players) if player.key is not None},
-            coalesce_s=plan.listening.coalesce_s,
+            may_return=[seat for seat, player in seated.items() if player.kind is PlayerKind.TCP],
+            only_from={seat: player.address for seat, player in seated.items() if player.address is not None},
+            listeners={seat: OpenSeat() for seat, player in seated.items() if player.is_linked},
+            keys={seat: player.key for seat, player in seated.items() if player.key is not None},
+            coalesce_s=run.coalesce_s,
         )
         connections.on_loss = partial(self._on_loss, connections)
         connections.on_stray = connections.on_open = self._tell
         connections.may_be_late = lambda seat: seat in self._lost_again or self._is_compiling(seat)
-        self.ports = connections.listen(plan.listening.ports)
+        self.ports = connections.listen(run.ports)
         self._connections = connections
         self._opened_s = time.monotonic()
         for seat in match.missing_seats():
@@ -404,18 +424,18 @@ class TcpRun(MatchRun):
         return connections
 
     def _launch(self, seat: Seat, connections: Connections) -> None:
-        plan = self.plan
-        if plan.players[seat].kind is PlayerKind.TCP:
+        player, host, record = self.players[seat], self.plan.run.host, self.plan.record
+        if player.kind is PlayerKind.TCP:
             return
         self._processes[seat] = BotProcess(
-            plan.players[seat],
-            host=REACHABLE.get(plan.listening.host, plan.listening.host),
+            player,
+            host=REACHABLE.get(host, host),
             port=self.ports[seat],
-            game=GameFile(self._game_file(plan.players[seat]), plan.record.game_name),
-            seed=plan.bot_seeds[seat],
-            output_path=plan.record.output_path(plan.setup, seat),
+            game=GameFile(self._game_file(player), record.game_name),
+            seed=self._bot_seed(seat),
+            output_path=record.output_path(self.setup, seat),
             append=self._is_resumed or seat in self._processes,
-            learner_files=plan.learner_files.get(seat),
+            learner_files=self.learner_files.get(seat),
             on_exit=partial(notify_from_thread, asyncio.get_running_loop(), connections.changes),
         )
 
@@ -425,7 +445,7 @@ class TcpRun(MatchRun):
         Raises:
             LaunchError: it cannot be written.
         """
-        definition = self.plan.record.path(self.plan.setup, "game")
+        definition = self.plan.record.path(self.setup, "game")
         if not player.has_own_user:
             return definition
         with launching(f"write the game for {player.name}"):
@@ -479,7 +499,7 @@ class TcpRun(MatchRun):
         return (
             process is not None
             and process.exit_code is None
-            and is_builtin(self.plan.players[seat].text)
+            and is_builtin(self.players[seat].text)
             and time.monotonic() - self._opened_s < _LONGEST_COMPILING_S
             and process.has_written(COMPILING)
         )
@@ -501,7 +521,7 @@ class TcpRun(MatchRun):
             if seat in self._processes:
                 await asyncio.to_thread(self._processes[seat].stop)
             comes_back = self._comes_back(loss)
-            is_remote = self.plan.players[seat].kind is PlayerKind.TCP
+            is_remote = self.players[seat].kind is PlayerKind.TCP
             again = Remedy.AWAITED if is_remote else Remedy.RESTARTED
             remedy = again if comes_back else Remedy.FORFEITED
             problem = self._tell(FaultSeen(Fault(seat, kind, loss.hand_number, line, remedy)))
@@ -534,7 +554,7 @@ class TcpRun(MatchRun):
 
     async def _bring_back(self, connections: Connections, seat: Seat) -> FaultKind | None:
         """Start a player again and wait for its version line; returns its fault if none comes."""
-        match, start_us = connections.match, self.plan.setup.limits.start_us
+        match, start_us = connections.match, self.setup.limits.start_us
         self._opened_s = time.monotonic()
         try:
             self.ports[seat] = connections.reopen(seat)

@@ -16,11 +16,10 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from bots.sdk.registry import is_builtin
@@ -32,8 +31,8 @@ from dealer.run.match_files import RecordPlan
 from dealer.run.run_settings import BotSettings, Command, Format, RunSettings, Score, Seating
 from dealer.table.confinement import Confinement
 from dealer.table.listener import MOST_SEATS
-from dealer.table.players import LearnerFiles, Player, PlayerKind, parse_player, unique_names
-from engine import DealKey, Game, Seat, Seed, derived_seed
+from dealer.table.players import Player, PlayerKind, parse_player, unique_names
+from engine import DealKey, Game, Seed, derived_seed
 from engine.errors import quoted
 from logs.errors import UnsupportedGameError
 from logs.estimation import (
@@ -86,20 +85,6 @@ class NamedGame:
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
-    """How the players of matches over TCP are served.
-
-    Attributes:
-        ports: by seat, of a single match; any free ports if it is empty.
-        coalesce_s: how long lines for a player that is not to act may be held; None sends them at once.
-    """
-
-    host: str = "127.0.0.1"
-    ports: tuple[int, ...] = ()
-    coalesce_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """A run with nothing left open.
 
@@ -111,6 +96,8 @@ class Plan:
         seed: of the cards, a number or a key; built-in bots get seeds of their own that follow from it.
         workers: how many matches are played at a time.
         limits: of all players that have none of their own.
+        ports: by seat, of a single match over TCP; any free ports if it is empty.
+        coalesce_s: how long lines for a player that is not to act may be held; None sends them at once.
         histories: the folder for the hand histories of all runs; None for a folder per format in the run's own.
         export_options: of hand histories of a contest between all players, with its hero or default hero.
     """
@@ -130,7 +117,9 @@ class Plan:
     fixed_seats: bool
     limits: TimeLimits
     on_fault: FaultPolicy
-    listening: Listening
+    host: str
+    ports: tuple[int, ...]
+    coalesce_s: float | None
     histories: Path | None
     export_options: ExportOptions
 
@@ -173,25 +162,6 @@ class Slot(NamedTuple):
     players: tuple[int, ...]
     first_hand: int
     hands: int
-
-
-@dataclass(frozen=True, slots=True)
-class MatchPlan:
-    """A match to be run.
-
-    Attributes:
-        record: what is kept of it, and where.
-        players: by seat.
-        bot_seeds: by seat, for the chance decisions of built-in bots.
-        learner_files: of players that learn.
-    """
-
-    setup: MatchSetup
-    record: RecordPlan
-    players: tuple[Player, ...]
-    bot_seeds: tuple[int, ...]
-    listening: Listening = Listening()
-    learner_files: Mapping[Seat, LearnerFiles] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +222,10 @@ class ContestPlan:
         """The seed of a match."""
         return derived_seed(self.run.seed, slot.seating) if self.has_own_cards else self.run.seed
 
-    def match_of(self, slot: Slot, learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({})) -> MatchPlan:
-        """One of its matches."""
-        run, players = self.run, tuple([self.players[player] for player in slot.players])
-        setup = MatchSetup(
+    def setup_of(self, slot: Slot) -> MatchSetup:
+        """What one of its matches is given."""
+        run = self.run
+        return MatchSetup(
             game=self.game,
             name=slot.name,
             hands=slot.hands,
@@ -266,10 +236,8 @@ class ContestPlan:
             limits=run.limits,
             on_fault=run.on_fault,
             max_idle_lines_per_hand=_MAX_IDLE_LINES_PER_HAND,
-            own_limits=tuple([player.limits for player in players]),
+            own_limits=tuple([self.players[player].limits for player in slot.players]),
         )
-        bot_seeds = tuple([self.bot_seed(slot, player) for player in slot.players])
-        return MatchPlan(setup, self.record, players, bot_seeds, run.listening, learner_files)
 
     def bot_seed(self, slot: Slot, player: int) -> int:
         """The seed of a player's own draws: the same in every slice, so that it does not matter how hands are cut."""
@@ -424,11 +392,9 @@ def settle(settings: RunSettings) -> Plan:
         fixed_seats=settings.fixed_seats,
         limits=limits,
         on_fault=settings.on_fault,
-        listening=Listening(
-            settings.host,
-            settings.ports,
-            None if settings.coalesce_ms is None else settings.coalesce_ms / 1000,
-        ),
+        host=settings.host,
+        ports=settings.ports,
+        coalesce_s=None if settings.coalesce_ms is None else settings.coalesce_ms / 1000,
         histories=Path(settings.histories) if settings.histories else None,
         export_options=ExportOptions(
             hero=settings.hero,
@@ -554,7 +520,7 @@ def _length(settings: RunSettings) -> tuple[int, StopRule]:
 
 
 def _check(plan: Plan, seatings: int) -> None:
-    stop, workers, ports = plan.stop, plan.workers, plan.listening.ports
+    stop, workers, ports = plan.stop, plan.workers, plan.ports
     largest = max(named.game.num_players for named in plan.games)
     is_fixed = isinstance(stop, FixedDeals)
     at_once = largest * (workers if is_fixed else max(workers, seatings))

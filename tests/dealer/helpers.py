@@ -19,6 +19,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -42,6 +43,8 @@ from dealer.match.events import (
 )
 from dealer.match.faults import Fault, FaultKind
 from dealer.reference.command import warning_text
+from dealer.run.plan import ContestPlan, planned_contests, settle
+from dealer.run.run_settings import Score, validated
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
@@ -560,6 +563,17 @@ def limits(
         round(per_hand_s * 1e6),
         None if start_s is None else round(start_s * 1e6),
     )
+
+
+def contest_plan(
+    folder: Path, *players: str, game: str = "kuhn", deals: int = 200, slices: int = 1, **settings: Any
+) -> ContestPlan:
+    """The contest that settings ask for, without hand histories, in a folder that is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    own = {"games": [game], "bots": players, "deals": deals, "seed": 5, "score": Score.RAW, "export": "none"}
+    run = settle(validated(own | settings))
+    (contest,) = planned_contests(run, folder)
+    return replace(contest, run=replace(run, workers=slices * contest.seatings))
 
 
 # ---- programs

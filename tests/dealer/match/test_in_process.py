@@ -7,6 +7,7 @@ import itertools
 import random
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +28,27 @@ from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import MatchSetup, Phase
 from dealer.reference.command import failure_text
-from dealer.run.match_files import MatchFiles, RecordPlan
+from dealer.run.match_files import MatchFiles
 from dealer.run.match_run import TcpRun
-from dealer.run.plan import MatchPlan
+from dealer.run.run_settings import Seating
 from dealer.run.writers import LogWriter
 from dealer.table.loop import new_event_loop
-from dealer.table.players import parse_player
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
 from logs import HandRecord
 from logs.whole_file import LineFile
 from protocol import parse_game_definition
-from tests.dealer.helpers import ALL_IN_BLINDS, PATIENCE_S, ROOT, Clock, FullDisk, Recorder, game, limits, setup_of
+from tests.dealer.helpers import (
+    ALL_IN_BLINDS,
+    PATIENCE_S,
+    ROOT,
+    Clock,
+    FullDisk,
+    Recorder,
+    contest_plan,
+    game,
+    limits,
+    setup_of,
+)
 
 KUHN = game("kuhn")
 HOOKS = ("act", "hand_started", "hand_finished")
@@ -231,14 +242,13 @@ def test_the_log_is_that_of_a_match_over_tcp(
     name: str, specs: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    setup = setup_of(game(name), 60, 7)
-    seeds = tuple(range(40, 40 + len(specs)))
-    folders = [tmp_path / "tcp", tmp_path / "here"]
-    for folder in folders:
-        folder.mkdir()
+    plan = contest_plan(tmp_path / "tcp", *specs, game=name, deals=60, seating=Seating.SINGLE)
+    (slot,) = plan.slots
+    setup, here = plan.setup_of(slot), replace(plan.record, folder=tmp_path / "here")
+    here.folder.mkdir()
 
     async def over_tcp() -> None:
-        run = TcpRun(MatchPlan(setup, RecordPlan(folders[0], name), tuple(map(parse_player, specs)), seeds))
+        run = TcpRun(plan, slot)
         async with asyncio.timeout(PATIENCE_S):
             await run.play_until(setup.hands)
             await run.close()
@@ -246,15 +256,16 @@ def test_the_log_is_that_of_a_match_over_tcp(
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(over_tcp())
-    files = MatchFiles(setup, RecordPlan(folders[1], name))
-    play(setup, [make_bot(spec, seed) for spec, seed in zip(specs, seeds, strict=True)], *files.watchers)
+    files = MatchFiles(setup, here)
+    play(setup, [make_bot(spec, plan.bot_seed(slot, seat)) for seat, spec in enumerate(specs)], *files.watchers)
     files.close()
-    tcp, here = ((folder / "test.log").read_bytes() for folder in folders)
-    assert here == tcp
-    assert here.count(b"STATE:") == 60
+    records = plan.record, here
+    tcp_log, log = (record.path(setup, "log").read_bytes() for record in records)
+    assert log == tcp_log
+    assert log.count(b"STATE:") == 60
     # The transactions, too, but for the times in the last two columns.
     tcp_actions, here_actions = (
-        [line.split()[:2] for line in (folder / "test.tlog").read_text("ascii").splitlines()] for folder in folders
+        [line.split()[:2] for line in record.path(setup, "tlog").read_text("ascii").splitlines()] for record in records
     )
     assert here_actions == tcp_actions
 

@@ -16,8 +16,7 @@ from dealer.match.faults import FaultPolicy, StrayProblem
 from dealer.reports.result_sentences import expectation
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, MatchEvent
-from dealer.run.match_files import RecordPlan
-from dealer.run.plan import ContestPlan, number_of_seatings, settle
+from dealer.run.plan import ContestPlan, settle
 from dealer.run.results import ContestResult
 from dealer.run.run_settings import Score, Seating, validated
 from dealer.run.tournament_run import Progress, Tournament, progress_of
@@ -27,7 +26,7 @@ from logs.acpc_log.reader import read_log
 from logs.estimation import Verdict, score_bounds
 from logs.variance.correction import ChanceCorrection, corrected_bounds
 from protocol import find_game
-from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
+from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, contest_plan, write_program
 
 
 @pytest.fixture(autouse=True)
@@ -35,22 +34,9 @@ def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-def _plan(folder: Path, *players: str, game: str = "kuhn", hands: int = 200, **options: Any) -> ContestPlan:
-    name, rules = find_game(game)
-    folder.mkdir(parents=True, exist_ok=True)
-    seating, slices = options.pop("seating", Seating.ROTATIONS), options.pop("slices", 1)
-    asked: dict[str, Any] = {
-        "games": [game],
-        "bots": players,
-        "deals": hands,
-        "seed": 5,
-        "seating": seating,
-        "score": Score.RAW,
-        "export": "none",
-    }
-    workers = slices * number_of_seatings(seating, len(players))
-    run = replace(settle(validated(asked | options)), names=tuple("ABCDEF"[: len(players)]), workers=workers)
-    return ContestPlan(run, rules, tuple(range(len(players))), RecordPlan(folder, name))
+def _plan(folder: Path, *players: str, hands: int = 200, **settings: Any) -> ContestPlan:
+    plan = contest_plan(folder, *players, deals=hands, **settings)
+    return replace(plan, run=replace(plan.run, names=tuple("ABCDEF"[: len(players)])))
 
 
 def _play(plan: ContestPlan, at_a_time: int = 2) -> ContestResult:

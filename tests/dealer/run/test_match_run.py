@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,22 @@ import pytest
 
 from bots.sdk import registry
 from dealer.errors import LaunchError
-from dealer.match import MatchSetup
-from dealer.match.clocks import TimeLimits
+from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.reports.result_sentences import fault_phrase
-from dealer.run.match_files import MatchFiles, RecordPlan
+from dealer.run.match_files import MatchFiles
 from dealer.run.match_run import TcpRun
-from dealer.run.plan import Listening, MatchPlan
+from dealer.run.plan import ContestPlan
 from dealer.run.recovery import recover_match
+from dealer.run.run_settings import Seating
+from dealer.run.tally import Tally
 from dealer.table.launcher import BotProcess
 from dealer.table.loop import MatchLoop, new_event_loop
 from dealer.table.players import parse_player
 from engine import Seat
 from engine.kernels.disk import COMPILING
-from protocol import find_game
-from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, Recorder, limits, write_program
+from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, Recorder, contest_plan, limits, write_program
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -48,37 +49,36 @@ def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 def _plan(
     folder: Path,
     *players: str,
-    game: str = "kuhn",
     hands: int = 10,
-    host: str = "127.0.0.1",
-    ports: tuple[int, ...] = (),
-    coalesce_s: float | None = None,
-    **of_setup: Any,
-) -> MatchPlan:
-    name, rules = find_game(game)
-    parsed = tuple(parse_player(text) for text in players or ("calling",) * rules.num_players)
-    out = folder / "out"
-    out.mkdir(exist_ok=True)
-    given = [player.name for player in parsed]
-    names = tuple(
-        name if given.count(name) == 1 else f"{name}#{given[: seat + 1].count(name)}" for seat, name in enumerate(given)
+    limits: TimeLimits = DEFAULT_LIMITS,
+    **settings: Any,
+) -> ContestPlan:
+    plan = contest_plan(
+        folder / "out", *(players or ("calling", "calling")), deals=hands, seed=1, seating=Seating.SINGLE, **settings
     )
-    setup = MatchSetup(rules, "match", hands, 1, names, **of_setup)
-    listening = Listening(host, tuple(ports), coalesce_s)
-    return MatchPlan(setup, RecordPlan(out, name), parsed, tuple(range(len(parsed))), listening)
+    return replace(plan, run=replace(plan.run, limits=limits))
+
+
+def _run(plan: ContestPlan, *watchers: Watcher, tally: Tally | None = None) -> TcpRun:
+    (slot,) = plan.slots
+    return TcpRun(plan, slot, watchers, tally)
+
+
+def _recovered(run: TcpRun) -> Tally:
+    return recover_match(run.setup, run.plan.record)
 
 
 async def _to_the_end(run: TcpRun) -> TcpRun:
     try:
         async with asyncio.timeout(PATIENCE_S):
-            await run.play_until(run.plan.setup.hands)
+            await run.play_until(run.setup.hands)
     finally:
         await run.close()
     return run
 
 
-def _play(plan: MatchPlan, *watchers: Watcher) -> TcpRun:
-    run = TcpRun(plan, watchers)
+def _play(plan: ContestPlan, *watchers: Watcher) -> TcpRun:
+    run = _run(plan, *watchers)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(run))
     assert all(process.exit_code is not None for process in run._processes.values())
@@ -144,11 +144,11 @@ def test_a_seed_fixes_everything(tmp_path: Path) -> None:
         _play(_plan(tmp_path / name, "random", "random", hands=30))
         logs.append((tmp_path / name / "out" / "match.log").read_text())
     assert logs[0] == logs[1]
-    assert "random#1" in logs[0]
+    assert "random#2" in logs[0]
 
 
 def test_fixed_seats_and_coalescing_are_passed_on(tmp_path: Path) -> None:
-    run = _play(_plan(tmp_path, "A=random", "B=random", hands=30, fixed_seats=True, coalesce_s=0.001))
+    run = _play(_plan(tmp_path, "A=random", "B=random", hands=30, fixed_seats=True, coalesce_ms=1))
     assert run.failure is None
     states = [line for line in _log(run) if line.startswith("STATE")]
     assert len(states) == 30
@@ -173,7 +173,7 @@ def test_bad_replies_are_counted_and_the_first_is_quoted(tmp_path: Path) -> None
 
 def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "tcp", "calling", hands=1)
-    run = TcpRun(plan)
+    run = _run(plan)
 
     async def main() -> None:
         playing = asyncio.create_task(_to_the_end(run))
@@ -197,7 +197,7 @@ def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> 
 
 def test_strangers_are_counted_and_end_no_match(tmp_path: Path) -> None:
     """A port scan, a browser: whatever knocks at a client's port, the match waits for the client."""
-    run = TcpRun(_plan(tmp_path, "tcp", "calling"))
+    run = _run(_plan(tmp_path, "tcp", "calling"))
 
     async def main() -> None:
         playing = asyncio.create_task(_to_the_end(run))
@@ -226,7 +226,7 @@ def test_strangers_are_counted_and_end_no_match(tmp_path: Path) -> None:
 # ---- why a match ended early, in words
 
 
-def _fails(plan: MatchPlan) -> str:
+def _fails(plan: ContestPlan) -> str:
     run = _play(plan)
     assert run.failure is not None
     assert run.is_over
@@ -287,7 +287,7 @@ def test_the_time_that_a_built_in_bot_compiles_does_not_count(
     bot = f"{path}:Compiling"
     if is_built_in:
         monkeypatch.setitem(registry._ENTRIES, bot, (bot, ""))  # type: ignore[index]
-    run = TcpRun(_plan(tmp_path, f"Bob={bot}", "calling", limits=limits(start_s=PATIENCE_S)))
+    run = _run(_plan(tmp_path, f"Bob={bot}", "calling", limits=limits(start_s=PATIENCE_S)))
 
     async def main() -> None:
         playing = asyncio.create_task(_to_the_end(run))
@@ -311,7 +311,7 @@ def test_the_time_that_a_built_in_bot_compiles_does_not_count(
 
 
 def test_a_built_in_bot_that_compiles_for_ever_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = TcpRun(_plan(tmp_path, "calling", "calling"))
+    run = _run(_plan(tmp_path, "calling", "calling"))
     monkeypatch.setattr(BotProcess, "has_written", lambda *_: True)
 
     class Running:
@@ -325,7 +325,7 @@ def test_a_built_in_bot_that_compiles_for_ever_is_given_up(tmp_path: Path, monke
 
 
 def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
-    run = TcpRun(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=1)))
+    run = _run(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=1)))
 
     async def main() -> None:
         playing = asyncio.create_task(_to_the_end(run))
@@ -339,16 +339,16 @@ def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(main())
-    assert run.failure == "tcp#1 has not named its version within 1 s."
+    assert run.failure == "tcp has not named its version within 1 s."
 
 
 def test_two_clients_that_do_not_come(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = _play(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=0.2)))
-    assert run.failure == "tcp#1 and tcp#2 have not connected within 0.2 s."
+    assert run.failure == "tcp and tcp#2 have not connected within 0.2 s."
     assert run.tally.faults == [{"timeout": 1}, {"timeout": 1}]
     assert _messages(caplog, logging.WARNING)[1:] == [
-        f"match match, seat {number} (tcp#{number}), before the first hand: timeout, the match ended"
-        for number in (1, 2)
+        f"match match, seat {number} ({name}), before the first hand: timeout, the match ended"
+        for number, name in ((1, "tcp"), (2, "tcp#2"))
     ]
 
 
@@ -406,7 +406,7 @@ def test_a_bot_that_ends_in_the_middle(tmp_path: Path) -> None:
     assert run.tally.exit_codes == {1: 7}
 
 
-def _plan_on_a_full_disk(folder: Path, name: str) -> MatchPlan:
+def _plan_on_a_full_disk(folder: Path, name: str) -> ContestPlan:
     """A match one of whose files lies on a full disk."""
     plan = _plan(folder)
     (plan.record.folder / name).symlink_to("/dev/full")
@@ -422,7 +422,7 @@ def test_a_disk_that_is_full_in_the_middle(tmp_path: Path) -> None:
 # ---- what makes a start impossible
 
 
-def _cannot_start(plan: MatchPlan) -> str:
+def _cannot_start(plan: ContestPlan) -> str:
     with pytest.raises(LaunchError) as raised:
         _play(plan)
     return str(raised.value)
@@ -457,7 +457,7 @@ def test_a_bot_that_cannot_be_started_takes_the_others_with_it(tmp_path: Path) -
     path.write_bytes(b"\x7fELF no program")
     path.chmod(0o755)
     plan = _plan(tmp_path, "calling", str(path))
-    run = TcpRun(plan)
+    run = _run(plan)
     with asyncio.Runner(loop_factory=new_event_loop) as runner, pytest.raises(LaunchError, match=r"^cannot start "):
         runner.run(_to_the_end(run))
     assert [process.exit_code is None for process in run._processes.values()] == [False]
@@ -482,7 +482,7 @@ def _interrupt(run: TcpRun, is_time: Callable[[], bool]) -> TcpRun:
 
 
 def test_an_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
-    run = TcpRun(_plan(tmp_path, hands=10_000_000))
+    run = _run(_plan(tmp_path, hands=10_000_000))
     _interrupt(run, lambda: run.tally.hands > 20)
     assert run.failure is None
     assert not run.is_over
@@ -493,7 +493,7 @@ def test_an_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_wait_ends(tmp_path: Path) -> None:
-    run = TcpRun(_plan(tmp_path, "tcp", "tcp"))
+    run = _run(_plan(tmp_path, "tcp", "tcp"))
     _interrupt(run, lambda: bool(run.ports))
     assert run.tally.hands == 0
 
@@ -506,7 +506,7 @@ def test_a_match_that_waits_sets_no_timers(tmp_path: Path) -> None:
             self.timers += 1
             return super().call_at(*arguments, **options)
 
-    run = TcpRun(_plan(tmp_path, "tcp", _bot(tmp_path, "Bob", "hello()\nf.read()")))
+    run = _run(_plan(tmp_path, "tcp", _bot(tmp_path, "Bob", "hello()\nf.read()")))
 
     async def main() -> int:
         playing = asyncio.create_task(run.play_until(1))
@@ -526,7 +526,7 @@ def test_a_match_that_waits_sets_no_timers(tmp_path: Path) -> None:
 def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:
     """The bot has hung up and lingers; while its exit code is awaited, somebody presses Ctrl-C."""
     code = "import time\nhello()\nf.readline()\ns.shutdown(2)\ntime.sleep(600)"
-    run = TcpRun(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
+    run = _run(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
     _interrupt(run, lambda: run.failure is not None)
     assert run.failure is not None
     assert run.failure.startswith("Bob closed the connection in hand 0.")
@@ -536,7 +536,7 @@ def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:
 def test_a_bot_that_will_not_end_does_not_keep_the_match(tmp_path: Path) -> None:
     code = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nhello()\n"
     stubborn = _bot(tmp_path, "Bob", code + "for line in f: call(line)\nwhile True: time.sleep(600)")
-    run = TcpRun(_plan(tmp_path, stubborn, "calling", hands=2))
+    run = _run(_plan(tmp_path, stubborn, "calling", hands=2))
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(run))
     assert run.failure is None
@@ -566,7 +566,7 @@ def test_no_file_stays_open(tmp_path: Path, how: str) -> None:
         elif how == "failed":
             _play(_plan(folder, "tcp", "tcp", limits=limits(start_s=0.01)))
         elif how == "interrupted":
-            run = TcpRun(_plan(folder, "tcp", "tcp"))
+            run = _run(_plan(folder, "tcp", "tcp"))
             _interrupt(run, lambda: bool(run.ports))
         else:
             with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -582,7 +582,7 @@ def test_every_bot_writes_in_a_file_of_its_own(tmp_path: Path) -> None:
     players = [write_program(tmp_path, f"{i}.py", f"print({i}); raise SystemExit") for i in range(3)]
     names = ("a", "a", "a-1")
     texts = [f"{name}={player}" for name, player in zip(names, players, strict=True)]
-    run = TcpRun(_plan(tmp_path, *texts, game="kuhn.limit.3p"))
+    run = _run(_plan(tmp_path, *texts, game="kuhn.limit.3p"))
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(run))
     assert len({process.output_path for process in run._processes.values()}) == 3
@@ -596,8 +596,8 @@ def test_two_matches_in_one_loop(tmp_path: Path) -> None:
     (tmp_path / "good").mkdir()
     (tmp_path / "bad").mkdir()
     dying = _bot(tmp_path, "Bob", "hello()\nf.readline()\nos._exit(1)")
-    good = TcpRun(_plan(tmp_path / "good", "random", "random", hands=50))
-    bad = TcpRun(_plan(tmp_path / "bad", dying, "calling", hands=50))
+    good = _run(_plan(tmp_path / "good", "random", "random", hands=50))
+    bad = _run(_plan(tmp_path / "bad", dying, "calling", hands=50))
 
     async def main() -> None:
         await asyncio.gather(_to_the_end(good), _to_the_end(bad))
@@ -614,7 +614,7 @@ def test_two_matches_in_one_loop(tmp_path: Path) -> None:
 def test_a_match_moved_on_in_steps_is_the_match_played_at_once(tmp_path: Path) -> None:
     (tmp_path / "once").mkdir()
     expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
-    run = TcpRun(_plan(tmp_path, "random", "random", hands=30))
+    run = _run(_plan(tmp_path, "random", "random", hands=30))
 
     async def main() -> None:
         try:
@@ -633,7 +633,7 @@ def test_a_match_moved_on_in_steps_is_the_match_played_at_once(tmp_path: Path) -
 
 
 def test_a_match_ended_before_its_last_hand_has_its_score(tmp_path: Path) -> None:
-    run = TcpRun(_plan(tmp_path, "random", "random", hands=30))
+    run = _run(_plan(tmp_path, "random", "random", hands=30))
 
     async def main() -> None:
         await run.play_until(12)
@@ -649,10 +649,10 @@ def test_a_picked_up_match_is_the_match_played_at_once(tmp_path: Path) -> None:
     (tmp_path / "once").mkdir()
     expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
     plan = _plan(tmp_path, "random", "random", hands=30)
-    run = TcpRun(plan)
+    run = _run(plan)
     _interrupt(run, lambda: run.tally.hands > 7)
-    recovered = recover_match(plan.setup, plan.record)
-    again = TcpRun(plan, tally=recovered)
+    recovered = _recovered(run)
+    again = _run(plan, tally=recovered)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(again))
     assert _log(again) == expected
@@ -716,10 +716,13 @@ each_way_to_fail = pytest.mark.parametrize(
 
 
 @each_way_to_fail
-def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(tmp_path: Path, failing: str, fault: str) -> None:
+def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(
+    tmp_path: Path, failing: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dealer.run.plan._MAX_IDLE_LINES_PER_HAND", 20)
     bob = _failing_once(tmp_path, failing)
     clocks = limits(response_s=3.0) if fault == "timeout" else limits()
-    run = _play(_plan(tmp_path, bob, "random", limits=clocks, on_fault=FaultPolicy.RESTART, max_idle_lines_per_hand=20))
+    run = _play(_plan(tmp_path, bob, "random", limits=clocks, on_fault=FaultPolicy.RESTART))
     assert run.failure is None
     assert run.tally.faults[0] == {fault: 1}
     assert run.tally.restarts == [1, 0]
@@ -730,7 +733,7 @@ def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(tmp_path: Path, 
 
 def test_a_client_that_somebody_else_starts_is_awaited_again(tmp_path: Path) -> None:
     """No process of ours is started again, and none is said to be."""
-    run = TcpRun(_plan(tmp_path, "tcp", "calling", on_fault=FaultPolicy.RESTART))
+    run = _run(_plan(tmp_path, "tcp", "calling", on_fault=FaultPolicy.RESTART))
     client = parse_player(write_program(tmp_path, "c.py", CONNECT + _fails_once(tmp_path, DIES))).command
 
     async def main() -> None:
@@ -770,12 +773,13 @@ def test_a_bot_that_cannot_be_started_again_forfeits(tmp_path: Path) -> None:
 
 
 @each_way_to_fail
-def test_a_bot_that_forfeits_checks_or_folds_from_there_on(tmp_path: Path, failing: str, fault: str) -> None:
+def test_a_bot_that_forfeits_checks_or_folds_from_there_on(
+    tmp_path: Path, failing: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dealer.run.plan._MAX_IDLE_LINES_PER_HAND", 20)
     bob = _failing_once(tmp_path, failing)
     clocks = limits(response_s=3.0) if fault == "timeout" else limits()
-    run = _play(
-        _plan(tmp_path, bob, "raising", limits=clocks, on_fault=FaultPolicy.FORFEIT, max_idle_lines_per_hand=20)
-    )
+    run = _play(_plan(tmp_path, bob, "raising", limits=clocks, on_fault=FaultPolicy.FORFEIT))
     assert run.failure is None
     assert run.tally.hands == 10
     assert run.tally.faults[0][fault] == 1
@@ -788,11 +792,11 @@ def test_a_bot_that_forfeits_checks_or_folds_from_there_on(tmp_path: Path, faili
 def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
     bob = _failing_once(tmp_path, DIES)
     plan = _plan(tmp_path, bob, "raising", hands=400_000, on_fault=FaultPolicy.FORFEIT)
-    run = TcpRun(plan)
+    run = _run(plan)
     _interrupt(run, lambda: run.tally.hands > 20)
-    recovered = recover_match(plan.setup, plan.record)
+    recovered = _recovered(run)
     assert recovered.absent == {Seat(0)}
-    again = TcpRun(plan, tally=recovered)
+    again = _run(plan, tally=recovered)
     _interrupt(again, lambda: again.tally.hands > run.tally.hands + 20)
     assert again.tally.faults[0] == {"crash": 1}
     assert set(again._processes) == {Seat(1)}
@@ -812,7 +816,7 @@ def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
 def test_a_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None, kind: str) -> None:
     bob = "Bob=tcp" if code is None else _bot(tmp_path, "Bob", code)
     plan = _plan(tmp_path, "raising", bob, on_fault=FaultPolicy.FORFEIT, limits=limits(start_s=PATIENCE_S))
-    run = TcpRun(plan)
+    run = _run(plan)
 
     async def main() -> None:
         playing = asyncio.create_task(_to_the_end(run))
@@ -922,12 +926,12 @@ def test_a_match_that_fails_is_logged(tmp_path: Path, caplog: pytest.LogCaptureF
 
 def test_a_match_that_is_resumed_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     plan = _plan(tmp_path, hands=10_000_000)
-    run = TcpRun(plan)
+    run = _run(plan)
     _interrupt(run, lambda: run.tally.hands > 5)
     caplog.set_level(logging.INFO, "dealer")
     caplog.clear()
-    recovered = recover_match(plan.setup, plan.record)
-    TcpRun(plan, tally=recovered)
+    recovered = _recovered(run)
+    _run(plan, tally=recovered)
     assert _messages(caplog, logging.INFO) == [f"match match: resumed after {recovered.hands} hands"]
 
 

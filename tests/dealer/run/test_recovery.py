@@ -16,44 +16,60 @@ import pytest
 from dealer.errors import RecoveryError
 from dealer.match import MatchSetup
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.run.match_files import RecordPlan
 from dealer.run.match_run import LocalRun
-from dealer.run.plan import MatchPlan
+from dealer.run.plan import ContestPlan, Slot
 from dealer.run.recovery import recover_match
+from dealer.run.run_settings import Seating
 from dealer.run.tally import Tally
 from dealer.run.writers import format_fault
-from dealer.table.players import parse_player
 from engine import Seat
 from logs import PlayerComment
 from logs.transaction_log import format_comment
 from protocol import parse_game_definition
-from tests.dealer.helpers import ALL_IN_BLINDS, game
+from tests.dealer.helpers import ALL_IN_BLINDS, contest_plan, game
 
 HANDS = 12
 
 
-def _plan(folder: Path, name: str, *, hands: int = HANDS, first_hand: int = 0, fixed_seats: bool = False) -> MatchPlan:
+def _plan(folder: Path, name: str, *, hands: int = HANDS, slices: int = 1, fixed_seats: bool = False) -> ContestPlan:
     rules = parse_game_definition(ALL_IN_BLINDS) if name == "all-in blinds" else game(name)
-    names = tuple("ABCDEF"[: rules.num_players])
-    setup = MatchSetup(rules, "match", hands, 7, names, fixed_seats, first_hand)
-    players = tuple(parse_player("random") for _ in names)
-    return MatchPlan(setup, RecordPlan(folder, name.replace(" ", "-")), players, tuple(range(len(names))))
+    plan = contest_plan(
+        folder,
+        *["random"] * rules.num_players,
+        game=f"kuhn{rules.num_players}" if rules.num_players > 2 else "kuhn",
+        deals=hands * slices,
+        slices=slices,
+        seed=14,
+        seating=Seating.SINGLE,
+        fixed_seats=fixed_seats,
+    )
+    run = replace(plan.run, names=tuple("ABCDEF"[: rules.num_players]))
+    return replace(plan, run=run, game=rules, record=replace(plan.record, game_name=name.replace(" ", "-")))
 
 
-def _play(plan: MatchPlan, until: int | None = None) -> None:
+def _slot(plan: ContestPlan) -> Slot:
+    """Its last match, with the name of an only one."""
+    return plan.slots[-1]._replace(name="match")
+
+
+def _setup(plan: ContestPlan) -> MatchSetup:
+    return plan.setup_of(_slot(plan))
+
+
+def _play(plan: ContestPlan, until: int | None = None) -> None:
     """Play on from what the folder holds."""
-    recovered = recover_match(plan.setup, plan.record)
-    run = LocalRun(plan, tally=recovered)
+    recovered = recover_match(_setup(plan), plan.record)
+    run = LocalRun(plan, _slot(plan), tally=recovered)
 
     async def main() -> None:
-        await run.play_until(plan.setup.hands if until is None else until)
+        await run.play_until(_slot(plan).hands if until is None else until)
         await run.close()
 
     asyncio.run(main())
     assert run.failure is None
 
 
-def _whole(folder: Path, name: str, **options: bool | int) -> tuple[MatchPlan, bytes, bytes]:
+def _whole(folder: Path, name: str, **options: bool | int) -> tuple[ContestPlan, bytes, bytes]:
     """An undisturbed match: its plan, its log, its transaction log."""
     plan = _plan(folder, name, **options)  # type: ignore[arg-type]
     _play(plan)
@@ -69,7 +85,7 @@ def _actions(tlog: bytes) -> list[bytes]:
     return [b" ".join(line.split(b" ")[:2]) for line in tlog.splitlines()]
 
 
-def _goes_on(plan: MatchPlan, log: bytes, tlog: bytes, left_log: bytes, left_tlog: bytes) -> None:
+def _goes_on(plan: ContestPlan, log: bytes, tlog: bytes, left_log: bytes, left_tlog: bytes) -> None:
     """What is left of both files becomes the whole match again."""
     (plan.record.folder / "match.log").write_bytes(left_log)
     (plan.record.folder / "match.tlog").write_bytes(left_tlog)
@@ -134,9 +150,9 @@ def test_blocks_that_were_never_written_read_as_nuls(tmp_path: Path, every: int)
 
 
 @pytest.mark.parametrize("fixed_seats", [False, True])
-@pytest.mark.parametrize("first_hand", [0, 5])
-def test_slices_and_fixed_seats(tmp_path: Path, fixed_seats: bool, first_hand: int) -> None:
-    plan, log, tlog = _whole(tmp_path, "leduc", first_hand=first_hand, fixed_seats=fixed_seats)
+@pytest.mark.parametrize("slices", [1, 2])
+def test_slices_and_fixed_seats(tmp_path: Path, fixed_seats: bool, slices: int) -> None:
+    plan, log, tlog = _whole(tmp_path, "leduc", slices=slices, fixed_seats=fixed_seats)
     scored = log.rindex(b"SCORE:")
     for cut in range(0, scored, 11):
         _goes_on(plan, log, tlog, log[:cut], tlog)
@@ -152,7 +168,7 @@ def test_a_game_without_decisions(tmp_path: Path) -> None:
 def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
     plan, log, tlog = _whole(tmp_path, "sidepots.nolimit.3p.game", hands=60)
     values = []
-    names = plan.setup.names
+    names = plan.names
     for line in log.decode().splitlines()[4:-1]:
         by_name = dict(zip(line.split(":")[5].split("|"), map(float, line.split(":")[4].split("|")), strict=True))
         values.append([by_name[name] for name in names])
@@ -160,7 +176,7 @@ def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
     for hands in range(0, 60, 9):
         shutil.copy(tmp_path / "match.log", tmp_path / "copy")
         (tmp_path / "match.log").write_bytes(b"".join(log.splitlines(keepends=True)[: 4 + hands]))
-        recovered = recover_match(plan.setup, plan.record)
+        recovered = recover_match(_setup(plan), plan.record)
         assert recovered.hands == hands
         assert not recovered.is_closed
         totals = [sum(hand[seat] for hand in values[:hands]) for seat in range(3)]
@@ -171,7 +187,7 @@ def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
         assert recovered.progress.used_us == tuple(times.total_us for times in recovered.times)
         (tmp_path / "match.log").write_bytes(log)
         (tmp_path / "match.tlog").write_bytes(tlog)
-    closed = recover_match(plan.setup, plan.record)
+    closed = recover_match(_setup(plan), plan.record)
     assert closed.is_closed
     assert closed.hands == 60
 
@@ -179,10 +195,10 @@ def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
 def test_what_is_picked_up_is_a_value(tmp_path: Path) -> None:
     plan, log, _ = _whole(tmp_path, "leduc")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
-    first, second = (recover_match(plan.setup, plan.record) for _ in range(2))
+    first, second = (recover_match(_setup(plan), plan.record) for _ in range(2))
     assert vars(first) == vars(second) == vars(pickle.loads(pickle.dumps(first)))
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:8:")])
-    assert vars(first) != vars(recover_match(plan.setup, plan.record))
+    assert vars(first) != vars(recover_match(_setup(plan), plan.record))
 
 
 def test_a_plan_is_a_value(tmp_path: Path) -> None:
@@ -202,11 +218,11 @@ def test_thirds_of_chips_are_settled_again(tmp_path: Path) -> None:
 
 def test_nothing_to_pick_up(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "kuhn")
-    assert vars(recover_match(plan.setup, plan.record)) == vars(Tally(2))
+    assert vars(recover_match(_setup(plan), plan.record)) == vars(Tally(2))
     (tmp_path / "match.log").write_bytes(b"")
-    assert vars(recover_match(plan.setup, plan.record)) == vars(Tally(2))
+    assert vars(recover_match(_setup(plan), plan.record)) == vars(Tally(2))
     (tmp_path / "match.log").write_bytes(b"# name/ga")
-    assert vars(recover_match(plan.setup, plan.record)) == vars(Tally(2))
+    assert vars(recover_match(_setup(plan), plan.record)) == vars(Tally(2))
 
 
 # ---- faults
@@ -223,7 +239,7 @@ def test_faults_of_hands_that_stand_are_kept_and_others_forgotten(tmp_path: Path
     text = "".join(map(format_fault, faults))
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
     (tmp_path / "match.faults").write_text(text + '{"seat": 0, "ki', "utf-8")
-    recovered = recover_match(plan.setup, plan.record)
+    recovered = recover_match(_setup(plan), plan.record)
     assert recovered.faults == [{"stale reply": 1}, {"stale reply": 1}]
     assert recovered.first_faults == {0: faults[0], 1: faults[1]}
     assert recovered.absent == set()
@@ -234,17 +250,17 @@ def test_faults_without_a_hand_that_stands_leave_no_file(tmp_path: Path) -> None
     plan, log, _ = _whole(tmp_path, "kuhn")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
     (tmp_path / "match.faults").write_text(format_fault(_fault(0, 7)), "utf-8")
-    recover_match(plan.setup, plan.record)
+    recover_match(_setup(plan), plan.record)
     assert not (tmp_path / "match.faults").exists()
 
 
 def test_who_was_given_up_stays_so_and_his_folds_are_no_answers(tmp_path: Path) -> None:
     plan, log, tlog = _whole(tmp_path, "kuhn")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
-    everything = recover_match(plan.setup, plan.record)
+    everything = recover_match(_setup(plan), plan.record)
     (tmp_path / "match.tlog").write_bytes(tlog)
     (tmp_path / "match.faults").write_text(format_fault(_fault(1, 4, is_final=True)), "utf-8")
-    recovered = recover_match(plan.setup, plan.record)
+    recovered = recover_match(_setup(plan), plan.record)
     assert recovered.absent == recovered.progress.forfeited == {Seat(1)}
     assert recovered.times[0].count == everything.times[0].count
     assert 0 < recovered.times[1].count < everything.times[1].count
@@ -257,17 +273,17 @@ def test_comments_of_hands_to_be_played_again_are_forgotten(tmp_path: Path) -> N
     for tail in ("", '{"hand', "junk\n"):
         (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
         path.write_text("".join(said) + tail, "ascii")
-        recover_match(plan.setup, plan.record)
+        recover_match(_setup(plan), plan.record)
         assert path.read_text("ascii") == "".join(said[:4])
 
 
 # ---- files that cannot be continued: nothing is touched
 
 
-def _refused(plan: MatchPlan, setup: MatchSetup | None = None) -> str:
+def _refused(plan: ContestPlan, setup: MatchSetup | None = None) -> str:
     before = {path.name: path.read_bytes() for path in plan.record.folder.iterdir()}
     with pytest.raises(RecoveryError) as raised:
-        recover_match(setup or plan.setup, plan.record)
+        recover_match(setup or _setup(plan), plan.record)
     assert {path.name: path.read_bytes() for path in plan.record.folder.iterdir()} == before
     sentence = str(raised.value)
     assert "\n" not in sentence
@@ -275,53 +291,53 @@ def _refused(plan: MatchPlan, setup: MatchSetup | None = None) -> str:
 
 
 @pytest.fixture
-def whole(tmp_path: Path) -> MatchPlan:
+def whole(tmp_path: Path) -> ContestPlan:
     plan, log, _ = _whole(tmp_path, "kuhn")
     (tmp_path / "match.log").write_bytes(log[: log.rindex(b"SCORE:")])
     return plan
 
 
-def test_another_seed(whole: MatchPlan) -> None:
-    assert _refused(whole, replace(whole.setup, seed=8)) == (
-        "match.log, line 1: this is the log of another match: '# name/game/hands/seed match kuhn 12 7'"
+def test_another_seed(whole: ContestPlan) -> None:
+    assert _refused(whole, replace(_setup(whole), seed=8)) == (
+        "match.log, line 1: this is the log of another match: '# name/game/hands/seed match kuhn 12 14'"
     )
 
 
-def test_other_players(whole: MatchPlan) -> None:
-    sentence = _refused(whole, replace(whole.setup, names=("A", "Z")))
+def test_other_players(whole: ContestPlan) -> None:
+    sentence = _refused(whole, replace(_setup(whole), names=("A", "Z")))
     assert sentence.startswith("match.log, line 5: hand 0 of this match is expected, not 'STATE:0:")
 
 
-def _edit(plan: MatchPlan, name: str, line: int, new: bytes | None) -> None:
+def _edit(plan: ContestPlan, name: str, line: int, new: bytes | None) -> None:
     path = plan.record.folder / name
     lines = path.read_bytes().splitlines(keepends=True)
     lines[line : line + 1] = [] if new is None else [new]
     path.write_bytes(b"".join(lines))
 
 
-def _line(plan: MatchPlan, name: str, line: int) -> bytes:
+def _line(plan: ContestPlan, name: str, line: int) -> bytes:
     return (plan.record.folder / name).read_bytes().splitlines(keepends=True)[line]
 
 
-def test_a_hand_is_missing(whole: MatchPlan) -> None:
+def test_a_hand_is_missing(whole: ContestPlan) -> None:
     _edit(whole, "match.log", 7, None)
     assert _refused(whole).startswith("match.log, line 8: hand 3 of this match is expected, not 'STATE:4:")
 
 
 @pytest.mark.parametrize("values", [b"x|1", b"1", b"1|-1|0"])
-def test_values_that_are_none(whole: MatchPlan, values: bytes) -> None:
+def test_values_that_are_none(whole: ContestPlan, values: bytes) -> None:
     _edit(whole, "match.log", 4, b"STATE:0:cc:Ks|Qs:" + values + b":A|B\n")
     assert _refused(whole).startswith("match.log, line 5: hand 0 is expected, but ")
 
 
-def test_values_against_the_rules(whole: MatchPlan) -> None:
+def test_values_against_the_rules(whole: ContestPlan) -> None:
     _, number, betting, cards, values, names = _line(whole, "match.log", 5).split(b":")
     won, lost = values.split(b"|")
     _edit(whole, "match.log", 5, b":".join([b"STATE", number, betting, cards, lost + b"|" + won, names]))
     assert _refused(whole).startswith(f"match.log, line 6: hand 1 is expected, but position 0 has won {lost.decode()} ")
 
 
-def test_cards_that_the_seed_does_not_deal(whole: MatchPlan) -> None:
+def test_cards_that_the_seed_does_not_deal(whole: ContestPlan) -> None:
     """Where a player has folded, other cards change no value."""
     path = whole.record.folder / "match.log"
     log = path.read_bytes()
@@ -343,24 +359,24 @@ def test_a_score_that_is_not_the_sum(tmp_path: Path) -> None:
     )
 
 
-def test_a_line_of_something_else(whole: MatchPlan) -> None:
+def test_a_line_of_something_else(whole: ContestPlan) -> None:
     _edit(whole, "match.log", 6, b"hello\n")
     assert _refused(whole).startswith("match.log, line 7: hand 2 is expected, but the line is neither a hand")
 
 
-def test_a_transaction_is_missing(whole: MatchPlan) -> None:
+def test_a_transaction_is_missing(whole: ContestPlan) -> None:
     _edit(whole, "match.tlog", 0, None)
     assert _refused(whole).startswith("match.tlog, line ")
 
 
-def test_a_transaction_of_another_hand(whole: MatchPlan) -> None:
+def test_a_transaction_of_another_hand(whole: ContestPlan) -> None:
     first = _line(whole, "match.tlog", 0)[:1].decode()
     _edit(whole, "match.tlog", 0, f"{first} 3 1.000000 1.000000\n".encode())
     problem = f"hand 0 goes on with '{first}' in the log, but here with '{first} 3 1.000000 1.000000'; "
     assert _refused(whole).startswith(f"match.tlog, line 1: {problem}")
 
 
-def test_an_action_against_the_rules(whole: MatchPlan) -> None:
+def test_an_action_against_the_rules(whole: ContestPlan) -> None:
     path = whole.record.folder / "match.log"
     path.write_bytes(path.read_bytes().replace(b"STATE:0:", b"STATE:0:ccc", 1))
     assert _refused(whole).startswith("match.log, line 5: hand 0 is expected, but ")
@@ -378,13 +394,13 @@ def test_another_size_of_a_bet_that_nobody_called(tmp_path: Path) -> None:
 _FLIPS = (1, 2, 16, ord("0") ^ ord("\n"))
 
 
-def _read_with(plan: MatchPlan, name: str, data: bytes, at: int, flip: int) -> Tally | RecoveryError:
+def _read_with(plan: ContestPlan, name: str, data: bytes, at: int, flip: int) -> Tally | RecoveryError:
     """What is found where one byte of a file is another."""
     changed = bytearray(data)
     changed[at] ^= flip
     (plan.record.folder / name).write_bytes(changed)
     try:
-        return recover_match(plan.setup, plan.record)
+        return recover_match(_setup(plan), plan.record)
     except RecoveryError as error:
         return error
 
@@ -396,7 +412,7 @@ def test_a_log_with_any_byte_changed_is_refused_at_its_line(tmp_path: Path, name
     """But for two parts that make no difference: the time limits, which are those of the settings, and the last line
     end, without which the last line counts as not written."""
     plan, log, tlog = _whole(tmp_path, name)
-    whole = recover_match(plan.setup, plan.record)
+    whole = recover_match(_setup(plan), plan.record)
     limits, first_hand = log.index(b"\n") + 1, log.index(b"STATE:")
     draw = random.Random(3)
     for at in _cuts(name, log, count):
@@ -420,7 +436,7 @@ def test_a_log_with_any_byte_changed_is_refused_at_its_line(tmp_path: Path, name
 def test_a_transaction_log_with_any_byte_changed_is_refused_at_its_line(tmp_path: Path, name: str, count: int) -> None:
     """But for the times, which follow from nothing else, and the last line end."""
     plan, _, tlog = _whole(tmp_path, name)
-    whole = recover_match(plan.setup, plan.record)
+    whole = recover_match(_setup(plan), plan.record)
     draw = random.Random(4)
     for at in _cuts(name, tlog, count):
         found = _read_with(plan, "match.tlog", tlog, at, draw.choice(_FLIPS))
@@ -443,7 +459,7 @@ def test_a_transaction_log_with_any_byte_changed_is_refused_at_its_line(tmp_path
         ),
     ],
 )
-def test_a_line_that_is_no_fault(whole: MatchPlan, line: bytes, problem: str) -> None:
+def test_a_line_that_is_no_fault(whole: ContestPlan, line: bytes, problem: str) -> None:
     (whole.record.folder / "match.faults").write_bytes(line)
     assert _refused(whole) == problem
 
