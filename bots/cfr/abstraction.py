@@ -98,12 +98,13 @@ class CardAbstraction(ABC):
     @lru_cache(maxsize=64)  # noqa: B019  there are few abstractions, and they live as long as the process
     def on(self, board: tuple[int, ...]) -> Buckets:
         """The bucket of every holding, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
-        cards = np.array(sorted(board), np.uint8)
-        if not board:
-            return _STARTING_HANDS
+        return self.buckets_of(np.array(sorted(board), np.uint8)) if board else _STARTING_HANDS
+
+    def buckets_of(self, board: NDArray[np.uint8]) -> Buckets:
+        """`on` a board of ascending cards that is asked for once."""
         if len(board) == 3:
-            return self.flops.on(board)
-        return self._on_turn(cards) if len(board) == 4 else self._on_river(cards)
+            return self.flops.on(board.tolist())
+        return self._on_turn(board) if len(board) == 4 else self._on_river(board)
 
     @abstractmethod
     def _on_turn(self, board: NDArray[np.uint8]) -> Buckets: ...
@@ -205,18 +206,14 @@ def tables_bytes() -> int:
     return HOLDING_COUNT * (16_432 * FEATURES + 2 * (1_755 + 16_432 + 134_459))
 
 
-def cluster_hands(
-    flop: int, turn: int, river: int, threads: int = 1, progress: Callable[[float], None] | None = None
-) -> tuple[ClusteredHands, CardTables]:
-    """Cluster all hands of hold'em into at most so many buckets by round.
+class _Boards:
+    """Computes something for all boards, by threads, and shows the part of all work that is done."""
 
-    `progress` is called now and then with the part that is done, 0 to 1.
-    """
-    on_flop, on_turn, on_river = map(canonical_boards, (3, 4, 5))
-    done = 0.0
+    def __init__(self, threads: int, progress: Callable[[float], None] | None) -> None:
+        self._threads, self._progress, self._done = threads, progress, 0.0
 
-    def over(boards: CanonicalBoards, part: float, compute: Callable[[int], object]) -> None:
-        nonlocal done
+    def __call__(self, boards: CanonicalBoards, part: float, compute: Callable[[int], object]) -> None:
+        """Compute a part of all work, for each board by its number."""
         edges = [len(boards.keys) * number // _PARTS for number in range(_PARTS + 1)]
 
         def compute_all(first: int, last: int) -> None:
@@ -225,16 +222,41 @@ def cluster_hands(
                     return
                 compute(number)
 
-        is_stopped, pool = threading.Event(), ThreadPoolExecutor(threads)
+        is_stopped, pool = threading.Event(), ThreadPoolExecutor(self._threads)
         try:
             for _ in as_completed([pool.submit(compute_all, *pair) for pair in pairwise(edges)]):
-                done += part / _PARTS
-                if progress is not None:
-                    progress(min(done, 1.0))
+                self._done += part / _PARTS
+                if self._progress is not None:
+                    self._progress(min(self._done, 1.0))
         finally:
             is_stopped.set()
             pool.shutdown(cancel_futures=True)
 
+
+def tabulated(hands: CardAbstraction, threads: int = 1, progress: Callable[[float], None] | None = None) -> CardTables:
+    """The buckets of all hands; `progress` as of `cluster_hands`."""
+    over, found = _Boards(threads, progress), []
+    for boards, part in zip(map(canonical_boards, (3, 4, 5)), (0.01, 0.44, 0.55), strict=True):
+        table = np.empty((len(boards.keys), HOLDING_COUNT), np.uint16)
+
+        def assign(number: int, table: Buckets = table, cards: NDArray[np.uint8] = boards.cards) -> None:
+            table[number] = hands.buckets_of(cards[number])
+
+        over(boards, part, assign)
+        found.append((boards.keys, table))
+    keys, tables = zip(*found, strict=True)
+    return CardTables(*keys, *tables)
+
+
+def cluster_hands(
+    flop: int, turn: int, river: int, threads: int = 1, progress: Callable[[float], None] | None = None
+) -> tuple[ClusteredHands, CardTables]:
+    """Cluster all hands of hold'em into at most so many buckets by round.
+
+    `progress` is called now and then with the part that is done, 0 to 1.
+    """
+    on_flop, on_turn, on_river = map(canonical_boards, (3, 4, 5))
+    over = _Boards(threads, progress)
     turns = np.zeros((len(on_turn.keys), HOLDING_COUNT, FEATURES), np.uint8)
     over(on_turn, 0.4, lambda number: turn_features(on_turn.cards[number], turns[number]))
     flops = np.zeros((len(on_flop.keys), HOLDING_COUNT, FEATURES), np.uint8)

@@ -255,7 +255,7 @@ def explore(
 
 
 @njit
-def _add(places: _Places, regrets: Floats, count: int, sums: Floats) -> None:
+def add_regrets(places: _Places, regrets: Floats, count: int, sums: Floats) -> None:
     for at in range(count):
         sums[places[at]] += regrets[at]
 
@@ -273,7 +273,7 @@ def _discount(regrets: Floats, averages: Floats, above: float, below: float, ave
         averages[at] *= np.float32(average)
 
 
-class _Found:
+class Found:
     """What a part of an iteration finds: room that grows."""
 
     def __init__(self, room: int) -> None:
@@ -322,7 +322,7 @@ class SampledSolver:
         size = int(of_players.sum())
         self.regrets: Floats = np.zeros(size, np.float32)
         self.averages: Floats = np.zeros(size, np.float32)
-        self._found: list[_Found] = []
+        self._found: list[Found] = []
 
     def resume(self, iteration: int, regrets: Floats, averages: Floats) -> None:
         self.iteration = iteration
@@ -331,7 +331,7 @@ class SampledSolver:
     def iterate(self, pool: Executor | None = None) -> None:
         over: Callable[..., Any] = map if pool is None else pool.map
         if not self._found:
-            self._found = [_Found(len(self._tree.kinds) + _ROOM) for _ in range(_PARTS)]
+            self._found = [Found(len(self._tree.kinds) + _ROOM) for _ in range(_PARTS)]
         first = (self.iteration * self._copies + self._copy) * self.per_iteration
         edges = [self.per_iteration * part // _PARTS for part in range(_PARTS + 1)]
         parts = [slice(start, end) for start, end in pairwise(edges)]
@@ -358,7 +358,7 @@ class SampledSolver:
             def add(sums: Floats, own: Floats = own) -> None:
                 for found in self._found:
                     if sums is own:
-                        _add(found.places, found.regrets, found.counts[0], sums)
+                        add_regrets(found.places, found.regrets, found.counts[0], sums)
                     else:
                         _count(found.taken, found.counts[1], sums)
 

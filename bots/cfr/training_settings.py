@@ -43,12 +43,16 @@ class CfrSettings:
 
     @property
     def bucket_counts(self) -> tuple[int, int, int]:
-        """On flop, turn and river; a `SolvingError` if they cannot be read or are out of range."""
-        words = self.buckets.split("/")
-        if len(words) not in (1, 3) or not all(word.isascii() and word.isdigit() for word in words):
-            raise SolvingError(f"buckets are one number, or three such as 1000/1000/500, not {self.buckets!r}")
-        flop, turn, river = map(int, words * 3 if len(words) == 1 else words)
-        for name, buckets in (("flop", flop), ("turn", turn), ("river", river)):
-            if not 1 <= buckets <= MOST_BUCKETS:
-                raise SolvingError(f"there are 1 to {MOST_BUCKETS:,} buckets on the {name}, not {buckets}")
-        return flop, turn, river
+        return bucket_counts(self.buckets)
+
+
+def bucket_counts(text: str) -> tuple[int, int, int]:
+    """The buckets on flop, turn and river; a `SolvingError` if they cannot be read or are out of range."""
+    words = text.split("/")
+    if len(words) not in (1, 3) or not all(word.isascii() and word.isdigit() for word in words):
+        raise SolvingError(f"buckets are one number, or three such as 1000/1000/500, not {text!r}")
+    flop, turn, river = map(int, words * 3 if len(words) == 1 else words)
+    for name, buckets in (("flop", flop), ("turn", turn), ("river", river)):
+        if not 1 <= buckets <= MOST_BUCKETS:
+            raise SolvingError(f"there are 1 to {MOST_BUCKETS:,} buckets on the {name}, not {buckets}")
+    return flop, turn, river

@@ -14,23 +14,23 @@ from bots.cfr.features import ON_RIVER, order_by_rank
 BUCKETS = (169, 7, 5, 6)
 
 
-def random_hands(seed: int = 5) -> ClusteredHands:
+def random_hands(seed: int = 5, buckets: tuple[int, int, int, int] = BUCKETS) -> ClusteredHands:
     """Clusters around random centres."""
     numbers = np.random.default_rng(seed)
     boards, starts = canonical_boards(3), [0]
     for board in boards.cards.tolist():
         starts.append(starts[-1] + int(distinct_holdings(board).max()) + 1)
-    flops = FlopBuckets(boards.keys, np.array(starts), numbers.integers(0, 7, starts[-1]).astype(np.uint16))
-    turns, rivers = (numbers.integers(0, 256, shape).astype(np.uint8) for shape in ((5, 16), (6, 8)))
-    return ClusteredHands(BUCKETS, flops, turns, rivers)
+    flops = FlopBuckets(boards.keys, np.array(starts), numbers.integers(0, buckets[1], starts[-1]).astype(np.uint16))
+    turns, rivers = (numbers.integers(0, 256, shape).astype(np.uint8) for shape in ((buckets[2], 16), (buckets[3], 8)))
+    return ClusteredHands(buckets, flops, turns, rivers)
 
 
-def random_tables() -> CardTables:
+def random_tables(buckets: tuple[int, int, int, int] = BUCKETS) -> CardTables:
     numbers = np.random.default_rng(6)
     flops, turns, rivers = (canonical_boards(cards).keys for cards in (3, 4, 5))
     of_rounds = [
         numbers.integers(0, count, (len(keys), HOLDING_COUNT), np.uint16)
-        for count, keys in zip(BUCKETS[1:], (flops, turns, rivers), strict=True)
+        for count, keys in zip(buckets[1:], (flops, turns, rivers), strict=True)
     ]
     return CardTables(flops, turns, rivers, of_rounds[0], of_rounds[1], of_rounds[2])
 

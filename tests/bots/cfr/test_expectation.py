@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bots.cfr.abstraction import ClusteredHands
 from bots.cfr.expectation import PAIRS, compared, drawn_pairs
 from bots.cfr.strategy_files import StrategyFile, read_strategy, write_strategy
 from bots.cfr.tree import betting_tree, read_sizes
@@ -22,8 +23,11 @@ pytestmark = pytest.mark.slow  # numba compiles
 SIZES = "1:all/all/all/1,all:all"
 
 
-def random_strategy(folder: Path, text: str, sizes: str, seed: int) -> StrategyFile:
-    game, hands, chance = parse_game_definition(text), random_hands(seed), np.random.default_rng(seed)
+def random_strategy(
+    folder: Path, text: str, sizes: str, seed: int, hands: ClusteredHands | None = None
+) -> StrategyFile:
+    """A strategy with buckets of random hands."""
+    game, hands, chance = parse_game_definition(text), hands or random_hands(seed), np.random.default_rng(seed)
     tree = betting_tree(game, read_sizes(sizes, 4) if sizes else None)
     parts = []
     for node in tree.decisions.tolist():

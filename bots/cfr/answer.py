@@ -1,0 +1,327 @@
+"""An answer to a strategy of hold'em that is learnt with finer buckets, and what it wins: a lower bound.
+
+The strategy is fixed, and both seats of an opponent learn against it by external sampling (`bots.cfr.sampling`). An
+answer in the strategy's own buckets bounds nothing: it cannot tell apart the hands that the strategy plays alike. So
+it has at least twice as many on each street. It plays the action with the largest sum of regrets, and is judged on
+other deals than those it learnt from (`bots.cfr.expectation`). Neither side solves rivers.
+
+A folder holds ``answer.checkpoint`` (settings, progress, regrets) and ``answer.buckets``, those of all hands. After as
+many deals, a resumed learning has come to the same answer.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
+from bots.cfr.abstraction import CardTables, ClusteredHands, cluster_hands, read_hands, tabulated, write_hands
+from bots.cfr.expectation import PAIRS, PlayedTree, Player, by_node, numbers_of, player_of, tree_of, winnings
+from bots.cfr.sampling import DEALS, EPOCH, Draw, Found, SampledTree, add_regrets, as_strategy, draw_deals, explore
+from bots.cfr.solver import Discounts
+from bots.cfr.strategy_files import StrategyFile, write_strategy
+from bots.cfr.training_settings import MOST_BUCKETS
+from bots.cfr.tree import BettingTree
+from bots.errors import SolvingError
+from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
+from engine import ActionKind
+from engine.splitmix import mixed
+from engine.text import duration
+from logs.document import Column, Document, Fact, Section, Table, text_of
+from protocol.game_definition import short_name
+
+_KIND: Final = FileKind("an answer that acpc-arena has begun to learn", 1, "take another folder, or delete it")
+_CHECKPOINT: Final = "answer.checkpoint"
+_BUCKETS: Final = "answer.buckets"
+_PARTS: Final = 16
+"""Into which the deals of an iteration are divided among threads."""
+_ROOM: Final = 1 << 17
+_FIRST_MARK_S: Final = 60.0
+"""Processor time after which the answer is judged for the first time; then after twice as much each."""
+_LINEAR: Final = Discounts(1.0, 1.0, 1.0)
+
+
+class AnswerSettings(NamedTuple):
+    """What decides an answer: the strategy, the buckets of flop, turn and river, how it is judged, and the seed."""
+
+    game: str
+    bot: str
+    strategy: StrategyFile
+    buckets: tuple[int, int, int]
+    boards: int
+    seed: int
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As JSON has them; the strategy by its checksum."""
+        checksum = zlib.crc32(self.strategy.probabilities.tobytes())
+        settings = {"strategy": f"{checksum:08x}", "buckets": self.buckets, "boards": self.boards, "seed": self.seed}
+        return {"game": self.game, **settings, "buckets": list(self.buckets)}
+
+
+class Mark(NamedTuple):
+    """What an answer won after so much learning, in mbb/g; the half-width is of the 95 % interval over boards."""
+
+    cpu_seconds: float
+    deals: int
+    mean: float
+    half_width: float | None
+
+
+def answer_settings(
+    game: str, bot: str, strategy: StrategyFile, buckets: tuple[int, int, int] | None, boards: int, seed: int
+) -> AnswerSettings:
+    """Twice the buckets of the strategy by default; a `SolvingError` where there are fewer, or too many."""
+    if strategy.cards is None:
+        raise SolvingError("an answer with finer buckets is for strategies of hold'em")
+    least = [2 * count for count in strategy.buckets[1:]]
+    found = buckets or (least[0], least[1], least[2])
+    if any(count < at_least for count, at_least in zip(found, least, strict=True)):
+        shown = "/".join(map(str, least))
+        raise SolvingError(
+            f"an answer needs at least twice the buckets of the strategy, {shown}: with fewer it bounds nothing"
+        )
+    if max(found) > MOST_BUCKETS:
+        raise SolvingError(f"an answer can have {MOST_BUCKETS:,} buckets on a street, and {max(found):,} are needed")
+    return AnswerSettings(game, bot, strategy, found, boards, seed)
+
+
+class Answer:
+    """The regrets of both seats of an opponent of a fixed strategy, and their iterations.
+
+    Attributes:
+        iteration: how many have been done.
+        deals: of an iteration.
+        regrets: by `bots.cfr.expectation.numbers_of`.
+    """
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        strategy: PlayedTree,
+        buckets: tuple[int, ...],
+        draws: tuple[Draw, Draw],
+        *,
+        seed: int,
+        deals: int = DEALS,
+    ) -> None:
+        """`draws` draw the same deals with the buckets of the answer and with those of the strategy."""
+        self.tree, self.buckets, self.iteration, self.deals = tree, buckets, 0, deals
+        self._strategy, self._seed, self._draws = strategy, mixed(seed), draws
+        self._own, self.regrets = numbers_of(tree, buckets)
+        self.regrets[:] = 0
+        self._found: list[Found] = []
+
+    def iterate(self, pool: Executor | None = None) -> None:
+        over: Callable[..., Any] = map if pool is None else pool.map
+        if not self._found:
+            self._found = [Found(len(self.tree.kinds) + _ROOM) for _ in range(_PARTS)]
+        first, rounds = self.iteration * self.deals, len(self.buckets)
+        edges = [self.deals * part // _PARTS for part in range(_PARTS + 1)]
+        parts = [slice(start, end) for start, end in pairwise(edges)]
+        ours, theirs = (np.empty((self.deals, 2, rounds), np.uint16) for _ in self._draws)
+        results = np.empty(self.deals, np.int8)
+
+        def draw(part: slice) -> None:
+            for buckets, with_buckets in zip((ours, theirs), self._draws, strict=True):
+                with_buckets(np.uint64(self._seed), first + part.start, buckets[part], results[part])
+
+        list(over(draw, parts))
+        for player in range(2):
+            is_own = np.arange(2)[:, None] == player
+            buckets = np.where(is_own, ours, theirs)
+            bases = np.where(is_own, self._own.bases, self._strategy.arrays.bases)
+
+            of_player = self._own._replace(bases=bases), buckets, player
+
+            def walk(number: int, of_player: tuple[SampledTree, NDArray[np.uint16], int] = of_player) -> None:
+                arrays, buckets, player = of_player
+                part = parts[number]
+                seed = np.uint64(mixed(self._seed ^ mixed(2 * (first + part.start) + player)))
+                of_part = arrays, buckets[part], results[part], seed, player, self.regrets, self._strategy.chances
+                self._found[number].explore(partial(explore, *of_part))
+
+            list(over(walk, range(_PARTS)))
+            for found in self._found:
+                add_regrets(found.places, found.regrets, found.counts[0], self.regrets)
+        self.iteration += 1
+        epoch, left = divmod(self.iteration, EPOCH)
+        if not left:
+            self.regrets *= np.float32(_LINEAR.factors(epoch + 1)[0])
+
+    def played(self) -> PlayedTree:
+        """In each information set the action with the largest regret so far; a call where none is known."""
+        found = PlayedTree(self._own, np.zeros_like(self.regrets))
+        regrets, chances = (
+            by_node(self.tree, self._own, self.buckets, numbers) for numbers in (self.regrets, found.chances)
+        )
+        for (node, of_node), (_, played) in zip(regrets, chances, strict=True):
+            call = [action.kind for action in self.tree.actions[node]].index(ActionKind.CALL)
+            best = np.where(of_node.any(axis=1), of_node.argmax(axis=1), call)
+            played[np.arange(len(best)), best] = 1
+        return found
+
+
+class LearnedAnswer(NamedTuple):
+    settings: AnswerSettings
+    answer: Answer
+    cards: ClusteredHands
+    marks: Sequence[Mark]
+
+    def save(self, path: Path) -> None:
+        """Write the answer as a strategy that `cfr` plays."""
+        tree, buckets = self.answer.tree, self.cards.buckets
+        chances = as_strategy(tree, buckets, self.answer.played().chances)
+        record = {"settings": self.settings.strategy.record["settings"], "answer": self.settings.data}
+        write_strategy(path, tree, buckets, self.cards, chances, record)
+
+
+def learn_answer(
+    settings: AnswerSettings,
+    cpu_seconds: float,
+    folder: Path | None = None,
+    *,
+    threads: int = 1,
+    show: ShowProgress = show_nothing,
+) -> LearnedAnswer:
+    """Learn for so much processor time, or resume what the folder holds.
+
+    Raises:
+        BotFileError: the folder holds an answer of other settings, is in use, or cannot be written.
+    """
+    held = nullcontext() if folder is None else locked_run(folder, "answer")
+    with held, ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        path = None if folder is None else folder / _CHECKPOINT
+        if path is not None and path.exists():
+            begun = read_artifact(path, _KIND)
+            with begun.parsing():
+                require_same_settings(path, settings.data, begun.header["settings"])
+        else:
+            begun = None
+        hands, tables = _finer_hands(settings, folder, threads, show)
+        tree = tree_of(settings.strategy)
+        strategy = player_of(settings.strategy, tree)
+        words = f"the buckets of {settings.bot}"
+        theirs = tabulated(strategy.cards, threads, lambda part: show(None, f"{words}: {part:.0%}"))
+        draws = partial(draw_deals, tables), partial(draw_deals, theirs)
+        answer = Answer(tree, strategy.played, hands.buckets, draws, seed=settings.seed)
+        learning = _Learning(settings, answer, (hands, strategy), path)
+        if begun is not None:
+            with begun.parsing():
+                learning.resume(begun.header, begun.arrays())
+        run_steps(learning.steps(cpu_seconds, pool), learning.save, show, save_every_s=60.0)
+    return LearnedAnswer(settings, answer, hands, learning.marks)
+
+
+def _finer_hands(
+    settings: AnswerSettings, folder: Path | None, threads: int, show: ShowProgress
+) -> tuple[ClusteredHands, CardTables]:
+    path = None if folder is None else folder / _BUCKETS
+    if path is not None and path.exists():
+        return read_hands(path, settings.buckets)
+    found = cluster_hands(*settings.buckets, threads, lambda part: show(None, f"the finer buckets: {part:.0%}"))
+    if path is not None:
+        write_hands(path, settings.buckets, *found)
+    return found
+
+
+class _Learning:
+    def __init__(
+        self, settings: AnswerSettings, answer: Answer, sides: tuple[ClusteredHands, Player], path: Path | None
+    ) -> None:
+        self.answer, self.marks, self.cpu_seconds = answer, list[Mark](), 0.0
+        self._settings, self._cards, self._strategy, self._path = settings, *sides, path
+
+    def resume(self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.answer.iteration, self.cpu_seconds = header["iteration"], header["cpu_seconds"]
+        self.marks = [Mark(*row) for row in header["marks"]]
+        self.answer.regrets[:] = arrays["regrets"]
+
+    def save(self) -> None:
+        if self._path is None:
+            return
+        of_arrays, contents = as_arrays({"regrets": self.answer.regrets})
+        header = {"iteration": self.answer.iteration, "cpu_seconds": self.cpu_seconds, "marks": self.marks}
+        write_artifact(self._path, _KIND, {**of_arrays, **header, "settings": self._settings.data}, contents)
+
+    def steps(self, cpu_seconds: float, pool: Executor | None) -> Iterator[tuple[float, Words]]:
+        while self.cpu_seconds < cpu_seconds:
+            before = time.process_time()
+            # The first waits for compiled code, and there is nothing to lose before it.
+            with uninterrupted() if self.answer.iteration else nullcontext():
+                self.answer.iterate(pool)
+                self.cpu_seconds += time.process_time() - before
+            yield self.cpu_seconds / cpu_seconds, self._in_words
+            if self.cpu_seconds >= _FIRST_MARK_S * 2 ** len(self.marks) and self.cpu_seconds < cpu_seconds:
+                self._judge(pool)
+        self._judge(pool)
+        yield 1.0, self._in_words
+
+    def _judge(self, pool: Executor | None) -> None:
+        """Count what the answer wins, unless that has been done here."""
+        settings, deals = self._settings, self.answer.iteration * self.answer.deals
+        if self.marks and self.marks[-1].deals == deals:
+            return
+        both = Player(self.answer.played(), self._cards), self._strategy
+        won = winnings(*both, self.answer.tree, settings.boards, seed=settings.seed, pool=pool)
+        self.marks.append(Mark(self.cpu_seconds, deals, won.mean, won.half_width()))
+
+    def _in_words(self) -> str:
+        deals = self.answer.iteration * self.answer.deals
+        so_far = f"{deals:,} deals ({deals / self.cpu_seconds:,.0f} per second of processor time)"
+        if not self.marks:
+            return so_far
+        mark = self.marks[-1]
+        return f"{so_far}, won {mark.mean:+,.1f} mbb/g after {mark.deals:,}"
+
+
+def answer_document(learned: LearnedAnswer) -> Document:
+    settings, last = learned.settings, learned.marks[-1]
+    width = f" ± {text_of(last.half_width, ',.1f')}" if last.half_width is not None else ""
+    buckets = "/".join(f"{count:,}" for count in settings.buckets)
+    sentences = (
+        f"An answer with {buckets} buckets wins {last.mean:+,.1f}{width} mbb/g from {settings.bot}, without solved "
+        f"rivers, after {last.deals:,} deals.",
+        f"It is judged on {settings.boards:,} boards with {PAIRS} pairs of holdings each that it did not learn from. "
+        "A better answer may win more: this is a lower bound of what the strategy loses.",
+    )
+    table = Table(
+        "Winnings by learning",
+        (
+            Column("processor time", "duration"),
+            Column("deals", ","),
+            Column("mbb/g", "+,.1f"),
+            Column("±", ",.1f", meaning="half the 95 % interval, over boards"),
+        ),
+        tuple(learned.marks),
+    )
+    return Document(
+        f"An answer to {settings.bot} in {short_name(settings.game)}",
+        sentences,
+        (
+            Fact("game", short_name(settings.game)),
+            Fact("bot", settings.bot),
+            Fact("buckets", buckets),
+            Fact("learnt in", duration(last.cpu_seconds)),
+        ),
+        (Section("Learning", (table,)),),
+        data={
+            **settings.data,
+            "bot": settings.bot,
+            "cpu_seconds": last.cpu_seconds,
+            "deals": last.deals,
+            "mbb_per_game": last.mean,
+            "half_width_95": last.half_width,
+            "marks": [mark._asdict() for mark in learned.marks],
+        },
+    )
