@@ -189,10 +189,8 @@ class Line:
     def _send_outcome(self, tag: str) -> None:
         """What has become of the latest challenge with a tag; who asks is notified from now on."""
         store = self._hosting.service.store
-        for active in self._hosting.service.active():
-            if active.row.user == self._user and active.row.tag == tag and not active.has_own_seat:
-                # After a restart, another client of the same user may have taken it over.
-                active.client = self
+        # After a restart, another client of the same user may have taken it over.
+        self._hosting.service.follow(self._user, tag, self)
         jobs = records.jobs(store, user=self._user.id, tag=tag, most=1)
         if not jobs:
             self.send(ChallengeState(tag, "unknown"))

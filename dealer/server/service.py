@@ -116,6 +116,8 @@ class Service:
         ladder = settings.ladder
         self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.connected_bots, self._versions)
         self._jobs = _recovered(settings, store, self._versions)
+        self._ending: dict[int, ActiveJob] = {}
+        """Jobs of which nothing is left, whose end is being written; their clients are notified after that."""
         confine_again(settings, folder, store)
 
     # ---- the life of the service
@@ -359,11 +361,14 @@ class Service:
         state = JobState.CANCELLED if job.end else JobState.DONE
         if self._jobs.pop(job.row.id, None) is None:
             return
+        self._ending[job.row.id] = job
         try:
             await self.store.write(lambda db: end_job(db, job.row.id, state, job.end))
         except StoreError as error:
             # Nothing is left of it at the next start, either; it is closed then.
             _log.error("job %d cannot be closed: %s", job.row.id, error)
+        finally:
+            del self._ending[job.row.id]
         self.feed.publish(JobChanged(job.row.id, job.row.user.name, job.row.game, state))
         if job.client is not None:
             job.client.notify(JobEnded(job.row, state, job.end))
@@ -512,6 +517,12 @@ class Service:
             job.client = client
         self._changes.notify()
         return sum(job.has_own_seat for job in jobs)
+
+    def follow(self, user: User, tag: str, client: Client) -> None:
+        """Notify a client from now on of what becomes of a user's jobs with a tag, those with own seats apart."""
+        for job in (*self._jobs.values(), *self._ending.values()):
+            if job.row.user == user and job.row.tag == tag and not job.has_own_seat:
+                job.client = client
 
     def leave(self, client: Client) -> None:
         """A client has gone: its jobs with own seats lose all runs that have not started."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +20,9 @@ from dealer.server.access import Person, Visibility, visibility_of
 from dealer.server.accounts import User, add_token, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest, JobState, RunState, new_job
-from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, end_run
+from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.queue.connected_bots import ConnectedBots
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.web import serving
@@ -345,6 +347,42 @@ def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
         await first.say(Challenge("wrong", "chess", ("A", "mine")))
         await first.hear(ChallengeState, 2)
         assert [one.state for one in first.heard if isinstance(one, ChallengeState)] == ["queued", "refused"]
+
+    play(talk)
+
+
+def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client joins while the last run is written, and is answered before the end of the challenge is."""
+    entering, answered = threading.Event(), threading.Event()
+    enter = ConnectedBots.enter
+
+    async def enter_early(*arguments: Any) -> Any:
+        entered = asyncio.ensure_future(enter(*arguments))
+        await asyncio.sleep(0)
+        entering.set()
+        return await entered
+
+    def after(event: threading.Event, change: Callable[..., None]) -> Callable[..., None]:
+        def change_later(*arguments: Any) -> None:
+            assert event.wait(PATIENCE_S)
+            change(*arguments)
+
+        return change_later
+
+    async def talk(house: House) -> None:
+        first = await joined(house)
+        monkeypatch.setattr(ConnectedBots, "enter", enter_early)
+        monkeypatch.setattr("dealer.server.service.end_run", after(entering, end_run))
+        monkeypatch.setattr("dealer.server.service.end_job", after(answered, end_job))
+        await first.say(Challenge("t", "kuhn", ("A", "B"), deals=2))
+        await first.hear(ChallengeState)
+        async with asyncio.timeout(PATIENCE_S):
+            while not Path("data/runs/00000001/result.json").exists():
+                await asyncio.sleep(0.02)
+        first.connection.transport.abort()
+        second = await joined(house, challenges=("t",))
+        answered.set()
+        assert await second.hear(ChallengeState) == ChallengeState("t", "done")
 
     play(talk)
 
