@@ -42,8 +42,10 @@ def window(width: int, *, is_terminal: bool = True) -> tuple[Terminal, io.String
     """A terminal whose window is so wide, without colours, and what it shows on both streams."""
     shown = io.StringIO()
     terminal = Terminal()
+    # Without a height rich takes a dumb terminal, as the programs of the tests have it, for one of 80 columns.
+    size = {"width": width, "height": 25}
     terminal.out, terminal.err = (
-        Console(file=shown, width=width, force_terminal=is_terminal, color_system=None, highlight=False, soft_wrap=True)
+        Console(file=shown, **size, force_terminal=is_terminal, color_system=None, highlight=False, soft_wrap=True)
         for _ in range(2)
     )
     return terminal, shown

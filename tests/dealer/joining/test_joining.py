@@ -158,6 +158,13 @@ def hands_of(folder: Path) -> dict[str, list[str]]:
     }
 
 
+async def logged(size: int) -> None:
+    """Wait until the log of a match has so many bytes."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not any(log.stat().st_size >= size for log in Path("data/runs/00000001").glob("match*.log")):
+            await asyncio.sleep(0.01)
+
+
 def challenge(**more: Any) -> tuple[Challenge, ...]:
     players = ("mine", *more.pop("opponents", ("A",)))
     return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, **{"deals": 40, "seed": 7, **more}),)
@@ -308,10 +315,7 @@ def test_the_server_is_stopped_and_started_again(house_folder: Path) -> None:
             client = bringing(house, challenges=challenge(deals=150))
             client.start()
             await client.until(SeatOffer)
-            log = Path("data/runs/00000001/match.a.log")
-            async with asyncio.timeout(PATIENCE_S):
-                while not log.exists() or log.stat().st_size < 2000:
-                    await asyncio.sleep(0.01)
+            await logged(2000)
         await client.until(ConnectionLost)
         async with running(replace(settings, web=replace(settings.web, port=port)), web=server_site):
             ending = await client.ending()
@@ -371,9 +375,10 @@ def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(hous
     async def talk(house: House) -> None:
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "ann.lee"), frozenset(Scope)))
-        client = bringing(house, "./slow.sh", token=token, challenges=challenge())
+        client = bringing(house, token=token, challenges=challenge(deals=100000))
         client.start()
         await client.until(SeatOffer)
+        await logged(1000)
         await client.leave()
         async with asyncio.timeout(PATIENCE_S):
             while not (ended := house.rows("SELECT state, reason FROM runs WHERE state != 'running'")):
@@ -409,10 +414,7 @@ def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_fold
         client = bringing(house, challenges=challenge(deals=100000), address=wire.address)
         client.start()
         await client.until(SeatOffer)
-        async with asyncio.timeout(PATIENCE_S):
-            log = Path("data/runs/00000001/match.a.log")
-            while not log.exists() or log.stat().st_size < 1000:
-                await asyncio.sleep(0.01)
+        await logged(1000)
         await wire.close()
         async with asyncio.timeout(PATIENCE_S):
             while house.rows("SELECT state FROM runs") != [("failed",)]:
