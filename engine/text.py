@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 
 def count_of(number: int, word: str) -> str:
@@ -57,3 +58,13 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours:,} h {minutes:02} min"
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def ago(then_s: float, now_s: float) -> str:
+    """The time since then in words, to the minute; of more than a day the date, in UTC. Both are seconds since 1970."""
+    minutes = max(0, int(now_s - then_s)) // 60
+    if minutes >= 24 * 60:
+        return f"{datetime.fromtimestamp(then_s, UTC):%Y-%m-%d}"
+    if minutes >= 60:
+        return f"{minutes // 60} h ago"
+    return f"{minutes} min ago" if minutes else "now"

@@ -27,6 +27,7 @@ from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.results import AnyResult
 from dealer.run.run_settings import read_config, validated
+from dealer.run.tournament_run import Progress
 from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_bots, owner_of
@@ -257,7 +258,7 @@ class Service:
             elif not self._is_stopping:
                 job.is_resumed = True
         finally:
-            job.run = None
+            job.run = job.progress = None
             job.is_interrupted = self._is_stopping
             if not job.is_resumed:
                 job.going = None
@@ -289,7 +290,12 @@ class Service:
                 match=job.row.label,
                 client=lambda: job.client,
             )
-            result = await run.play(caller.note, self.watchers.opened(row.id, caller.see), progress_s=_PROGRESS_S)
+
+            def note(progress: Progress) -> None:
+                job.progress = progress
+                caller.note(progress)
+
+            result = await run.play(note, self.watchers.opened(row.id, caller.see), progress_s=_PROGRESS_S)
             if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
                 return None
             bots = [records.bot(self.store, seat.version) for seat in row.seats]
@@ -476,6 +482,11 @@ class Service:
     def active(self) -> list[ActiveJob]:
         """The jobs of which something is left, in the order in which they came."""
         return list(self._jobs.values())
+
+    def progress(self) -> dict[int, Progress]:
+        """The progress of the runs that are being played, by their numbers; any thread may ask."""
+        pairs = [(job.going, job.progress) for job in list(self._jobs.values())]
+        return {run.id: progress for run, progress in pairs if run is not None and progress is not None}
 
     async def cancel(self, user: User, tag: str) -> int:
         """Cancel a user's jobs with a tag, also what is being played; returns how many there were.

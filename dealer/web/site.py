@@ -169,6 +169,12 @@ def templates() -> Environment:
     return environment
 
 
+def document_part(macro: str, *values: object) -> str:
+    """What a macro of ``document.html.jinja`` makes of values, for a piece of a page."""
+    parts = templates().get_template("logs.document/document.html.jinja").module
+    return str(getattr(parts, macro)(*values))
+
+
 _API = "/api/"
 _TEXTS_AT_ONCE = 100
 _STATIC: list[str | tuple[str, str]] = [

@@ -105,7 +105,8 @@ def _rows(table: Table) -> Iterator[Markup]:
                 title = f' title="{escape(table.meanings[number])}"' if table.meanings else ""
                 cells.append(f'<th scope="row" class="words"{title}>{drawn}</th>')
             else:
-                cells.append(f'<td class="{_kind(value, spec)}">{drawn}</td>')
+                kind = f"{_kind(value, spec)} rank{column.rank}" if column.rank else _kind(value, spec)
+                cells.append(f'<td class="{kind.strip()}">{drawn}</td>')
         yield Markup("".join(cells))
 
 

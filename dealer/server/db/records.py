@@ -484,6 +484,7 @@ def runs(
     bot: str | None = None,
     user: str | None = None,
     state: RunState | None = None,
+    is_over: bool = False,
     version: int | None = None,
     pair: int | None = None,
     before: int | None = None,
@@ -493,6 +494,7 @@ def runs(
 
     Args:
         job: of this job only. game: of this game only. state: in this state only.
+        is_over: without those that are being played.
         bot: with any version of the bots of this name only. user: requested by this user only.
         pair: that count in this pair only.
     """
@@ -501,6 +503,7 @@ def runs(
         # A plus keeps SQLite from an index by which nearly all runs, those of a game or in this state, would be sorted.
         f"{'+' * (bot is not None)}runs.game = ?": game,
         f"{'+' * (state is RunState.FINISHED)}runs.state = ?": state,
+        "+runs.state <> ?": RunState.RUNNING if is_over else None,
         "runs.id IN (SELECT run FROM seats WHERE version = ?)": version,
         "runs.id IN (SELECT run FROM seats WHERE version IN "
         "(SELECT versions.id FROM versions JOIN bots ON bots.id = bot WHERE bots.name = ?))": bot,

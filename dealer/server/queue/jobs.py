@@ -18,6 +18,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.run.plan import number_of_seatings, settle
 from dealer.run.results import AnyResult
 from dealer.run.run_settings import Seating
+from dealer.run.tournament_run import Progress
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState
 from dealer.server.db.run_changes import seconds_per_hand
@@ -96,6 +97,7 @@ class ActiveJob:
     Attributes:
         row: as it is kept, with the number of runs started.
         going: the run that goes on. run: the same, once it is being played.
+        progress: of that run; None before its first report.
         is_resumed: whether `going` is to be resumed, not started.
         skips: see `dealer.server.queue.fair_queue.WaitingJob`.
         began_s: when that was, on the monotonic clock.
@@ -108,6 +110,7 @@ class ActiveJob:
     client: Client | None = None
     going: records.Run | None = None
     run: Run[AnyResult] | None = None
+    progress: Progress | None = None
     is_resumed: bool = False
     skips: int = 0
     began_s: float = 0.0

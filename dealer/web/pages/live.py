@@ -2,6 +2,7 @@
 
     /runs/RUN/matches/MATCH/events              the table of a match, whenever it has changed
     /runs/RUN/contest-events/CONTEST            the scores of a contest, likewise
+    /live/runs?game=GAME&bot=BOT                the first page of a list of runs, likewise
 
 Each event holds a piece of a page as a whole, so a reader that comes back after a break needs none of those that it has
 missed; its ``Last-Event-ID`` only shows whether there is anything new. A slow reader gets fewer events, each the
@@ -17,11 +18,12 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Hashable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 from weakref import WeakValueDictionary
+from zlib import crc32
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -33,9 +35,9 @@ from dealer.errors import WebError
 from dealer.server.access import Access
 from dealer.server.server_settings import WebSettings
 from dealer.watching import WatchedContest, WatchedMatch
-from dealer.web.pages.shown_runs import Counting, Library, ShownRun
+from dealer.web.pages.shown_runs import Counting, Library, ShownRun, choices_of
 from dealer.web.pages.views import contest_of, hero_of, match_of, open_run, scores_document, table_now
-from dealer.web.site import Site, templates
+from dealer.web.site import Site, document_part, templates
 from dealer.web.visitor import visitor_of
 from logs.errors import LogsError
 
@@ -43,6 +45,7 @@ QUIET_S: Final = 15.0
 """After this time without an event a comment is sent, which keeps proxies from closing the connection."""
 _TABLE_S: Final = 0.25
 _SCORES_S: Final = 1.0
+_RUNS_S: Final = 2.0
 _SEND_S: Final = 0.015
 _MAKE_S: Final = 0.04
 _TICK_S: Final = 0.05
@@ -112,6 +115,8 @@ class _Piece:
 
 
 _Make = Callable[[ShownRun, str], tuple[str, str]]
+_Read = Callable[[], tuple[Access, str, str, bool]]
+"""Gives the access of who asks, and the state, the text and the end of a `_Piece`."""
 
 
 class _Live:
@@ -119,19 +124,31 @@ class _Live:
         self._library = library
         self._counting = counting
         self._streams = streams
-        self._pieces: WeakValueDictionary[tuple[_Make, str, str, Access], _Piece] = WeakValueDictionary()
-        """Those that are followed, by what makes them, the run, the match or contest, and the access."""
+        self._pieces: WeakValueDictionary[tuple[Hashable, Access], _Piece] = WeakValueDictionary()
+        """Those that are followed, by what they show and the access."""
 
     async def table(self, request: Request) -> Response:
-        return await self._follow(request, request.path_params["match"], self._make_table, _TABLE_S, is_counted=False)
+        key = request.path_params["match"]
+        return await self._follow_run(request, key, self._make_table, _TABLE_S, is_counted=False)
 
     async def scores(self, request: Request) -> Response:
-        return await self._follow(
-            request, request.path_params["contest"], self._make_scores, _SCORES_S, is_counted=True
-        )
+        key = request.path_params["contest"]
+        return await self._follow_run(request, key, self._make_scores, _SCORES_S, is_counted=True)
 
-    async def _follow(self, request: Request, key: str, make: _Make, every_s: float, *, is_counted: bool) -> Response:
-        run, visitor, last = request.path_params["run"], visitor_of(request), request.headers.get("last-event-id", "")
+    async def runs(self, request: Request) -> Response:
+        chosen = choices_of(request)
+
+        def read() -> tuple[Access, str, str, bool]:
+            table, _ = self._library.runs(chosen)
+            text = document_part("sheet", table) if table.rows else ""
+            return Access(), f"{crc32(text.encode()):x}", text, False
+
+        return await self._follow(request, ("runs", *sorted(chosen.items())), read, Access(), _RUNS_S)
+
+    async def _follow_run(
+        self, request: Request, key: str, make: _Make, every_s: float, *, is_counted: bool
+    ) -> Response:
+        run, visitor = request.path_params["run"], visitor_of(request)
 
         def read() -> tuple[Access, str, str, bool]:
             found = open_run(self._library, run, visitor)
@@ -140,10 +157,16 @@ class _Live:
             with found.run.lock:
                 return found.access, *make(found, key), found.run.is_over
 
+        found = await run_in_threadpool(open_run, self._library, run, visitor)
+        return await self._follow(request, (make, run, key), read, found.access, every_s)
+
+    async def _follow(self, request: Request, what: Hashable, read: _Read, access: Access, every_s: float) -> Response:
+        last = request.headers.get("last-event-id", "")
+
         async def newest(access: Access) -> _Piece:
             """The piece for who has this access, or has another one by now."""
             while True:
-                piece = self._pieces.setdefault((make, run, key, access), _Piece(access))
+                piece = self._pieces.setdefault((what, access), _Piece(access))
                 async with piece.lock:
                     age_s = time.monotonic() - piece.made_s
                     if age_s < pause_s(every_s, self._streams.count, len(self._pieces)):
@@ -180,8 +203,7 @@ class _Live:
                     # The browser connects again and is answered with the reason.
                     return
 
-        found = await run_in_threadpool(open_run, self._library, run, visitor)
-        return self._streams.response(visitor.address, events(await newest(found.access)))
+        return self._streams.response(visitor_of(request).address, events(await newest(access)))
 
     def _make_table(self, found: ShownRun, key: str) -> tuple[str, str]:
         contest, match = match_of(found, key)
@@ -201,8 +223,7 @@ class _Live:
 
     def _make_scores(self, found: ShownRun, key: str) -> tuple[str, str]:
         contest = contest_of(found, key)
-        parts = templates().get_template("logs.document/document.html.jinja").module
-        text = parts.document(scores_document(found, contest), "scores")  # type: ignore[attr-defined]
+        text = document_part("document", scores_document(found, contest), "scores")
         return f"{contest.scores.deals}-{len(contest.faults())}-{found.run.is_over}", text
 
 
@@ -218,6 +239,7 @@ def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
     return [
         Route("/runs/{run}/matches/{match:path}/events", live.table),
         Route("/runs/{run}/contest-events/{contest:path}", live.scores),
+        *([] if site.server is None else [Route("/live/runs", live.runs)]),
     ]
 
 

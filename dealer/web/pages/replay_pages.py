@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -25,9 +25,10 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.run.results import TournamentResult
+from dealer.server.db import records
 from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
-from dealer.web.pages.shown_runs import RUNS_OF_A_PAGE, Counting, Library, ShownRun, run_path
+from dealer.web.pages.shown_runs import RUNS_OF_A_PAGE, Counting, Library, ShownRun, choices_of, run_path
 from dealer.web.pages.views import (
     contest_document,
     contest_of,
@@ -44,7 +45,7 @@ from dealer.web.security import whole_number
 from dealer.web.site import Site, download, next_pages
 from engine.text import count_of, shown
 from logs import format_state_line
-from logs.document import NAME, Column, Document, Fact, Link, Part, Section, Table
+from logs.document import NAME, Column, Document, Fact, Link, Section, Table
 from logs.errors import LogsError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats import ExportOptions, file_stem
@@ -53,8 +54,6 @@ from logs.hand_view import views_of
 from logs.record import HandRecord
 
 _PAGE: Final = 100
-_CHOICES: Final = ("game", "bot", "user", "state")
-"""What a list of runs is chosen by."""
 _NOT_PUBLIC: Final = "They are public when their cards are not played any more."
 
 
@@ -83,22 +82,24 @@ class Pages:
 
     async def runs(self, request: Request) -> Response:
         """All runs, or those that the query chooses, page by page."""
-        given = request.query_params
-        after, query = given.get("after", ""), {name: word for name in _CHOICES if (word := given.get(name))}
-        if query.get("state", RunState.RUNNING) not in set(RunState):
-            raise WebError(400, f"A run is {', '.join(RunState)}.")
+        after, query = request.query_params.get("after", ""), choices_of(request)
         table, following = await run_in_threadpool(self._library.runs, query, after, RUNS_OF_A_PAGE)
         if len(table.rows) == 1 and not after and self._site.server is None and isinstance(table.rows[0][0], Link):
             return RedirectResponse(table.rows[0][0].path, 302)
-        part: Part = table if table.rows else self._no_runs(query, after)
+        server = self._site.server
+        bots = () if server is None else await run_in_threadpool(records.bots, server.store)
         return self._site.document(
             request,
-            Document("Runs", sections=(Section("Runs", (part,)),)),
+            Document("Runs"),
             "runs.html.jinja",
+            table=table,
+            nothing=self._no_runs(query, after),
+            events="" if after or server is None else f"/live/runs?{urlencode(query)}",
             pages=next_pages(request, following),
             is_broad=True,
             query=query,
             states=list(RunState),
+            bots=sorted({bot.name for bot in bots}),
         )
 
     def _no_runs(self, query: Mapping[str, str], after: str) -> str:

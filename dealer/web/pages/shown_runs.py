@@ -12,14 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote, urlencode
 
+from starlette.requests import Request
+
 from dealer.errors import WebError
 from dealer.reports.run_lists import listed_run
 from dealer.run.folder import CONFIG_NAME
+from dealer.run.tournament_run import Progress
 from dealer.server.access import Access, access_to
 from dealer.server.db import records
 from dealer.server.db.records import Job, Run, RunState
@@ -28,11 +31,14 @@ from dealer.server.server import ServerParts
 from dealer.watching import LiveMatches, WatchedRun
 from dealer.web.security import whole_number
 from dealer.web.visitor import Visitor
-from logs.document import Column, Link, Table, Value
+from engine.text import ago
+from logs.document import Column, Link, Table, Tone, Toned, Value
+from logs.estimation import Estimate
 from logs.hand_source import HandSource, find
 from protocol.game_definition import short_name
 
-RUNS_OF_A_PAGE: Final = 100
+RUNS_OF_A_PAGE: Final = 50
+_NAMES_OF_A_ROW: Final = 4
 _MOST_OPEN: Final = 32
 _PATIENCE_S: Final = 0.03
 """How long a page waits for figures that are being counted."""
@@ -182,47 +188,79 @@ def run_path(run: str) -> str:
     return f"/runs/{quote(run, safe='')}"
 
 
+def choices_of(request: Request) -> dict[str, str]:
+    """What a list of runs is chosen by, as the query of a request has it.
+
+    Raises:
+        WebError: there is no such state.
+    """
+    chosen = {name: word for name in ("game", "bot", "user", "state") if (word := request.query_params.get(name))}
+    if chosen.get("state", RunState.RUNNING) not in set(RunState):
+        raise WebError(400, f"A run is {', '.join(RunState)}.")
+    return chosen
+
+
 def _table(title: str, rows: Sequence[tuple[Value, ...]]) -> Table:
     columns = (
         Column("run"),
-        Column("game"),
-        Column("players"),
-        Column("lead", "+,.0f", "mbb/g", meaning="what the first player won, with half the 95 % interval"),
-        Column("deals", ","),
-        Column("began", "date", "UTC"),
-        Column("took", "duration"),
-        Column("state"),
+        Column("players", meaning="the best first; green: won more than chance explains"),
+        Column("game", rank=1),
+        Column("result", "+,.0f", "mbb/g", meaning="what the first player won, with half the 95 % interval"),
+        Column("deals", ",", rank=1),
+        Column("began", rank=2, meaning="dates are those of UTC"),
+        Column("took", "duration", rank=2),
+        Column("state", rank=1),
     )
     return Table.of(title, columns, rows).without_empty()
 
 
-def runs_table(title: str, runs: Sequence[Run]) -> Table:
-    """Runs of a server; the players of a run with a result are in the order of their winnings."""
+def _row(
+    key: str,
+    names: Sequence[str],
+    game: Value,
+    lead: Estimate | None,
+    deals: Value,
+    began_s: float,
+    took_s: float | None,
+    state: str,
+) -> tuple[Value, ...]:
+    """A run; its players are in the order of their winnings."""
+    most = _NAMES_OF_A_ROW if len(names) > _NAMES_OF_A_ROW + 1 else len(names)
+    is_won = lead is not None and lead.half_width is not None and lead.mean > lead.half_width
+    first: tuple[Value, ...] = (Toned(names[0], Tone.GOOD), *names[1:most]) if is_won else tuple(names[:most])
+    players = (*first, f"{len(names) - most} more") if most < len(names) else first
+    link, when = Link(key, run_path(key)), ago(began_s, time.time())
+    return link, players, game, lead or state or None, deals, when, took_s, state
+
+
+def runs_table(title: str, runs: Sequence[Run], progress: Mapping[int, Progress]) -> Table:
+    """Runs of a server.
+
+    Args:
+        progress: of those that are being played, by their numbers.
+    """
     rows: list[tuple[Value, ...]] = []
     for run in runs:
         seats = sorted(run.results, key=lambda seat: -(seat.mbb_per_game or 0.0)) or run.seats
-        rows.append(
-            (
-                Link(str(run.id), run_path(str(run.id))),
-                short_name(run.game),
-                ", ".join(seat.name for seat in seats),
-                seats[0].estimate if seats else None,
-                run.duplicates,
-                run.started_s,
-                None if run.ended_s is None else run.ended_s - run.started_s,
-                "" if run.state is RunState.FINISHED else run.state.value,
-            )
-        )
+        names, lead, deals = [seat.name for seat in seats], seats[0].estimate if seats else None, run.duplicates
+        words: Value = deals
+        if run.state is RunState.RUNNING and (now := progress.get(run.id)) is not None:
+            lead, words = now.rate, f"{now.deals:,} of {now.deals_planned:,}"
+            if now.rate is not None and now.rate.mean < 0 and len(names) == 2:
+                names, lead = names[::-1], -now.rate
+        ended_s = time.time() if run.ended_s is None else run.ended_s
+        state = "" if run.state is RunState.FINISHED else run.state.value
+        row = _row(str(run.id), names, short_name(run.game), lead, words, run.started_s, ended_s - run.started_s, state)
+        rows.append(row)
     return _table(title, rows)
 
 
 def _local_row(key: str, path: Path) -> tuple[Value, ...]:
-    link = Link(key, run_path(key))
     if not (path / CONFIG_NAME).is_file():
-        return link, "", "", None, None, None, None, str(path)
+        return Link(key, run_path(key)), "", "", None, None, "", None, str(path)
     run = listed_run(path)
     state = run.words if not run.games else run.state.replace("finished", "")
-    return link, run.games, run.players, run.lead, run.deals, run.began.timestamp(), None, state
+    return _row(key, run.players, run.games, run.lead, run.deals, run.began.timestamp(), None, state)
 
 
 class ServerLibrary:
@@ -235,21 +273,27 @@ class ServerLibrary:
         self._lock = threading.Lock()
 
     def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
-        """The newest runs, or those older than the one of a key; and the key of the last if more follow."""
+        """Those being played and the newest of the others, or those older than the one of a key.
+
+        And the key of the last if more follow.
+        """
         before = whole_number(after)
         if after and before is None:
-            return runs_table("Runs", ()), ""
-        state = chosen.get("state")
-        found = records.runs(
+            return runs_table("Runs", (), {}), ""
+        state = None if "state" not in chosen else RunState(chosen["state"])
+        choose = partial(
+            records.runs,
             self._parts.store,
             game=self._parts.settings.full_name(chosen.get("game")),
             bot=chosen.get("bot"),
             user=chosen.get("user"),
-            state=None if state is None else RunState(state),
-            before=before,
-            most=most + 1,
         )
-        return runs_table("Runs", found[:most]), str(found[most - 1].id) if len(found) > most else ""
+        going = () if after or state is not None else choose(state=RunState.RUNNING, most=most)
+        seen = {run.id for run in going}
+        found = choose(state=state, is_over=state is None, before=before, most=most + 1)
+        over = [run for run in found[:most] if run.id not in seen]
+        table = runs_table("Runs", (*going, *over), self._parts.service.progress())
+        return table, str(found[most - 1].id) if len(found) > most else ""
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its number.

@@ -167,7 +167,7 @@ def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> tup
         games.append((game, best.with_columns(range(len(best.columns) - 1)), len(ratings)))
     playing = records.runs(server.store, state=RunState.RUNNING, most=_RUNS_OF_THE_FRONT)
     ended = records.runs(server.store, state=RunState.FINISHED, most=_RUNS_OF_THE_FRONT)
-    lists = runs_table("Being played", playing), runs_table("Last results", ended)
+    lists = runs_table("Being played", playing, server.service.progress()), runs_table("Last results", ended, {})
     tables = [table for run in playing[:_TABLES_OF_THE_FRONT] if (table := _thumbnail(library, run, visitor))]
     sections = tuple(Section(table.title, (table,)) for table in lists if table.rows)
     return sections, {"games": games, "tables": tables}
@@ -247,7 +247,12 @@ def _bot(server: ServerParts, game: ServerGame, name: str) -> Document:
         against = ("bot", Column("opponent"), Column("won", "+,.0f", "mbb/g"))
         sections += [Section("Opponents", (Table.of("Opponents", against, met),))] if met else []
     runs = records.runs(server.store, game=game.name, bot=name, most=_RUNS_OF_A_BOT)
-    sections.append(Section("Last runs", (runs_table("Last runs", runs) if runs else "None has been played yet.",)))
+    sections.append(
+        Section(
+            "Last runs",
+            (runs_table("Last runs", runs, server.service.progress()) if runs else "None has been played yet.",),
+        )
+    )
     owner = "the server" if versions[0].owner is None else shown(versions[0].owner.name)
     every = Fact("runs", Link(f"all of {name}", f"/runs?{urlencode({'game': game.shown, 'bot': name})}"), NAME)
     return Document(shown(name), (f"A bot of {owner} in {game.shown}.",), (every,), tuple(sections))

@@ -127,6 +127,7 @@ SERVES: Final[dict[str, set[str]]] = {
     "GET /standings/{game}": NOTHING,
     "GET /tables/{game}": NOTHING,
     "GET /pairs/{game}/{number}": NOTHING,
+    "GET /live/runs": NOTHING,
     "GET /runs": NOTHING,
     "GET /runs/{run}": FAULTS | ENDS | HANDS,
     "GET /runs/{run}/contest/{contest}": FAULTS | ENDS | HANDS,

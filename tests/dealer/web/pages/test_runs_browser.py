@@ -149,6 +149,22 @@ def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(bro
         assert page.evaluate("window.isTheSame") is True
 
 
+def test_the_list_of_runs_moves_by_itself(browser: Any, server: Served) -> None:
+    with opened(browser, width=SIZES[0]) as page:
+        submit(page, server, deals=1_000_000)
+        page.goto(f"{server.address}runs")
+        row = page.locator(".lines tbody tr").first
+        page.wait_for_function("document.querySelector('.lines')?.textContent.includes(' of 1,000,000')")
+        page.evaluate("document.querySelector('.lines tbody a').isTheSame = true")
+        before = row.text_content()
+        page.wait_for_function("before => document.querySelector('.lines tbody tr').textContent !== before", arg=before)
+        # What a click has begun on is not replaced under the finger.
+        assert page.evaluate("document.querySelector('.lines tbody a').isTheSame") is True
+        submit(page, server)
+        page.locator(".lines tbody tr").nth(1).wait_for()
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
 def test_names_stay_text(browser: Any, tmp_path: Path) -> None:
     folder = tmp_path / "server"
     with Served(small_house(), folder) as server, opened(browser) as page:

@@ -190,6 +190,35 @@ def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     visit(small_house(), talk, tmp_path)
 
 
+def test_the_list_of_runs_begins_with_those_that_go_on(tmp_path: Path) -> None:
+    _, game = find_game("kuhn")
+    bots = bots_for(game, ("random", "calling", "folding", "raising"))
+    settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots, 2_000_000),))
+
+    async def talk(one: Visit) -> None:
+        await submit(one, deals=1_000_000)
+        await finished(one, await submit(one, players=["folding", "raising"], deals=200))
+        async with asyncio.timeout(PATIENCE_S):
+            while not re.search(r"[\d,]+ of 1,000,000", text := (await one.browser.get("/runs")).text):
+                await asyncio.sleep(0.1)
+        assert links(text, "/runs/") == ["/runs/1", "/runs/2"]
+        assert links((await one.browser.get("/runs?state=finished")).text, "/runs/") == ["/runs/2"]
+        # Folding every hand loses for certain, and the winner stands first.
+        assert re.findall(r'<span class="words good">([^<]+)</span>', text) == ["raising"]
+        assert "raising</span>, <span" in text
+        for query, found in (("", ["/runs/1", "/runs/2"]), ("?bot=folding", ["/runs/2"]), ("?user=ann", [])):
+            async with one.browser.stream("GET", f"/live/runs{query}") as events:
+                text = ""
+                async for piece in events.aiter_text():
+                    text += piece
+                    if "event: state" in text and text.endswith("\n\n"):
+                        break
+            assert links(text, "/runs/") == found
+        assert (await one.browser.get("/live/runs?state=lost")).status_code == 400
+
+    visit(settings, talk, tmp_path)
+
+
 def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         await submit(one, deals=1_000_000)
