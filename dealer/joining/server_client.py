@@ -372,6 +372,9 @@ class Joining:
 
     async def _leave(self) -> None:
         connection, self._connection = self._connection, None
+        if connection is not None:
+            # A seat that is offered meanwhile would be played with nobody to end it.
+            connection.on_message = lambda message: None
         going = {self._tag_of(seat.offer.match) for seat in self._seats.values()}
         for task in self._playing:
             task.cancel()

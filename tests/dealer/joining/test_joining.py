@@ -18,6 +18,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websockets_serve
 
 from dealer.errors import JoinError
+from dealer.joining import connection as joining_connection
 from dealer.joining.connection import JoinSettings
 from dealer.joining.server_client import ConnectionLost, JoinedServer, JoinEnding, Joining, News, PlayedSeat
 from dealer.library import play
@@ -596,6 +597,29 @@ def test_a_client_leaves_between_runs_not_between_their_seatings(house_folder: P
     assert [one.seat for one in news if isinstance(one, SeatOffer)] == [1, 2, 3]
     assert ending.runs == {"finished": 3}
     assert [(one.ladder, one.at_once) for one in joins] == [(True, 2), (False, 1)]
+
+
+def test_a_seat_that_is_offered_while_the_client_leaves_is_not_played(
+    house_folder: Path, seats: list[PlayedSeat], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def handle(connection: ServerConnection) -> None:
+        await connection.recv()
+        offer = SeatOffer(1, "kuhn", "ladder.x", "mine")
+        await send(connection, JOINED, offer, SeatOver(1), RunOver("ladder.x", 1, 1, "finished", "mine"))
+        await connection.wait_closed()
+
+    close = joining_connection.ServerConnection.close
+
+    async def close_late(connection: joining_connection.ServerConnection) -> None:
+        connection.on_message(SeatOffer(2, "kuhn", "ladder.y", "mine"))
+        await asyncio.sleep(0)
+        await close(connection)
+
+    monkeypatch.setattr(joining_connection.ServerConnection, "close", close_late)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        ending = runner.run(answered(handle, is_on_ladder=True, most_runs=1))
+    assert {seat.offer.seat for seat in seats} <= {1}
+    assert ending.runs == {"finished": 1}
 
 
 def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path, seats: list[PlayedSeat]) -> None:
