@@ -214,23 +214,12 @@ def _table(title: str, rows: Sequence[tuple[Value, ...]]) -> Table:
     return Table.of(title, columns, rows).without_empty()
 
 
-def _row(
-    key: str,
-    names: Sequence[str],
-    game: Value,
-    lead: Estimate | None,
-    deals: Value,
-    began_s: float,
-    took_s: float | None,
-    state: str,
-) -> tuple[Value, ...]:
-    """A run; its players are in the order of their winnings."""
+def _players(names: Sequence[str], lead: Estimate | None) -> tuple[Value, ...]:
+    """Players in the order of their winnings, the first marked if it won more than chance explains."""
     most = _NAMES_OF_A_ROW if len(names) > _NAMES_OF_A_ROW + 1 else len(names)
     is_won = lead is not None and lead.half_width is not None and lead.mean > lead.half_width
     first: tuple[Value, ...] = (Toned(names[0], Tone.GOOD), *names[1:most]) if is_won else tuple(names[:most])
-    players = (*first, f"{len(names) - most} more") if most < len(names) else first
-    link, when = Link(key, run_path(key)), ago(began_s, time.time())
-    return link, players, game, lead or state or None, deals, when, took_s, state
+    return (*first, f"{len(names) - most} more") if most < len(names) else first
 
 
 def runs_table(title: str, runs: Sequence[Run], progress: Mapping[int, Progress]) -> Table:
@@ -250,17 +239,29 @@ def runs_table(title: str, runs: Sequence[Run], progress: Mapping[int, Progress]
                 names, lead = names[::-1], -now.rate
         ended_s = time.time() if run.ended_s is None else run.ended_s
         state = "" if run.state is RunState.FINISHED else run.state.value
-        row = _row(str(run.id), names, short_name(run.game), lead, words, run.started_s, ended_s - run.started_s, state)
-        rows.append(row)
+        rows.append(
+            (
+                Link(str(run.id), run_path(str(run.id))),
+                _players(names, lead),
+                short_name(run.game),
+                lead or state or None,
+                words,
+                ago(run.started_s, time.time()),
+                ended_s - run.started_s,
+                state,
+            )
+        )
     return _table(title, rows)
 
 
 def _local_row(key: str, path: Path) -> tuple[Value, ...]:
+    link = Link(key, run_path(key))
     if not (path / CONFIG_NAME).is_file():
-        return Link(key, run_path(key)), "", "", None, None, "", None, str(path)
+        return link, "", "", None, None, "", None, str(path)
     run = listed_run(path)
     state = run.words if not run.games else run.state.replace("finished", "")
-    return _row(key, run.players, run.games, run.lead, run.deals, run.began.timestamp(), None, state)
+    began = ago(run.began.timestamp(), time.time())
+    return link, _players(run.players, run.lead), run.games, run.lead, run.deals, began, None, state
 
 
 class ServerLibrary:
