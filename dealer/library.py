@@ -51,6 +51,7 @@ from dealer.run.ending import AwaitedPlayer, Outcome, Wait
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, empty_folder, launching, lock_run, new_folder
 from dealer.run.plan import Plan, planned_contests, refuse, repeatable, settle
 from dealer.run.recovery import check_match, extend_log
+from dealer.run.remote import RemoteContest
 from dealer.run.results import AnyResult, ContestResult, GameStandings, PlayerResult, TournamentResult, read_result
 from dealer.run.run_settings import Command, RunSettings, Score, read_config, validated
 from dealer.run.tournament_run import Progress, Tournament, progress_of
@@ -177,10 +178,14 @@ class Run(Generic[_Result_co]):
             return self.finished
         with contextlib.closing(lock_run(self.folder)) as lock:
             shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
-            tournament = Tournament(
-                self.plan, self.planned, self._write_contest, None if watch is None else watched, cluster
-            )
-            self._contests = tournament.contests
+            workers = asyncio.Semaphore(self.plan.workers)
+            self._contests = [
+                Contest(plan, workers, watch and watched) if cluster is None else RemoteContest(plan, cluster)
+                for plan in self.planned
+            ]
+            # A cluster keeps its own order.
+            at_once = self.plan.workers if cluster is None else len(self._contests)
+            tournament = Tournament(self._contests, at_once, self._write_contest)
             if not self._is_interrupted:
                 playing = self._playing = asyncio.create_task(tournament.play())
                 while not playing.done():
@@ -226,7 +231,7 @@ class Run(Generic[_Result_co]):
             StartError: the logs cannot be read, or are not those of the run.
         """
         if not self._contests and self.finished is not None:
-            self._contests = Tournament(self.plan, self.planned).contests
+            self._contests = [Contest(plan, asyncio.Semaphore(1)) for plan in self.planned]
             for contest in self._contests:
                 contest.prepare()
         return self._contests

@@ -9,8 +9,7 @@ Everything that happens reaches the watchers as events. `dealer.match.in_process
 """
 
 from dealer.errors import Cause
-from dealer.match.causes import MatchCause, PlayerCause
-from dealer.match.clocks import DEFAULT_LIMITS, Limit, TimeLimits
+from dealer.match.causes import Limit, MatchCause, PlayerCause
 from dealer.match.events import (
     ActionPlayed,
     Event,
@@ -30,7 +29,16 @@ from dealer.match.events import (
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy, ReplyProblem, StrayProblem
 from dealer.match.match import Match
 from dealer.match.seats import Write
-from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, LostPlayer, MatchSetup, Phase, Question
+from dealer.match.setup import (
+    DEFAULT_LIMITS,
+    NO_EARLIER_HANDS,
+    EarlierHands,
+    LostPlayer,
+    MatchSetup,
+    Phase,
+    Question,
+    TimeLimits,
+)
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dealer.errors import Cause, UnreadLinesError
-from dealer.match.clocks import Limit
 from dealer.match.faults import FaultKind
 from engine import Seat
 
@@ -71,6 +70,14 @@ class NotStarted(PlayerCause):
             StartProblem.UNREADABLE_VERSION: FaultKind.MALFORMED_REPLY,
             StartProblem.LEFT: FaultKind.DISCONNECT,
         }.get(self.problem, FaultKind.TIMEOUT)
+
+
+class Limit(enum.Enum):
+    """Which of the three limits of a player's time."""
+
+    RESPONSE = "response"
+    HAND = "hand"
+    MATCH = "match"
 
 
 @dataclass(frozen=True, slots=True)

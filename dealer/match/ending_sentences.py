@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from dealer.errors import Cause
 from dealer.match import causes
-from dealer.match.clocks import Limit
 from dealer.match.events import StrayConnection
 from engine.errors import quoted
 
@@ -19,9 +18,9 @@ _START_CLAUSES = {
     causes.StartProblem.LEFT: "closed the connection before it named its version",
 }
 _SPANS = {
-    Limit.RESPONSE: "an answer in hand {}",
-    Limit.HAND: "hand {}",
-    Limit.MATCH: "the match in hand {}",
+    causes.Limit.RESPONSE: "an answer in hand {}",
+    causes.Limit.HAND: "hand {}",
+    causes.Limit.MATCH: "the match in hand {}",
 }
 
 

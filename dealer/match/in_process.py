@@ -29,9 +29,9 @@ from bots.sdk.selfplay import BotGroup
 from dealer.errors import Cause, MatchFailure
 from dealer.match import events
 from dealer.match.causes import BotFailed, NobodyLeft, NotWritten, OutOfTime, PlayerCause
-from dealer.match.clocks import SeatClock
 from dealer.match.faults import Fault, FaultPolicy, Remedy
 from dealer.match.hand_in_play import HandDealer
+from dealer.match.seats import SeatClock
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, MatchSetup, Phase
 from engine import CALL, FOLD, Seat
 from logs import format_state_line
@@ -71,7 +71,7 @@ class InProcessMatch:
         self.tracebacks: dict[Seat, str] = {}
         self._dealer = HandDealer(setup, progress.hands, progress.totals)
         self._bots = BotGroup(bots, setup.game)
-        self._clocks = [SeatClock(setup.limits_of(Seat(seat)), setup.hands) for seat in range(len(bots))]
+        self._clocks = [SeatClock(setup, Seat(seat)) for seat in range(len(bots))]
         for clock, used_us in zip(self._clocks, progress.used_us, strict=False):
             clock.match_us = used_us
         self._absent: set[Seat] = set()

@@ -385,7 +385,7 @@ class Play:
                 now_ns = time.monotonic_ns()
                 if isinstance(event, Closed):
                     waited_us = self._waited_in_vain_us()
-                    raise MatchFailure(NoAnswer(actor.seat, waited_us, actor.limits.response_us, is_closed=True))
+                    raise MatchFailure(NoAnswer(actor.seat, waited_us, actor.clock.limits.response_us, is_closed=True))
                 if self.watches_lines:
                     self._publish(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
                 if isinstance(event, Comment):
@@ -430,7 +430,7 @@ class Play:
 
     def _hear_on(self, raw: bytes) -> None:
         """The player has sent something other than an action: its silence is counted again from here."""
-        limits = self.actor.limits
+        limits = self.actor.clock.limits
         self.actor.count_idle_line(self.hand.number, raw)
         self.deadline_ns = time.monotonic_ns() + limits.response_us * 1000
         if not self._setup.charges_idle_lines:
@@ -450,7 +450,7 @@ class Play:
 
     def time_out(self) -> None:
         """The player to act has been silent for too long."""
-        self._give_up(self.actor.limits.response_us)
+        self._give_up(self.actor.clock.limits.response_us)
 
     def _give_up(self, limit_us: int) -> None:
         raise MatchFailure(NoAnswer(self.actor.seat, self._waited_in_vain_us(), limit_us))

@@ -6,8 +6,7 @@ import enum
 from collections.abc import Callable
 
 from dealer.errors import MatchFailure
-from dealer.match.causes import NotStarted, OutOfTime, StartProblem, TooManyIdleLines
-from dealer.match.clocks import SeatClock
+from dealer.match.causes import Limit, NotStarted, OutOfTime, StartProblem, TooManyIdleLines
 from dealer.match.setup import MatchSetup
 from engine import Seat
 from protocol import NEED_DATA, DealerSession, Handshake, RemoteProtocolError
@@ -37,6 +36,60 @@ def _write_nothing(data: bytes, is_asked: bool) -> None:
     """The write function of a seat without a connection."""
 
 
+class SeatClock:
+    """The three clocks of a player, counted as the reference dealer counts them.
+
+    Every line that is not a comment is charged with the time since the player was asked, so a player that answers
+    nonsense first pays again for each line, unless the number of such lines is limited
+    (`MatchSetup.charges_idle_lines`). A player runs out of time when a single charge exceeds the response limit, the
+    charges of a hand exceed the hand limit, or all charges exceed the per-hand limit times the number of hands in the
+    match. Comments are free and begin the wait for the reply again, but the reply is still measured from the question.
+    Where idle lines are limited, a comment that comes when no answer could count ends the wait. Times are integer
+    microseconds of a monotonic clock.
+
+    Attributes:
+        hand_us: charged in the present hand; set to 0 when a hand begins.
+    """
+
+    __slots__ = ("_hand_limit_us", "_match_limit_us", "_response_limit_us", "hand_us", "limits", "match_us")
+
+    def __init__(self, setup: MatchSetup, seat: Seat) -> None:
+        own = setup.own_limits[seat] if setup.own_limits else None
+        self.limits = limits = own or setup.limits
+        self._response_limit_us = limits.response_us
+        self._hand_limit_us = limits.hand_us
+        self._match_limit_us = limits.match_us(setup.hands)
+        self.hand_us = 0
+        self.match_us = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the time for the match is used up, so that no answer could count any more."""
+        return self.match_us > self._match_limit_us
+
+    @property
+    def left_us(self) -> int:
+        """How long after the question an answer still counts."""
+        left_us = min(self._hand_limit_us - self.hand_us, self._match_limit_us - self.match_us)
+        return max(0, min(self._response_limit_us, left_us))
+
+    def charge(self, elapsed_us: int) -> bool:
+        """Charge a line; returns whether the player is still within its limits."""
+        self.hand_us = hand_us = self.hand_us + elapsed_us
+        self.match_us = match_us = self.match_us + elapsed_us
+        return (
+            elapsed_us <= self._response_limit_us
+            and hand_us <= self._hand_limit_us
+            and match_us <= self._match_limit_us
+        )
+
+    def exceeded_limit(self, elapsed_us: int) -> Limit:
+        """The limit that the last charge has broken, the narrowest of them first."""
+        if elapsed_us > self._response_limit_us:
+            return Limit.RESPONSE
+        return Limit.HAND if self.hand_us > self._hand_limit_us else Limit.MATCH
+
+
 class PlayerSeat:
     """One player's seat.
 
@@ -53,7 +106,6 @@ class PlayerSeat:
         "clock",
         "has_unread",
         "idle_lines",
-        "limits",
         "pending",
         "presence",
         "seat",
@@ -66,10 +118,9 @@ class PlayerSeat:
         self.seat = seat
         self.presence = Presence.ABSENT if is_absent else Presence.AWAITED
         self.session = DealerSession(setup.game)
-        self.limits = setup.limits_of(seat)
-        self.silence_ns = self.limits.response_us * 1000
-        self.clock = SeatClock(self.limits, setup.hands)
+        self.clock = SeatClock(setup, seat)
         self.clock.match_us = used_us
+        self.silence_ns = self.clock.limits.response_us * 1000
         self.write: Write = _write_nothing
         self.pending = b""
         self.has_unread = True

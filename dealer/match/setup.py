@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from dealer.match.causes import PlayerCause
-from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
 from engine import Game, Seat, Seed
 
@@ -15,6 +14,31 @@ MAX_COMMENTS_PER_HAND: Final = 256
 """How many comments of a hand are kept; further ones are read and dropped."""
 MAX_COMMENTS_PER_QUESTION: Final = 10_000
 """How many comments a player may send after a question where lines that are no answers are not limited."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Time limits in microseconds.
+
+    Attributes:
+        response_us: for a single answer; also the longest silence between two lines.
+        hand_us: for all answers of one hand.
+        per_hand_us: for all answers of the match, per hand of it.
+        start_us: for all players to connect and name their version; None: without limit.
+    """
+
+    response_us: int = 600_000_000
+    hand_us: int = 600_000_000
+    per_hand_us: int = 7_000_000
+    start_us: int | None = None
+
+    def match_us(self, hands: int) -> int:
+        """The time of a player for a match of that many hands; 64 bits, as the reference counts."""
+        return self.per_hand_us * hands % 2**64
+
+
+DEFAULT_LIMITS = TimeLimits()
+"""The limits of the reference dealer when its command line sets none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +68,6 @@ class MatchSetup:
     on_fault: FaultPolicy = FaultPolicy.END
     max_idle_lines_per_hand: int | None = None
     own_limits: tuple[TimeLimits | None, ...] = ()
-
-    def limits_of(self, seat: Seat) -> TimeLimits:
-        """The clocks of a player."""
-        own = self.own_limits[seat] if self.own_limits else None
-        return self.limits if own is None else own
 
     @property
     def charges_idle_lines(self) -> bool:

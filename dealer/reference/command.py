@@ -22,7 +22,6 @@ from typing import TextIO
 
 from dealer.errors import Cause, ListenError, UsageError
 from dealer.match import Match, MatchSetup, Phase, causes
-from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.ending_sentences import sentence_of
 from dealer.match.events import (
     Event,
@@ -37,6 +36,7 @@ from dealer.match.events import (
     Watcher,
 )
 from dealer.match.faults import ReplyProblem
+from dealer.match.setup import DEFAULT_LIMITS, TimeLimits
 from dealer.run.writers import LogWriter, TransactionWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections

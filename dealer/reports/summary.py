@@ -157,7 +157,7 @@ def tournament_result(tournament: Tournament, folder: Path, *, resume: str | Non
         tournament: after `Tournament.play`.
         resume: the command that resumes it, if it is not complete.
     """
-    plan = tournament.plan
+    plan = tournament.contests[0].plan.run
     results = [contest_result(contest, resume=None) for contest in tournament.contests]
     standings = [_standings(tournament, results, named.name) for named in plan.games]
     outcome = tournament.outcome
@@ -187,7 +187,6 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
     """Everything about one game; contests without a whole deal are left out."""
     import numpy as np
 
-    plan = tournament.plan
     of_game = [
         (contest, result)
         for contest, result in zip(tournament.contests, results, strict=True)
@@ -198,15 +197,16 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
     contests = [RankedContest(one.plan.entrants, np.array(list(one.scores.in_order()), np.float64)) for one in played]
     fitted = [(one.deals_without_luck(), one.plan.entrants) for one in played]
     corrected = [RankedContest(entrants, deals) for deals, entrants in fitted if deals is not None]
-    plan_of_game = of_game[0][0].plan
+    of_first = of_game[0][0].plan
+    plan = of_first.run
     return standings_of(
         game,
         contests,
         plan.names,
-        plan_of_game.bounds,
+        of_first.bounds,
         corrected=corrected if len(corrected) == len(played) else (),
-        is_sequential=plan_of_game.is_sequential,
-        seatings=plan_of_game.seatings,
+        is_sequential=of_first.is_sequential,
+        seatings=of_first.seatings,
         seed=seed if isinstance(seed := plan.seed, int) else seed.number(),
         unfinished=[name for name in plan.names if name not in finished],
     )

@@ -12,7 +12,6 @@ changes a card.
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import re
 import secrets
@@ -25,8 +24,8 @@ from typing import NamedTuple
 from bots.sdk.registry import is_builtin
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match import MatchSetup
-from dealer.match.clocks import TimeLimits
 from dealer.match.faults import FaultPolicy
+from dealer.match.setup import TimeLimits
 from dealer.run.match_files import RecordPlan
 from dealer.run.run_settings import BotSettings, Command, Format, RunSettings, Score, Seating
 from dealer.table.confinement import Confinement
@@ -199,13 +198,25 @@ class ContestPlan:
 
     @property
     def slots(self) -> list[Slot]:
-        """All matches."""
-        return slots(self.run.seating, self.game.num_players, self.run.deals, self.slices)
+        """All matches, slice by slice; the slices are as equal as possible, and never more than there are deals."""
+        found = []
+        deals, slices = self.run.deals, min(self.slices, self.run.deals)
+        orders = self.run.seating.orders(self.game.num_players)
+        for slice_ in range(slices):
+            first, end = deals * slice_ // slices, deals * (slice_ + 1) // slices
+            for seating, order in enumerate(orders):
+                name = "match"
+                if slices > 1:
+                    name += f".{slice_ + 1}"
+                if len(orders) > 1:
+                    name += f".{'abcdefghijklmnopqrstuvwxyz'[seating]}" if len(orders) <= 26 else f".p{seating + 1}"
+                found.append(Slot(name, seating, order, first, end - first))
+        return found
 
     @property
     def seatings(self) -> int:
         """How many seatings each deal is played in."""
-        return number_of_seatings(self.run.seating, self.game.num_players)
+        return self.run.seating.order_count(self.game.num_players)
 
     @property
     def has_own_cards(self) -> bool:
@@ -302,41 +313,6 @@ def bounds_of(score: Score, stop: StopRule, game: Game) -> Bounds:
     return score_bounds(game)
 
 
-def seatings(kind: Seating, players: int) -> list[tuple[int, ...]]:
-    """The seatings, each with the player of every seat, in the order given first."""
-    order = tuple(range(players))
-    if kind is Seating.SINGLE:
-        return [order]
-    if kind is Seating.ROTATIONS:
-        return [order[-shift:] + order[:-shift] if shift else order for shift in range(players)]
-    return list(itertools.permutations(order))
-
-
-def number_of_seatings(kind: Seating, players: int) -> int:
-    """How many seatings there are, without making them."""
-    return {Seating.SINGLE: 1, Seating.ROTATIONS: players, Seating.PERMUTATIONS: math.factorial(players)}[kind]
-
-
-def slots(kind: Seating, players: int, hands: int, slices: int) -> list[Slot]:
-    """All matches of a contest, slice by slice.
-
-    The slices are as equal as possible, and never more than there are hands.
-    """
-    found = []
-    slices = max(1, min(slices, hands))
-    orders = seatings(kind, players)
-    for slice_ in range(slices):
-        first, end = hands * slice_ // slices, hands * (slice_ + 1) // slices
-        for seating, order in enumerate(orders):
-            name = "match"
-            if slices > 1:
-                name += f".{slice_ + 1}"
-            if len(orders) > 1:
-                name += f".{'abcdefghijklmnopqrstuvwxyz'[seating]}" if len(orders) <= 26 else f".p{seating + 1}"
-            found.append(Slot(name, seating, order, first, end - first))
-    return found
-
-
 def pairings(format_: Format, bots: int, players: int) -> list[tuple[int, ...]]:
     """The groups of bots that meet in a tournament, as indices in rising order."""
     groups = itertools.combinations(range(bots), players)
@@ -371,7 +347,7 @@ def settle(settings: RunSettings) -> Plan:
     if seating is None:
         has_remote = any(player.kind is PlayerKind.TCP for player in players)
         seating = Seating.SINGLE if has_remote or settings.ports else Seating.ROTATIONS
-    seatings = number_of_seatings(seating, max(named.game.num_players for named in games))
+    seatings = seating.order_count(max(named.game.num_players for named in games))
     workers = settings.workers
     if workers is None:
         workers = 1 if settings.in_process else min(os.cpu_count() or 1, seatings)

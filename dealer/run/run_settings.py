@@ -17,6 +17,8 @@ here and nowhere else. A game that is not shipped is a path, looked for next to 
 from __future__ import annotations
 
 import enum
+import itertools
+import math
 import os
 import re
 import tomllib
@@ -44,8 +46,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from bots.sdk.options import Interval, Wording, options_of
 from dealer.errors import ConfigError, SettingProblem
-from dealer.match.clocks import DEFAULT_LIMITS
 from dealer.match.faults import FaultPolicy
+from dealer.match.setup import DEFAULT_LIMITS
 from engine import DealKey, Seed
 from engine.errors import quoted
 from logs.estimation import parse_stop_rule
@@ -67,6 +69,19 @@ class Seating(enum.StrEnum):
     """The players move on by one seat until all have had every seat: a duplicate match."""
     PERMUTATIONS = "permutations"
     """Every order of the players."""
+
+    def orders(self, players: int) -> list[tuple[int, ...]]:
+        """The seatings, each with the player of every seat, in the order given first."""
+        order = tuple(range(players))
+        if self is Seating.SINGLE:
+            return [order]
+        if self is Seating.ROTATIONS:
+            return [order[-shift:] + order[:-shift] if shift else order for shift in range(players)]
+        return list(itertools.permutations(order))
+
+    def order_count(self, players: int) -> int:
+        """How many seatings there are, without making them."""
+        return {Seating.SINGLE: 1, Seating.ROTATIONS: players, Seating.PERMUTATIONS: math.factorial(players)}[self]
 
 
 class Format(enum.StrEnum):

@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bots.sdk.registry import is_builtin
-from bots.workers import Workers
 from dealer.match.ending_sentences import stray_sentence
-from dealer.run.contest import Contest, Watch
+from dealer.run.contest import Contest
 from dealer.run.ending import INTERRUPTED, AwaitedPlayer, Outcome, Wait
-from dealer.run.plan import ContestPlan, Plan, Slot
-from dealer.run.remote import RemoteContest
+from dealer.run.plan import Slot
 from dealer.run.tally import Tally
 from logs.estimation import Rate
 
@@ -30,27 +28,18 @@ class Tournament:
 
     def __init__(
         self,
-        plan: Plan,
-        contests: Sequence[ContestPlan],
+        contests: Sequence[Contest],
+        at_once: int,
         on_ended: Callable[[Contest], None] = lambda contest: None,
-        watch: Watch | None = None,
-        cluster: Workers | None = None,
     ) -> None:
         """Prepare a tournament.
 
         Args:
+            at_once: how many contests are played at a time; they start in their order.
             on_ended: called with every contest that has ended.
-            watch: called with the events of all matches; an error would end the match.
-            cluster: other machines, each of whose workers plays one contest at a time; None for this one.
         """
-        self.plan = plan
-        workers = asyncio.Semaphore(plan.workers)
-        # Contests start in their order, not all at once; a cluster keeps its own order.
-        self._turns = asyncio.Semaphore(plan.workers if cluster is None else max(1, len(contests)))
-        self.contests: list[Contest] = [
-            Contest(contest, workers, watch) if cluster is None else RemoteContest(contest, cluster)
-            for contest in contests
-        ]
+        self.contests = contests
+        self._turns = asyncio.Semaphore(at_once)
         self.started_s = time.monotonic()
         self.seconds = 0.0
         self._on_ended = on_ended

@@ -31,7 +31,7 @@ from bots.sdk.registry import (
     source_problem,
 )
 from dealer.errors import PlayerError
-from dealer.match.clocks import TimeLimits
+from dealer.match.setup import TimeLimits
 from dealer.table.confinement import Confinement
 from engine import Game
 from engine.errors import quoted

@@ -27,7 +27,6 @@ import pytest
 
 from dealer.match import NO_EARLIER_HANDS, EarlierHands, Match, MatchSetup, Phase, Write
 from dealer.match.causes import Cause
-from dealer.match.clocks import TimeLimits
 from dealer.match.events import (
     ActionPlayed,
     Event,
@@ -42,9 +41,10 @@ from dealer.match.events import (
     Watcher,
 )
 from dealer.match.faults import Fault, FaultKind
+from dealer.match.setup import TimeLimits
 from dealer.reference.command import warning_text
-from dealer.run.plan import ContestPlan, planned_contests, settle
-from dealer.run.run_settings import Score, validated
+from dealer.run.plan import ContestPlan, Slot, planned_contests, settle
+from dealer.run.run_settings import Score, Seating, validated
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
@@ -574,6 +574,21 @@ def contest_plan(
     run = settle(validated(own | settings))
     (contest,) = planned_contests(run, folder)
     return replace(contest, run=replace(run, workers=slices * contest.seatings))
+
+
+@functools.cache
+def _planned_ten() -> ContestPlan:
+    run = settle(validated({"games": ["holdem.limit.10p"], "seed": 5}))
+    return planned_contests(run, Path())[0]
+
+
+def slots_of(seating: Seating, players: int, deals: int, slices: int) -> list[Slot]:
+    """The matches of a contest."""
+    plan, ten = _planned_ten(), game("holdem.limit.10p")
+    run = replace(plan.run, deals=deals, seating=seating, workers=slices * seating.order_count(players))
+    seats = {"num_players": players, "stacks": ten.stacks[:players], "blinds": ten.blinds[:players]}
+    rules = replace(ten, first_players=(0, 0, 0, 0), **seats)
+    return replace(plan, run=run, game=rules).slots
 
 
 # ---- programs

@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 from dealer.errors import ConfigError, RefusedError
 from dealer.library import Run
 from dealer.match.faults import FaultPolicy
-from dealer.run.plan import number_of_seatings, settle
+from dealer.run.plan import settle
 from dealer.run.results import AnyResult
 from dealer.run.run_settings import Seating
 from dealer.run.tournament_run import Progress
@@ -247,7 +247,7 @@ def _matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
         is_fixed = terms.stop is None or isinstance(parse_stop_rule(terms.stop), FixedDeals)
     except StopRuleError as error:
         raise RefusedError(f"stop: {error}") from None
-    return 1 if is_fixed else number_of_seatings(Seating(terms.seating), game.game.num_players)
+    return 1 if is_fixed else Seating(terms.seating).order_count(game.game.num_players)
 
 
 def check_contest(settings: ServerSettings, game: ServerGame, request: JobRequest) -> None:
@@ -303,5 +303,5 @@ def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
     row = job.row
     if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedDeals)):
         return None
-    matches = number_of_seatings(row.seating, job.game.game.num_players)
+    matches = row.seating.order_count(job.game.game.num_players)
     return per_hand_s * matches * most_deals(job.game, row.terms)

@@ -9,7 +9,7 @@ import pytest
 
 from dealer.errors import Cause, MatchFailure, UnreadLinesError
 from dealer.match import causes
-from dealer.match.clocks import Limit
+from dealer.match.causes import Limit
 from dealer.match.ending_sentences import sentence_of
 from dealer.reference.command import failure_text
 from engine import Seat

@@ -20,8 +20,7 @@ from bots.sdk.conversation import Conversation
 from bots.sdk.registry import make_bot
 from bots.sdk.view import View
 from dealer.match import EarlierHands, Match
-from dealer.match.causes import NobodyLeft, NotWritten, OutOfTime
-from dealer.match.clocks import Limit
+from dealer.match.causes import Limit, NobodyLeft, NotWritten, OutOfTime
 from dealer.match.ending_sentences import sentence_of
 from dealer.match.events import ActionPlayed, Event, HandFinished, HandStarted, MatchEnded, MatchStarted, Watcher
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy

@@ -6,10 +6,10 @@ import pytest
 
 from dealer.match import Phase
 from dealer.match.causes import TooManyIdleLines
-from dealer.match.clocks import SeatClock, TimeLimits
 from dealer.match.events import MatchEnded
 from dealer.match.faults import FaultKind
-from dealer.match.setup import MAX_COMMENTS_PER_QUESTION
+from dealer.match.seats import SeatClock
+from dealer.match.setup import MAX_COMMENTS_PER_QUESTION, TimeLimits
 from dealer.reference.command import failure_text
 from engine import Seat
 from tests.dealer.helpers import Board, Clock, actions_of, game, limits, setup_of
@@ -248,7 +248,7 @@ def test_before_the_first_question_nothing_is_awaited(clock: Clock) -> None:
 
 
 def test_a_clock_charges_until_one_of_three_limits_is_exceeded() -> None:
-    clock = SeatClock(TimeLimits(100, 150, 90), 2)
+    clock = SeatClock(setup_of(KUHN, 2, limits=TimeLimits(100, 150, 90)), Seat(0))
     assert clock.charge(100)
     assert clock.charge(50)
     assert (clock.hand_us, clock.match_us) == (150, 150)
@@ -256,7 +256,7 @@ def test_a_clock_charges_until_one_of_three_limits_is_exceeded() -> None:
 
 
 def test_a_single_answer_has_its_own_limit() -> None:
-    assert not SeatClock(TimeLimits(100, 1000, 1000), 1).charge(101)
+    assert not SeatClock(setup_of(KUHN, 1, limits=TimeLimits(100, 1000, 1000)), Seat(0)).charge(101)
 
 
 def test_budgets_wrap_like_64_bit_numbers() -> None:

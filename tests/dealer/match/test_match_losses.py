@@ -10,8 +10,7 @@ import pytest
 
 from dealer.errors import UnreadLinesError
 from dealer.match import EarlierHands, Phase
-from dealer.match.causes import NoAnswer, NotStarted, OutOfTime, StartProblem, TooManyIdleLines
-from dealer.match.clocks import Limit
+from dealer.match.causes import Limit, NoAnswer, NotStarted, OutOfTime, StartProblem, TooManyIdleLines
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultKind, FaultPolicy
 from dealer.match.setup import LostPlayer

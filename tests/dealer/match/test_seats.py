@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from dealer.errors import MatchFailure
-from dealer.match.causes import NotStarted, OutOfTime, StartProblem, TooManyIdleLines
-from dealer.match.clocks import Limit
+from dealer.match.causes import Limit, NotStarted, OutOfTime, StartProblem, TooManyIdleLines
 from dealer.match.seats import PlayerSeat, Presence
 from engine import Seat
 from tests.dealer.helpers import VERSION, game, limits, setup_of

@@ -8,7 +8,7 @@ from operator import attrgetter
 import pytest
 
 from dealer.errors import UsageError
-from dealer.match.clocks import TimeLimits
+from dealer.match.setup import TimeLimits
 from dealer.reference.command import USAGE, Options, parse_hands, parse_options, parse_seed
 from dealer.table.listener import LOOPBACK
 from tests.tables import rows

@@ -13,6 +13,7 @@ from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, StrayConnection, VersionDiffers
 from dealer.match.faults import FaultPolicy, StrayProblem
+from dealer.match.seats import SeatClock
 from dealer.reports.result_sentences import expectation
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, MatchEvent
@@ -378,8 +379,8 @@ def test_what_a_bot_does_ends_no_other_contest(tmp_path: Path) -> None:
         _plan(tmp_path / "4", "random", "calling", hands=30, host="192.0.2.1"),
     ]
     alone = _compared(_play(replace(plans[1], record=replace(plans[1].record, folder=_made(tmp_path / "alone")))))
-    settled = settle(validated({"command": "tournament", "bots": ["random", "calling"], "workers": 3}))
-    tournament = Tournament(settled, plans)
+    workers = asyncio.Semaphore(3)
+    tournament = Tournament([Contest(plan, workers) for plan in plans], 3)
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_S):
@@ -408,8 +409,7 @@ def test_an_interrupted_run_says_whom_it_was_waiting_for(tmp_path: Path, monkeyp
     monkeypatch.setattr("dealer.run.contest.LONG_WAIT_S", 0.0)
     never = "Never=" + write_program(tmp_path, "never.py", CONNECT + "hello()\nf.read()")
     plan = _plan(tmp_path / "out", never, "calling", seating=Seating.SINGLE)
-    settled = settle(validated({"command": "tournament", "games": ["kuhn"], "bots": ["calling", never]}))
-    tournament = Tournament(settled, [plan])
+    tournament = Tournament([Contest(plan, asyncio.Semaphore(1))], 1)
 
     async def main() -> Progress:
         playing = asyncio.create_task(tournament.play())
@@ -459,13 +459,13 @@ def test_clocks_of_their_own_in_process(tmp_path: Path) -> None:
         ("A", "B"),
         own_limits=tuple(player.limits for player in settle(config).players),
     )
-    assert setup.limits_of(Seat(0)).response_us == 1000
-    assert setup.limits_of(Seat(1)) == setup.limits
+    assert SeatClock(setup, Seat(0)).limits.response_us == 1000
+    assert SeatClock(setup, Seat(1)).limits == setup.limits
 
 
 def test_what_connects_is_noted_by_the_name_of_its_seat(tmp_path: Path) -> None:
     plan = _plan(tmp_path / "out", "calling", "raising")
-    tournament = Tournament(plan.run, [plan])
+    tournament = Tournament([Contest(plan, asyncio.Semaphore(1))], 1)
     (contest,) = tournament.contests
     assert progress_of(tournament).notes == ()
     contest.prepare()

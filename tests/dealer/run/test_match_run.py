@@ -19,9 +19,9 @@ import pytest
 
 from bots.sdk import registry
 from dealer.errors import LaunchError
-from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
+from dealer.match.setup import DEFAULT_LIMITS, TimeLimits
 from dealer.reports.result_sentences import fault_phrase
 from dealer.run.match_files import MatchFiles
 from dealer.run.match_run import TcpRun

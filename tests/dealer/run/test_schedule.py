@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.run.plan import number_of_seatings, pairings, seatings, slots
+from dealer.run.plan import pairings
 from dealer.run.run_settings import Format, Seating
+from tests.dealer.helpers import slots_of
 
 
 @pytest.mark.parametrize("players", range(2, 7))
 def test_rotations_give_every_player_every_seat_once(players: int) -> None:
-    orders = seatings(Seating.ROTATIONS, players)
+    orders = Seating.ROTATIONS.orders(players)
     assert orders[0] == tuple(range(players))
     for player in range(players):
         assert sorted(order.index(player) for order in orders) == list(range(players))
@@ -23,28 +24,28 @@ def test_rotations_give_every_player_every_seat_once(players: int) -> None:
 
 @pytest.mark.parametrize("players", range(2, 6))
 def test_permutations_are_all_orders(players: int) -> None:
-    orders = seatings(Seating.PERMUTATIONS, players)
+    orders = Seating.PERMUTATIONS.orders(players)
     assert orders[0] == tuple(range(players))
     assert len(set(orders)) == len(orders) == math.factorial(players)
 
 
 def test_a_single_seating_is_the_one_given() -> None:
-    assert seatings(Seating.SINGLE, 3) == [(0, 1, 2)]
+    assert Seating.SINGLE.orders(3) == [(0, 1, 2)]
 
 
 @pytest.mark.parametrize("kind", Seating)
 @pytest.mark.parametrize("players", range(2, 6))
 def test_the_number_of_seatings_is_told_without_making_them(kind: Seating, players: int) -> None:
-    assert number_of_seatings(kind, players) == len(seatings(kind, players))
+    assert kind.order_count(players) == len(kind.orders(players))
 
 
 @given(st.sampled_from(Seating), st.integers(2, 4), st.integers(1, 500), st.integers(1, 40))
 def test_slots_cover_every_hand_of_every_seating_once(kind: Seating, players: int, hands: int, slices: int) -> None:
-    found = slots(kind, players, hands, slices)
+    found = slots_of(kind, players, hands, slices)
     played = Counter(
         (slot.players, hand) for slot in found for hand in range(slot.first_hand, slot.first_hand + slot.hands)
     )
-    assert played == {(order, hand): 1 for order in seatings(kind, players) for hand in range(hands)}
+    assert played == {(order, hand): 1 for order in kind.orders(players) for hand in range(hands)}
     assert len({slot.name for slot in found}) == len(found)
     sizes = {slot.hands for slot in found}
     assert max(sizes) - min(sizes) <= 1
@@ -52,8 +53,8 @@ def test_slots_cover_every_hand_of_every_seating_once(kind: Seating, players: in
 
 
 def test_the_only_match_has_a_plain_name() -> None:
-    assert [slot.name for slot in slots(Seating.SINGLE, 2, 10, 1)] == ["match"]
-    assert [slot.name for slot in slots(Seating.ROTATIONS, 2, 10, 2)] == [
+    assert [slot.name for slot in slots_of(Seating.SINGLE, 2, 10, 1)] == ["match"]
+    assert [slot.name for slot in slots_of(Seating.ROTATIONS, 2, 10, 2)] == [
         "match.1.a",
         "match.1.b",
         "match.2.a",

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.run.plan import Slot, slots
+from dealer.run.plan import Slot
 from dealer.run.run_settings import Seating
 from dealer.run.scores import DealScores
 from engine import Game
 from logs.estimation import RunningMean
 from protocol import find_game
+from tests.dealer.helpers import slots_of
 
 LIMIT = find_game("limit")[1]
 KUHN3 = find_game("kuhn3")[1]
@@ -53,7 +54,7 @@ def naive_scores(found: list[Slot], game: Game, played: list[list[list[float]]],
 @pytest.mark.parametrize("kind", Seating)
 @pytest.mark.parametrize("slices", [1, 3])
 def test_scores_are_means_over_seatings_whoever_is_faster(game: Game, kind: Seating, slices: int) -> None:
-    found = slots(kind, game.num_players, 17, slices)
+    found = slots_of(kind, game.num_players, 17, slices)
     played = values_of(found, game, 1)
     values = [array("d") for _ in found]
     scores = DealScores(game, found, values)
@@ -80,7 +81,7 @@ def test_scores_are_means_over_seatings_whoever_is_faster(game: Game, kind: Seat
 @given(st.lists(st.integers(0, 1), max_size=40))
 def test_a_deal_counts_once_both_seatings_have_played_it(order: list[int]) -> None:
     values = [array("d"), array("d")]
-    scores = DealScores(LIMIT, slots(Seating.ROTATIONS, 2, 100, 1), values)
+    scores = DealScores(LIMIT, slots_of(Seating.ROTATIONS, 2, 100, 1), values)
     played, taken = [0, 0], 0
     for index in order:
         values[index].extend([10.0, -10.0])
@@ -94,7 +95,7 @@ def test_a_deal_counts_once_both_seatings_have_played_it(order: list[int]) -> No
 
 @pytest.mark.parametrize(("game", "kind"), [(LIMIT, Seating.ROTATIONS), (KUHN3, Seating.PERMUTATIONS)])
 def test_rounds_are_hands_in_a_row_of_one_match(game: Game, kind: Seating) -> None:
-    found = slots(kind, game.num_players, 20, 1)
+    found = slots_of(kind, game.num_players, 20, 1)
     played = values_of(found, game, 3)
     hands = [max(0, 20 - 5 * index) for index in range(len(found))]
     values_of_slots = [array("d", chain(*of_slot[:count])) for of_slot, count in zip(played, hands, strict=True)]
@@ -108,7 +109,7 @@ def test_rounds_are_hands_in_a_row_of_one_match(game: Game, kind: Seating) -> No
 
 
 def test_part_of_the_scores_can_be_asked_for_slice_by_slice() -> None:
-    found = slots(Seating.SINGLE, 2, 10, 2)
+    found = slots_of(Seating.SINGLE, 2, 10, 2)
     values = [array("d", chain(*([10.0 * index + hand, -hand] for hand in range(5)))) for index in (0, 1)]
     scores = DealScores(LIMIT, found, values)
     per_chip = 1000 / LIMIT.big_blind

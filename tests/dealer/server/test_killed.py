@@ -18,7 +18,6 @@ import pytest
 
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.match.faults import FaultPolicy
-from dealer.run.plan import number_of_seatings
 from dealer.run.run_settings import Seating
 from dealer.server.accounts import User
 from dealer.server.db import records
@@ -165,7 +164,7 @@ def check(accepted: Sequence[str], possible: Sequence[str] = ()) -> None:
         by_kind.setdefault(name if name in CONTESTS else "single", []).append(run)
     for name, runs in by_kind.items():
         contest: dict[str, Any] = {"deals": HANDS, "runs": 1, "seating": Seating.SINGLE} | CONTESTS.get(name, {})
-        matches = number_of_seatings(contest["seating"], 3)
+        matches = contest["seating"].order_count(3)
         assert sorted({run[2] for run in runs}) == list(range(1, contest["runs"] + 1))
         assert len({run[1:3] for run in runs}) == len(runs) == contest["runs"] * len({run[0] for run in runs})
         assert {run[4:6] for run in runs} == {("finished", contest["deals"])}
