@@ -1,8 +1,8 @@
 """The speed of the dealer and of a bot, as rows of ``arena bench``.
 
 The dealer is measured next to the reference dealer, with the same clients. One round starts every contender in turn:
-the reference as one process per match, ours as one process for all matches, sending at once, sending at once and
-watched as by ``arena play --watch``, and coalescing. The clients are the reference's example player where its path is
+the reference as one process per match, ours as one process for all matches, watched as by
+``arena play --watch``, and sending lines at once. The clients are the reference's example player where its path is
 given, else our own ``random`` bot, which is slower than any dealer: then only our own figures are meaningful. The clock
 runs from the start of the clients to the end of the last dealer process; processor time is that of the dealers alone.
 """
@@ -25,6 +25,7 @@ import psutil
 
 from dealer.match import Match, MatchSetup, Phase
 from dealer.match.events import Watcher
+from dealer.match.setup import DEFAULT_COALESCE_S
 from dealer.run.contest import MatchWatcher
 from dealer.run.writers import LogWriter
 from dealer.table.collector import spare_collector
@@ -40,7 +41,6 @@ from protocol import find_game, format_game_definition
 _SEED = 20_241
 _PART_WITHIN = 0.99
 _DEADLINE_S = 600.0
-_COALESCE_MS = 5
 _OURS = "import sys; from dealer.bench import deal; sys.exit(deal(*sys.argv[1:]))"
 
 
@@ -149,9 +149,9 @@ def measure_dealer(
         RuntimeError: a dealer failed or did not end in time.
     """
     contenders: dict[str, _Start] = {
-        "ours, sent at once": _start_ours,
+        "ours": _start_ours,
         "ours, watched": partial(_start_ours, option="watched"),
-        f"ours, coalesced {_COALESCE_MS} ms": partial(_start_ours, option=str(_COALESCE_MS)),
+        "ours, sent at once": partial(_start_ours, option="0"),
     }
     if reference_dealer is not None:
         contenders["reference"] = partial(_start_reference, path=os.path.abspath(reference_dealer))
@@ -281,7 +281,7 @@ def deal(game_file: str, matches: str, hands: str, seed: str, option: str) -> in
     Prints the ports of each match as a line, then deals. The option is empty, ``watched`` as by `arena play --watch`,
     or for how many milliseconds lines are held back.
     """
-    coalesce_s = float(option) / 1000 if option.isdecimal() else None
+    coalesce_s = float(option) / 1000 if option.isdecimal() else DEFAULT_COALESCE_S
     with asyncio.Runner(loop_factory=new_event_loop) as runner, tempfile.TemporaryDirectory() as folder:
         running = []
         game = find_game(game_file)[1]

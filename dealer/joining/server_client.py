@@ -191,7 +191,7 @@ class PlayedSeat:
             sock,
             address[0],
             loop,
-            queue=loop.soon(),
+            coalesce_s=0,
             max_unsent_bytes=_MOST_WAITING_BYTES,
             on_broken=lambda seat, error: None,
             on_drained=lambda: None,

@@ -15,6 +15,9 @@ MAX_COMMENTS_PER_HAND: Final = 256
 MAX_COMMENTS_PER_QUESTION: Final = 10_000
 """How many comments a player may send after a question where lines that are no answers are not limited."""
 
+DEFAULT_COALESCE_S: Final = 0.01
+"""How long lines for players that are not to act are held back."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimeLimits:

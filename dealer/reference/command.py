@@ -36,7 +36,7 @@ from dealer.match.events import (
     Watcher,
 )
 from dealer.match.faults import ReplyProblem
-from dealer.match.setup import DEFAULT_LIMITS, TimeLimits
+from dealer.match.setup import DEFAULT_COALESCE_S, DEFAULT_LIMITS, TimeLimits
 from dealer.run.writers import LogWriter, TransactionWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
@@ -255,9 +255,9 @@ EXTENSIONS = """\
 beyond the reference:
   --host [address] address to listen on; 0.0.0.0 admits other machines. By default that of the environment variable
     ACPC_DEALER_HOST, else every address of this machine, for players on this machine only
-  --coalesce [milliseconds] hold back lines to players who are not to act until their next question, for
-    at most this long: fewer and larger writes, the same bytes; omit it for bots that compute during
-    opponents' turns
+  --coalesce [milliseconds] with -q, hold back lines to players who are not to act until their next question,
+    for at most this long, 10 by default: fewer and larger writes, the same bytes; 0 for bots that compute
+    during opponents' turns
   --help print this text
 """
 _SHORT_WITH_VALUE = "p"
@@ -278,7 +278,7 @@ class Options:
     ports: tuple[int, ...] = ()
     limits: TimeLimits = DEFAULT_LIMITS
     host: str = LOOPBACK
-    coalesce_s: float | None = None
+    coalesce_s: float = DEFAULT_COALESCE_S
     help: bool = False
 
 

@@ -96,7 +96,7 @@ class Plan:
         workers: how many matches are played at a time.
         limits: of all players that have none of their own.
         ports: by seat, of a single match over TCP; any free ports if it is empty.
-        coalesce_s: how long lines for a player that is not to act may be held; None sends them at once.
+        coalesce_s: how long lines for a player that is not to act may be held.
         histories: the folder for the hand histories of all runs; None for a folder per format in the run's own.
         export_options: of hand histories of a contest between all players, with its hero or default hero.
     """
@@ -118,7 +118,7 @@ class Plan:
     on_fault: FaultPolicy
     host: str
     ports: tuple[int, ...]
-    coalesce_s: float | None
+    coalesce_s: float
     histories: Path | None
     export_options: ExportOptions
 
@@ -370,7 +370,7 @@ def settle(settings: RunSettings) -> Plan:
         on_fault=settings.on_fault,
         host=settings.host,
         ports=settings.ports,
-        coalesce_s=None if settings.coalesce_ms is None else settings.coalesce_ms / 1000,
+        coalesce_s=settings.coalesce_ms / 1000,
         histories=Path(settings.histories) if settings.histories else None,
         export_options=ExportOptions(
             hero=settings.hero,

@@ -47,7 +47,7 @@ from pydantic_core import CoreSchema, core_schema
 from bots.sdk.options import Interval, Wording, options_of
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.faults import FaultPolicy
-from dealer.match.setup import DEFAULT_LIMITS
+from dealer.match.setup import DEFAULT_COALESCE_S, DEFAULT_LIMITS
 from engine import DealKey, Seed
 from engine.errors import quoted
 from logs.estimation import parse_stop_rule
@@ -326,12 +326,11 @@ class RunSettings:
         Interval(0, _LONGEST_S),
     ] = 30.0
     coalesce_ms: Annotated[
-        float | None,
+        float,
         "Hold lines for a player that is not to act: until its next question, at most this many milliseconds. Faster, "
-        "the same bytes; not for bots that compute during opponents' turns.",
+        "the same bytes; 0 for bots that compute during opponents' turns.",
         Interval(0, 1000),
-        Wording(otherwise="send at once"),
-    ] = None
+    ] = 1000 * DEFAULT_COALESCE_S
     export: Annotated[
         tuple[str, ...] | None,
         "Write hand histories as the hands end: pokerstars, phh, ohh, several separated by commas, or none.",

@@ -26,7 +26,7 @@ from dealer.match.causes import InternalError, NotStarted, StartProblem, sending
 from dealer.match.ending_sentences import sentence_of
 from dealer.match.events import SeatOpened, StrayConnection
 from dealer.match.faults import QUOTED_BYTES, FaultPolicy, StrayProblem
-from dealer.match.setup import LostPlayer
+from dealer.match.setup import DEFAULT_COALESCE_S, LostPlayer
 from dealer.table.links import OpenSeat, PlayerLink
 from dealer.table.listener import WOULD_BLOCK, Listener
 from dealer.table.loop import Changes, MatchLoop, Waiting
@@ -67,7 +67,7 @@ class Connections:
         only_from: Mapping[Seat, str] | None = None,
         keys: Mapping[Seat, str] | None = None,
         listeners: Mapping[Seat, Listener | OpenSeat] | None = None,
-        coalesce_s: float | None = None,
+        coalesce_s: float = DEFAULT_COALESCE_S,
         max_unread_bytes: int = 1 << 16,
         max_unsent_bytes: int = 1 << 20,
         drain_timeout_s: float = 5.0,
@@ -84,7 +84,7 @@ class Connections:
             listeners: of seats that are open already and stay open: for a `PlayerLink`, or for players of later
                 matches, too.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
-                them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
+                them along; 0 sends them at once.
             drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
         """
         self.match = match
@@ -314,7 +314,7 @@ class Connections:
                 sock,
                 host,
                 loop,
-                queue=loop.soon() if self._coalesce_s is None else loop.later(self._coalesce_s),
+                coalesce_s=self._coalesce_s,
                 max_unsent_bytes=self._max_unsent_bytes,
                 on_broken=self._on_broken,
                 on_drained=self.changes.notify,
@@ -477,6 +477,7 @@ class Connection:
 
     Attributes:
         seat: whose it is. sock: the socket, not blocking, or the link. host: the address of the player.
+        coalesce_s: how long anything but a question may wait.
         on_drained: called when bytes that had to wait have been sent.
         eof: set when the player has closed its side; it is not read any more.
     """
@@ -485,11 +486,12 @@ class Connection:
     sock: socket.socket | PlayerLink
     host: str
     loop: MatchLoop
-    queue: Callable[[Waiting], None]
+    coalesce_s: float
     max_unsent_bytes: int
     on_broken: Callable[[Seat, OSError], None]
     on_drained: Callable[[], None]
     recv: Callable[[int], bytes] = field(init=False)
+    _hold: Callable[[Waiting], None] = field(init=False)
     eof: bool = False
     is_read: bool = False
     _send_some: Callable[[bytes], int] = field(init=False)
@@ -500,6 +502,7 @@ class Connection:
 
     def __post_init__(self) -> None:
         self.recv, self._send_some = self.sock.recv, self.sock.send
+        self._hold = self.loop.hold(self.coalesce_s)
 
     def start_reading(self, on_readable: Callable[[], None]) -> None:
         """Call back whenever there is something to read."""
@@ -514,8 +517,8 @@ class Connection:
             self.loop.unwatch(self.sock)
 
     def write(self, data: bytes, is_asked: bool) -> None:
-        """Send a question now; anything else soon, or with the next question when coalescing."""
-        if is_asked:
+        """Send a question now; anything else with the next question, unless that is too long in coming."""
+        if is_asked or not self.coalesce_s:
             if self._held:
                 data = self._held + data
                 self._held = b""
@@ -524,7 +527,7 @@ class Connection:
             self._held += data
             if not self._is_queued:
                 self._is_queued = True
-                self.queue(self)
+                self._hold(self)
 
     def flush(self) -> None:
         """Send what is held back, unless it has gone out with a question."""

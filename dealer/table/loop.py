@@ -4,14 +4,11 @@ A dealer spends its time waiting for one small line and sending two. Through asy
 context and a pass over the loop; here the selector itself serves the sockets of matches (`watch`) inside its `select`,
 and returns to asyncio as soon as that has anything to do: a timer, a listener, a signal, a task.
 
-The selector also finds when there is nothing else to do. Lines for players that are not to act yield to replies
-(`soon`): they are written when none has come for `MOST_WAIT_S`, at most twice that later, and mostly leave together
-with the next question, which spares the player a line and the machine two switches. Lines that are held back on
-purpose (`later`) wait longer. It never polls in vain: where no reply is ready the process sleeps, and the processor is
-the bots'.
+Lines for players that are not to act are held back (`hold`): mostly they leave with the next question, which spares the
+player a line and the machine two switches. One timer for all of them flushes the rest. The selector never polls in
+vain: where no reply is ready the process sleeps, and the processor is the bots'.
 
-Where there is no epoll (Windows, macOS), `watch` is asyncio's `add_reader` and a timer empties the outbox: the
-behaviour is the same.
+Where there is no epoll (Windows, macOS), `watch` is asyncio's `add_reader`: the behaviour is the same.
 """
 
 from __future__ import annotations
@@ -22,10 +19,8 @@ import select
 import selectors
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import Context
-from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Protocol, TypeVarTuple, Unpack
 
@@ -35,7 +30,8 @@ if TYPE_CHECKING:
 _Ts = TypeVarTuple("_Ts")
 
 HAS_EPOLL = sys.platform == "linux" and hasattr(select, "epoll")
-MOST_WAIT_S = 0.001
+_LEAST_WAIT_S = 0.005
+"""A shorter timeout makes Linux set its timer twice, which costs as much as a reply: timers go off late by as much."""
 _MOST_EVENTS = 256
 """Served before the system is asked again."""
 
@@ -47,43 +43,11 @@ class Waiting(Protocol):
         """Write them, unless they have gone out since."""
 
 
-class Outbox:
-    """Connections that hold bytes back, in the order in which they began to, each with its time.
-
-    Attributes:
-        most_s: the longest that an entry waits.
-    """
-
-    __slots__ = ("_entries", "most_s")
-
-    def __init__(self, most_s: float) -> None:
-        self.most_s = most_s
-        self._entries: deque[tuple[float, Waiting]] = deque()
-
-    def __bool__(self) -> bool:
-        return bool(self._entries)
-
-    @property
-    def due_s(self) -> float:
-        """When the first entry must be flushed, on the monotonic clock."""
-        return self._entries[0][0] + self.most_s
-
-    def add(self, waiting: Waiting) -> None:
-        """Have it flushed in time."""
-        self._entries.append((time.monotonic(), waiting))
-
-    def flush_due(self, now_s: float) -> None:
-        """Flush what has waited long enough."""
-        entries, since_s = self._entries, now_s - self.most_s
-        while entries and entries[0][0] <= since_s:
-            entries.popleft()[1].flush()
-
-
-def _flush(entries: list[Waiting]) -> None:
+def _flush(held: list[Waiting]) -> None:
     """Flush everything; what is added meanwhile, too."""
-    for waiting in entries:
+    for waiting in held:
         waiting.flush()
-    entries.clear()
+    held.clear()
 
 
 class MatchLoop(asyncio.SelectorEventLoop):
@@ -91,10 +55,8 @@ class MatchLoop(asyncio.SelectorEventLoop):
 
     def __init__(self, *, is_fast: bool = HAS_EPOLL) -> None:
         """Make a loop; with `is_fast=False` it has no fast path, as on systems without epoll."""
-        self._soon: list[Waiting] = []
-        self._later: dict[float, Outbox] = {}
-        self._fast = _FastSelector(self._soon) if is_fast else None
-        self._flush_timer: asyncio.TimerHandle | None = None
+        self._held: dict[float, list[Waiting]] = {}
+        self._fast = _FastSelector() if is_fast else None
         super().__init__(self._fast)
 
     def watch(self, sock: HasFileno, on_readable: Callable[[], None]) -> None:
@@ -111,27 +73,16 @@ class MatchLoop(asyncio.SelectorEventLoop):
         else:
             self.remove_reader(sock)
 
-    def soon(self) -> Callable[[Waiting], None]:
-        """The function that has its argument flushed as soon as no input is ready."""
-        return self._soon.append if self._fast is not None else self._add_soon
+    def hold(self, delay_s: float) -> Callable[[Waiting], None]:
+        """The function that has its argument flushed within a delay, with all others of that delay."""
+        held = self._held.setdefault(delay_s, [])
 
-    def later(self, delay_s: float) -> Callable[[Waiting], None]:
-        """The function that has its argument flushed after a delay."""
-        outbox = self._later.get(delay_s)
-        if outbox is None:
-            outbox = self._later[delay_s] = Outbox(delay_s)
-            if self._fast is not None:
-                self._fast.later.append(outbox)
-        return outbox.add if self._fast is not None else partial(self._add_later, outbox)
+        def add(waiting: Waiting) -> None:
+            if not held:
+                self.call_later(delay_s, _flush, held)
+            held.append(waiting)
 
-    def _add_soon(self, waiting: Waiting) -> None:
-        self._soon.append(waiting)
-        self.call_soon(_flush, self._soon)
-
-    def _add_later(self, outbox: Outbox, waiting: Waiting) -> None:
-        outbox.add(waiting)
-        if self._flush_timer is None:
-            self._flush_timer = self.call_later(outbox.most_s, self._flush_later)
+        return add
 
     def call_soon(
         self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
@@ -148,14 +99,6 @@ class MatchLoop(asyncio.SelectorEventLoop):
         if self._fast is not None:
             self._fast.is_asyncio_due = True
         return super().call_at(when, callback, *args, context=context)
-
-    def _flush_later(self) -> None:
-        self._flush_timer = None
-        for outbox in self._later.values():
-            outbox.flush_due(time.monotonic())
-        due_s = min((outbox.due_s for outbox in self._later.values() if outbox), default=None)
-        if due_s is not None:
-            self._flush_timer = self.call_later(max(0.0, due_s - time.monotonic()), self._flush_later)
 
 
 class Changes:
@@ -224,13 +167,11 @@ class _FastSelector(selectors.BaseSelector):
     One epoll watches the sockets and, as one more file, the epoll of asyncio's own selector.
     """
 
-    def __init__(self, soon: list[Waiting]) -> None:
+    def __init__(self) -> None:
         self._inner = selectors.EpollSelector()
         self._epoll = select.epoll()
         self._epoll.register(self._inner.fileno(), select.EPOLLIN)
         self._watched: dict[int, Callable[[], None]] = {}
-        self._soon = soon
-        self.later: list[Outbox] = []
         self.is_asyncio_due = False
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
@@ -268,35 +209,23 @@ class _FastSelector(selectors.BaseSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Serve watched sockets until asyncio has something to do or its timeout has passed."""
-        watched, soon, later = self._watched, self._soon, self.later
-        if not (watched or soon or any(later)):
+        watched = self._watched
+        if not watched:
             return self._inner.select(timeout)
         # What was scheduled before this call is in the timeout.
         self.is_asyncio_due = False
         clock, poll, inner_fd = time.monotonic, self._epoll.poll, self._inner.fileno()
         now_s = clock()
-        wake_s = inf if timeout is None else now_s + max(0.0, timeout)
-        flush_s = inf
+        wake_s = inf if timeout is None else now_s + timeout
         while True:
-            until_s = min([wake_s, *(outbox.due_s for outbox in later if outbox)]) if later else wake_s
-            if soon:
-                if flush_s == inf:
-                    flush_s = now_s + MOST_WAIT_S
-                until_s = min(until_s, flush_s)
-            events = poll(-1 if until_s == inf else max(0.0, until_s - now_s), _MOST_EVENTS)
-            if flush_s <= now_s or not events:
-                _flush(soon)
-                flush_s = inf
+            wait_s = 0 if now_s >= wake_s else -1 if wake_s == inf else max(_LEAST_WAIT_S, wake_s - now_s)
             is_asyncio_ready = False
-            for fd, _ in events:
+            for fd, _ in poll(wait_s, _MOST_EVENTS):
                 on_readable = watched.get(fd)
                 if on_readable is not None:
                     on_readable()
                 elif fd == inner_fd:
                     is_asyncio_ready = True
             now_s = clock()
-            for outbox in later:
-                outbox.flush_due(now_s)
             if is_asyncio_ready or self.is_asyncio_due or now_s >= wake_s or not watched:
-                _flush(soon)
                 return self._inner.select(0) if is_asyncio_ready else []

@@ -38,6 +38,7 @@ def test_start_up_times(rows_of: Any) -> None:
     ("words", "sentence"),
     [
         ("evaluator --repeats 0", "evaluator: at least one repeat is needed, not 0"),
+        ("match --rounds 0", "match: at least one round of one match of more than 100 hands is needed"),
         ("server --game limit3", "server: --game limit3: a game of two players is measured, not one of 3"),
         ("server --bots 7", "server: --bots 7: two bots play a match, so their number must be even"),
     ],
@@ -100,6 +101,18 @@ def test_chances_are_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch) -> 
         assert ours["rate_median"] > 0
         assert theirs["who"].startswith("eval7")
         assert theirs["note"] == "not installed" or theirs["ratio"] > 0
+
+
+@pytest.mark.slow  # 12 programs start
+def test_whole_matches(rows_of: Any) -> None:
+    rows = rows_of("match", "--rounds", "1", "--hands", "101", "--games", "kuhn", "--waits", "2", "--play", "kuhn")
+    assert [row["group"].partition(",")[0] for row in rows] == [
+        *("dealer", "Python players") * 2,
+        *("arena play",) * 2,
+        "line to a player that is not to act",
+    ]
+    assert {row["who"] for row in rows} == {"this checkout"}
+    assert all(row["rate_median"] > 0 for row in rows if row["unit"] == "ms")
 
 
 @pytest.mark.slow

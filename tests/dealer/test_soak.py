@@ -142,7 +142,7 @@ class Case:
         self.match = Match(plan.setup, [LogWriter(LineFile(self.log_path), plan.setup.names), self.seen])
 
     async def play(self) -> None:
-        connections = Connections(self.match, coalesce_s=0.001 if self.plan.salt % 3 == 0 else None)
+        connections = Connections(self.match, coalesce_s=0.001 if self.plan.salt % 3 == 0 else 0.0)
         ports = connections.listen()
         running = asyncio.create_task(connections.run())
         speakers = self.plan.speakers()

@@ -34,7 +34,7 @@ def test_defaults_are_those_of_the_reference() -> None:
     assert options.limits == TimeLimits(600_000_000, 600_000_000, 7_000_000, None)
     assert options.ports == ()
     assert not options.fixed_seats
-    assert (options.host, options.coalesce_s, options.help) == (LOOPBACK, None, False)
+    assert (options.host, options.coalesce_s, options.help) == (LOOPBACK, 0.01, False)
 
 
 @pytest.mark.parametrize("at", range(len(POSITIONALS) + 1))

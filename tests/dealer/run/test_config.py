@@ -83,7 +83,7 @@ def test_what_is_wrong_is_told_in_a_sentence(data: dict[str, Any], words: str) -
         seating=st.sampled_from([None, "single", "rotations", "permutations"]),
         stop=st.sampled_from([None, "500", "ci=20", "better:0,30"]),
         t_response_s=st.floats(0.001, 1e9),
-        coalesce_ms=st.none() | st.floats(0, 1000),
+        coalesce_ms=st.floats(0, 1000),
         in_process=st.booleans(),
     )
 )

@@ -233,7 +233,7 @@ def test_a_match_with_users_bots_holds_lines_that_nobody_waits_for(tmp_path: Pat
         players: run_config(settings, settings.games[0], players, SINGLE, user="a", seed=7).coalesce_ms
         for players in (("A", "A"), ("A", OWN_SEAT), ("A", "joined"), ("joined", "another"))
     }
-    assert held == {("A", "A"): None, ("A", OWN_SEAT): None, ("A", "joined"): 250.0, ("joined", "another"): 250.0}
+    assert held == {("A", "A"): 10.0, ("A", OWN_SEAT): 10.0, ("A", "joined"): 250.0, ("joined", "another"): 250.0}
 
 
 def test_every_setting_of_the_example_is_read(tmp_path: Path) -> None:

@@ -64,8 +64,8 @@ def test_a_match_over_sockets_is_the_match_without(name: str) -> None:
 def test_coalescing_changes_no_byte_of_any_seat(name: str) -> None:
     setup = setup_of(game(name), 20)
     players = [drawn_by_state(seat) for seat in range(setup.game.num_players)]
-    _, at_once = run_async(_play(setup, players))
-    for coalesce_s in (0.0, 0.001, 1.0):
+    _, at_once = run_async(_play(setup, players, coalesce_s=0.0))
+    for coalesce_s in (0.001, 1.0):
         playing, held = run_async(_play(setup, players, coalesce_s=coalesce_s))
         assert held == at_once
         assert playing.match.phase is Phase.FINISHED

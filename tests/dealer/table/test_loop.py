@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
 
 import pytest
 
 from dealer.match import Phase
-from dealer.table.loop import HAS_EPOLL, Changes, MatchLoop, Outbox
+from dealer.table.loop import HAS_EPOLL, Changes, MatchLoop
 from tests.dealer.helpers import Playing, drawn_by_state, game, reference_log, setup_of
 
 WAYS = [pytest.param(True, marks=pytest.mark.skipif(not HAS_EPOLL, reason="no epoll here")), False]
 
 
 @pytest.mark.parametrize("is_fast", WAYS)
-@pytest.mark.parametrize("coalesce_s", [None, 0.0, 0.002, 1.0])
-def test_a_match_is_the_same_in_either_loop(*, is_fast: bool, coalesce_s: float | None) -> None:
+@pytest.mark.parametrize("coalesce_s", [0.0, 0.002, 1.0])
+def test_a_match_is_the_same_in_either_loop(*, is_fast: bool, coalesce_s: float) -> None:
     setup = setup_of(game("leduc"), 30)
     players = [drawn_by_state(1), drawn_by_state(2)]
 
@@ -64,41 +63,38 @@ def test_timers_and_tasks_go_on_while_sockets_are_watched(*, is_fast: bool) -> N
 
 
 class _Held:
-    def __init__(self) -> None:
-        self.flushed = 0
+    def __init__(self, name: str, flushed: list[str]) -> None:
+        self._name = name
+        self._flushed = flushed
 
     def flush(self) -> None:
-        self.flushed += 1
+        self._flushed.append(self._name)
 
 
 @pytest.mark.parametrize("is_fast", WAYS)
-def test_who_waits_is_flushed(*, is_fast: bool) -> None:
+def test_held_connections_are_flushed_once_and_in_time(*, is_fast: bool) -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, MatchLoop)
-        soon, later, last = _Held(), _Held(), _Held()
-        loop.soon()(soon)
-        loop.later(0.005)(later)
-        loop.later(0.02)(last)
-        while not (soon.flushed and later.flushed and last.flushed):
-            await asyncio.sleep(0.005)
-        assert (soon.flushed, later.flushed, last.flushed) == (1, 1, 1)
+        flushed: list[str] = []
+        near, far = socket.socketpair()
+        with near, far:
+            loop.watch(near, lambda: None)
+            loop.hold(0.01)(_Held("first", flushed))
+            loop.hold(0.02)(_Held("last", flushed))
+            loop.hold(0.01)(_Held("second", flushed))
+            assert flushed == []
+            while len(flushed) < 3:
+                await asyncio.sleep(0.005)
+            assert flushed == ["first", "second", "last"]
+            loop.hold(0.01)(_Held("again", flushed))
+            while len(flushed) < 4:
+                await asyncio.sleep(0.005)
+            assert flushed[3:] == ["again"]
+            loop.unwatch(near)
 
     with asyncio.Runner(loop_factory=lambda: MatchLoop(is_fast=is_fast)) as runner:
         runner.run(asyncio.wait_for(main(), 60))
-
-
-def test_an_outbox_flushes_in_order_and_only_what_is_due() -> None:
-    outbox = Outbox(most_s=100.0)
-    first, second = _Held(), _Held()
-    outbox.add(first)
-    outbox.add(second)
-    outbox.flush_due(time.monotonic())
-    assert bool(outbox)
-    assert first.flushed == 0
-    outbox.flush_due(time.monotonic() + 101)
-    assert not outbox
-    assert (first.flushed, second.flushed) == (1, 1)
 
 
 # ---- waiting for something to be true

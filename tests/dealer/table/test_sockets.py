@@ -173,9 +173,9 @@ def test_a_table_that_never_ran_can_be_closed_twice() -> None:
 
 
 @needs_proc
-@pytest.mark.parametrize("coalesce_s", [None, 0.05])
+@pytest.mark.parametrize("coalesce_s", [0.0, 0.05])
 @pytest.mark.parametrize("hands", [0, 1, 5])
-def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: float | None) -> None:
+def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: float) -> None:
     async def main() -> None:
         playing = Playing(setup_of(KUHN, 1 << 30), coalesce_s=coalesce_s).start()
         clients = await playing.clients()
