@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+
+_NO_LETTERS = re.compile("[\ud800-\udc7f\udd00-\udfff\ufffe\uffff]")
+"""Halves of pairs that are no bytes, either, and the two numbers that stand for nothing."""
 
 
 def count_of(number: int, word: str) -> str:
@@ -34,16 +38,28 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def shown(text: str) -> str:
-    """The text for people: as `clean`, with U+FFFD also in place of control characters and of marks that turn text."""
+def shown(text: str, kept: str = "") -> str:
+    """The text for people: as `clean`, with U+FFFD also in place of what XML cannot hold and of marks that turn text.
+
+    Control characters are replaced too, unless they are `kept`.
+    """
     if text.isprintable():
         return text
-    return "".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cf") else letter for letter in clean(text))
+    letters = clean(_NO_LETTERS.sub("\ufffd", text))
+    return "".join(
+        "\ufffd" if unicodedata.category(letter) in ("Cc", "Cf") and letter not in kept else letter
+        for letter in letters
+    )
 
 
 def escaped(text: str, kept: str = "", *, most: int | None = None) -> str:
     """At most so many characters in a line of a terminal: as Python writes what cannot be printed and is not `kept`."""
     return "".join([char if char.isprintable() or char in kept else ascii(char)[1:-1] for char in text[:most]])
+
+
+def escaped_bytes(data: bytes) -> str:
+    """Bytes in a line of a terminal, no two alike: as Python writes what is not printable ASCII, and backslashes."""
+    return data.decode("latin-1").encode("unicode_escape").decode()
 
 
 def printable(text: str, most: int | None = None) -> str:

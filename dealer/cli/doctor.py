@@ -19,6 +19,7 @@ from dealer.doctor.situations import SITUATIONS, DoctorSettings, Situation
 from dealer.match.events import LineReceived, LineSent
 from dealer.table.loop import new_event_loop
 from dealer.table.players import PlayerKind, parse_player
+from engine.text import escaped_bytes
 from protocol import find_game
 
 _MOST_SHOWN = 2000
@@ -84,14 +85,12 @@ def doctor(
 def _show(
     terminal: Terminal, line: LiveLine, event: Situation | LineSent | LineReceived | str, *, is_verbose: bool
 ) -> None:
-    from dealer.doctor.findings import printable
-
     match event:
         case Situation(name, what):
             line(f"{name}: {what}")
         case str(note):
             terminal.note(note)
         case LineSent(line=data) | LineReceived(line=data) if is_verbose:
-            text = printable(data[:_MOST_SHOWN]).removesuffix(r"\r\n")
+            text = escaped_bytes(data[:_MOST_SHOWN]).removesuffix(r"\r\n")
             more = "..." if len(data) > _MOST_SHOWN else ""
             terminal.trace(f"{'dealer' if isinstance(event, LineSent) else 'bot   '}  {text}{more}")

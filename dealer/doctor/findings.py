@@ -17,7 +17,7 @@ from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import HANDSHAKE, DoctorSettings, Situation
 from dealer.reports.gate_report import junit_case, junit_suite, junit_text
 from engine import Action, ActionKind, Game
-from engine.text import count_of
+from engine.text import count_of, escaped_bytes
 from logs.document import (
     CODE,
     NAME,
@@ -279,7 +279,7 @@ def _particulars(finding: Finding) -> Particulars:
         names += f" and {more} more"
     times = "once" if finding.count == 1 else f"{finding.count} times"
     line = finding.line.encode("latin-1")
-    marked = Marked(printable(line), len(printable(line[: finding.byte - 1])), f"byte {finding.byte}")
+    marked = Marked(escaped_bytes(line), len(escaped_bytes(line[: finding.byte - 1])), f"byte {finding.byte}")
     facts = [
         Fact("dealer sent", finding.state, CODE),
         Fact("bot sent", marked if line else "", CODE),
@@ -297,7 +297,3 @@ def situations_document(situations: Sequence[Situation]) -> Document:
     columns = ("situation", Column("description", TEXT), Column("own connection", NAME, rank=1))
     rows = ((one.name, one.what, "yes" if one.needs_connection else "") for one in situations)
     return Document("Situations", sections=(Section("", (Table.of("", columns, rows),)),))
-
-
-def printable(data: bytes) -> str:
-    return "".join([chr(byte).encode("unicode_escape").decode() if byte else r"\0" for byte in data])

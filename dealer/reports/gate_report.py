@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dealer.match.faults import FaultKind
 from dealer.reports.result_documents import contest_title
 from dealer.run.results import AnyResult, ContestResult, won_fields
+from engine.text import shown
 from logs.document import Document
 
 if TYPE_CHECKING:
@@ -80,16 +81,20 @@ def junit_report(result: AnyResult, gate: Sequence[TestCase] = ()) -> str:
     return junit_text([*suites, *([junit_suite("gate", gate)] if gate else [])])
 
 
+def _text(text: str) -> str:
+    return shown(text, "\t\n")
+
+
 def junit_case(name: str, problem: str = "", skipped: str = "") -> TestCase:
     """A test case: what is wrong, if anything is, or why it was not tested or cannot be decided yet."""
     from junitparser import Failure, Skipped, TestCase
 
-    case = TestCase(_printable(name))
+    case = TestCase(_text(name))
     if problem:
-        case.result = [Failure(_printable(problem).splitlines()[0])]
-        case.result[0].text = _printable(problem)
+        case.result = [Failure(_text(problem).splitlines()[0])]
+        case.result[0].text = _text(problem)
     elif skipped:
-        case.result = [Skipped(_printable(skipped))]
+        case.result = [Skipped(_text(skipped))]
     return case
 
 
@@ -97,9 +102,9 @@ def junit_suite(name: str, cases: Sequence[TestCase], output: str = "", seconds:
     """Cases under a name; `output` is what else there is to say, which the first of them has, with the seconds."""
     from junitparser import TestSuite
 
-    suite = TestSuite(_printable(name))
+    suite = TestSuite(_text(name))
     if output and cases:
-        cases[0].system_out = _printable(output)
+        cases[0].system_out = _text(output)
     if seconds and cases:
         cases[0].time = round(seconds, 3)  # the times of suites are the sums of those of their cases
     for case in cases:
@@ -127,8 +132,3 @@ def _cases(contest: ContestResult) -> Iterator[TestCase]:
         yield junit_case(
             f"{player.name} took part to the end", f"{problem}; first: {player.first_fault}" if problem else ""
         )
-
-
-def _printable(text: str) -> str:
-    """The text without the characters that XML cannot hold."""
-    return "".join([char if char in "\t\n" or (char.isprintable() and char < "\ufffe") else "\ufffd" for char in text])

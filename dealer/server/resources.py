@@ -105,12 +105,13 @@ class Disk:
             self._again.cancel()
 
 
-def removed_on(folder: Path) -> str | None:
-    """The date at which the logs of a run were removed, as in 2026-11-23; None if they were not."""
+def removal_sentence(folder: Path) -> str | None:
+    """When the logs of a run were removed, in a sentence; None if they were not."""
     try:
-        return (folder / _REMOVED_NAME).read_text("ascii").strip()
+        date = (folder / _REMOVED_NAME).read_text("ascii").strip()
     except (OSError, ValueError):
         return None
+    return f"The logs of this run were removed on {date}; its results are kept."
 
 
 async def remove_old_logs(folder: Path, store: Store, keep_days: float) -> None:
@@ -135,7 +136,7 @@ async def remove_old_logs(folder: Path, store: Store, keep_days: float) -> None:
 
 def _remove(run: Path) -> int | None:
     """Remove everything but the result from the folder of a run; how many bytes, None if nothing was to be done."""
-    if not run.is_dir() or removed_on(run) is not None:
+    if not run.is_dir() or removal_sentence(run) is not None:
         return None
     size = 0
     try:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text import ago, clean
+from engine.text import ago, clean, escaped_bytes, shown
 
 
 @pytest.mark.parametrize(
@@ -10,6 +10,17 @@ from engine.text import ago, clean
 )
 def test_bytes_that_are_no_text_are_replaced(text: str, cleaned: str) -> None:
     assert clean(text) == cleaned
+
+
+def test_what_xml_cannot_hold_is_replaced_unless_kept() -> None:
+    text = "Zoë\t\x00\n\x1b\u202e\ufffe\uffff\udcff\ud800\U0001f0a1"
+    assert shown(text) == "Zoë\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\U0001f0a1"
+    assert shown(text, "\t\n") == "Zoë\t\ufffd\n\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\U0001f0a1"
+
+
+def test_bytes_that_cannot_be_printed_are_written_out() -> None:
+    assert escaped_bytes(b"a\0\t\r\n\x1b\xff\\") == r"a\x00\t\r\n\x1b\xff" + "\\\\"
+    assert len({escaped_bytes(bytes([byte])) for byte in range(256)}) == 256
 
 
 @pytest.mark.parametrize(

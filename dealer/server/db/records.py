@@ -30,6 +30,7 @@ from dealer.run.run_settings import Seating
 from dealer.server.accounts import User
 from dealer.server.db.store import Store
 from engine import DealKey, Seed
+from engine.text import escaped_bytes
 from logs.estimation import Estimate
 from protocol.joining import ContestTerms
 
@@ -102,11 +103,6 @@ def _at(name: str) -> Any:
     return computed_field(description=f"{name} as ISO 8601")(property(at))
 
 
-def _printable(line: bytes) -> str:
-    text = line.decode("ascii", "backslashreplace")
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
-
-
 def _name_of(user: User | None) -> str | None:
     return None if user is None else user.name
 
@@ -126,7 +122,7 @@ _Seed: TypeAlias = Annotated[
     PlainSerializer(_shown),
     WithJsonSchema({"title": "Seed", "anyOf": [{"type": "integer"}, _TEXT, _NOTHING]}),
 ]
-_Line: TypeAlias = Annotated[bytes, PlainSerializer(_printable, return_type=str)]
+_Line: TypeAlias = Annotated[bytes, PlainSerializer(escaped_bytes, return_type=str)]
 
 
 class Bot(Model):
@@ -284,7 +280,7 @@ class Fault(Model):
     kind: str
     # -1 before the first hand.
     hand_number: int
-    line: _Line = Field(description="as it was received; what is not printable as \\x..")
+    line: _Line = Field(description="as it was received; what is not printable as Python writes it: \\x.., \\r")
     remedy: str
 
 

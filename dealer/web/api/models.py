@@ -18,14 +18,14 @@ from dealer.server.db.counted_scores import Pair, Rating
 from dealer.server.db.records import Bot, Fault, Job, JobRequest, Match, Model, Run
 
 
-def _printable(text: str) -> str:
+def _check_letters(text: str) -> str:
     if not text.isprintable():
         raise ValueError("a word has letters that can be printed")
     return text
 
 
-_Tag: TypeAlias = Annotated[str, Field(max_length=200, pattern=r"^\S*$"), AfterValidator(_printable)]
-_Word: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$"), AfterValidator(_printable)]
+_Tag: TypeAlias = Annotated[str, Field(max_length=200, pattern=r"^\S*$"), AfterValidator(_check_letters)]
+_Word: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$"), AfterValidator(_check_letters)]
 
 
 Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]

@@ -33,7 +33,7 @@ from dealer.server.accounts import Token, User
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
 from dealer.server.queue.feed import Feed, FeedEvent
-from dealer.server.resources import removed_on
+from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Anyone, Parts, Player, Reader, answers, new_router
@@ -251,8 +251,8 @@ def _log_of(parts: ServerParts, caller: Token, run: int, match: int) -> Path:
     if match >= len(found):
         raise WebError(404, f"Run {run} has {len(found)} matches with hands, counted from 0.")
     path = parts.folder / row.folder / found[match].log
-    if date := removed_on(path.parent):
-        raise WebError(410, f"The logs of this run were removed on {date}; its results are kept.")
+    if removed := removal_sentence(path.parent):
+        raise WebError(410, removed)
     if not path.is_file():
         raise WebError(410, "The files of this run have been removed.")
     return path

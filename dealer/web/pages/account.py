@@ -36,7 +36,7 @@ from dealer.server.db import records
 from dealer.server.db.counted_scores import standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
 from dealer.server.queue.fair_queue import Forecast
-from dealer.server.resources import removed_on
+from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
 from dealer.web.pages.shown_runs import run_path
@@ -288,8 +288,8 @@ class _Account:
         return self.site.document(request, document, crumbs=_CRUMBS)
 
     def _files_parts(self, run: Run, seen: Access) -> tuple[Part, ...]:
-        if date := removed_on(self.server.folder / run.folder):
-            return (f"The logs of this run were removed on {date}; its results are kept.",)
+        if removed := removal_sentence(self.server.folder / run.folder):
+            return (removed,)
         matches = records.matches(self.server.store, run.id)
         if not matches:
             return ("There are none before the run has ended.",)

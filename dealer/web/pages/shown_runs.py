@@ -26,7 +26,7 @@ from dealer.run.tournament_run import Progress
 from dealer.server.access import Access, access_to
 from dealer.server.db import records
 from dealer.server.db.records import Job, Run, RunState
-from dealer.server.resources import removed_on
+from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.watching import LiveMatches, WatchedRun
 from dealer.web.security import whole_number
@@ -314,8 +314,8 @@ class ServerLibrary:
         access = access_to(store, row, job, visitor.person)
         path = self._parts.folder / row.folder
         reason = f"The run {_ENDED[row.state]}: {row.reason}" if row.state in _ENDED else ""
-        if date := removed_on(path):
-            raise WebError(410, f"The logs of this run were removed on {date}; its results are kept.")
+        if removed := removal_sentence(path):
+            raise WebError(410, removed)
         if not path.is_dir():
             raise WebError(404, access.words(reason) or "The files of this run have been removed.")
         with self._lock:

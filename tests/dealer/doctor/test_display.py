@@ -13,7 +13,6 @@ from dealer.doctor.findings import (
     SCHEMA_VERSION,
     DoctorReport,
     doctor_document,
-    printable,
     situations_document,
 )
 from dealer.doctor.judge import Kind, Severity
@@ -43,10 +42,6 @@ def findings(report: DoctorReport, width: int = WIDTH) -> list[str]:
 def report_on(name: str) -> DoctorReport:
     fault = FAULTS[name]
     return examine(fault.make, game(fault.game)).report(bot=name, game=fault.game)
-
-
-def test_bytes_that_cannot_be_printed_are_written_out() -> None:
-    assert printable(b"a\0\t\r\n\x1b\xff\\") == r"a\0\t\r\n\x1b\xff" + "\\\\"
 
 
 @pytest.mark.parametrize("name", FAULTS)
