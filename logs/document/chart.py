@@ -20,8 +20,6 @@ _WIDTH: Final = 480
 _HEIGHT: Final = 260
 _RIGHT, _TOP, _BOTTOM = 14, 14, 46
 _BAR_HEIGHT: Final = 24
-_INTERVAL_WIDTH: Final = 160
-_INTERVAL_HEIGHT: Final = 16
 _LETTER: Final = 7.2
 """Width of a letter of the labels, at most."""
 _MOST_POINTS: Final = 300
@@ -172,27 +170,36 @@ def _whisker(one: Estimate, x: _Scale, middle: float) -> str:
     return f'<line class="whisker" x1="{x(one.low):.1f}" x2="{x(one.high):.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
 
 
-def interval_svgs(values: Sequence[object]) -> list[str]:
-    """Estimates as points with whiskers, an ``<svg>`` element each, on one scale with a line at zero.
+def interval_svgs(values: Sequence[object], axis: Axis) -> tuple[str, list[str]]:
+    """Estimates as points with whiskers, an ``<svg>`` element each, as wide as their place; and the axis above them.
 
-    The elements of other values are empty. A whisker that is longer than the means are apart is cut off, so that it
-    does not squeeze all others.
+    All are on one scale, with a line at zero. The elements of other values are empty. A whisker that is longer than the
+    means are apart is cut off, so that it does not squeeze all others.
     """
     known = [one for one in values if isinstance(one, Estimate)]
     means = [0.0, *(one.mean for one in known)]
     spread = max(means) - min(means) or 1.0
     ends = [one.mean + sign * min(one.half_width or 0.0, spread) for one in known for sign in (-1, 1)]
-    x = _Scale([0.0, *ends], Axis(""), 0, _INTERVAL_WIDTH, 0.04)
-    found, middle = [], _INTERVAL_HEIGHT / 2
+    x = _Scale([0.0, *ends], axis, 0, 100, 0.04)
+    lines = [
+        f'<line class="{"grid" if at else "zero"}" x1="{x(at):.2f}%" x2="{x(at):.2f}%" y2="100%"/>' for at in x.ticks
+    ]
+    names = [f'<text x="{x(at):.2f}%" y="75%" text-anchor="middle">{at:,.6g}</text>' for at in x.ticks]
+    found = []
     for one in values:
-        parts = []
+        parts = list(lines)
         if isinstance(one, Estimate):
-            parts.append(f'<line class="zero" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="0" y2="{_INTERVAL_HEIGHT}"/>')
-            parts.append(_whisker(one, x, middle))
-            parts.append(f'<circle class="dot" cx="{x(one.mean):.1f}" cy="{middle:.1f}" r="3"/>')
-        size = f"0 0 {_INTERVAL_WIDTH} {_INTERVAL_HEIGHT}"
-        found.append(f'<svg class="interval" aria-hidden="true" viewBox="{size}">{"".join(parts)}</svg>')
-    return found
+            if one.low is not None and one.high is not None:
+                parts.append(
+                    f'<line class="whisker" x1="{x(one.low):.2f}%" x2="{x(one.high):.2f}%" y1="50%" y2="50%"/>'
+                )
+            parts.append(f'<circle class="dot" cx="{x(one.mean):.2f}%" cy="50%" r="4"/>')
+        found.append(_interval(parts))
+    return _interval(names), found
+
+
+def _interval(parts: Sequence[str]) -> str:
+    return f'<svg class="interval" aria-hidden="true">{"".join(parts)}</svg>'
 
 
 def _square(grid: HandGrid) -> str:

@@ -20,8 +20,10 @@ from logs.document.values import (
     CODE,
     NAME,
     TEXT,
+    Axis,
     Bars,
     Chart,
+    Column,
     Document,
     HandGrid,
     Link,
@@ -87,30 +89,52 @@ def _environment() -> Environment:
 
 
 def _rows(table: Table) -> Iterator[Markup]:
-    """The cells of each row; the first column of words names the row."""
+    """The cells of the head, then of each row; the first column of words names the row.
+
+    The intervals of a column that is drawn have a column of their own.
+    """
     first = int(table.is_grouped)
     columns = list(enumerate(table.columns))[first:]
     head = next((at for at, column in columns if column.is_words), first)
-    bars = {
-        at: interval_svgs([plain_value(row[at]) for row in table.rows]) for at, column in columns if column.is_drawn
+    plots = {
+        at: interval_svgs([plain_value(row[at]) for row in table.rows], Axis(column.title, column.unit))
+        for at, column in columns
+        if column.is_drawn
     }
+    cells = []
+    for at, column in columns:
+        cells.append(_head(column))
+        if at in plots:
+            cells.append(f'<td class="drawn">{plots[at][0]}</td>')
+    yield Markup("".join(cells))
     for number, row in enumerate(table.rows):
         cells = []
         for at, column in columns:
             value, spec = row[at], table.format_of(number, column)
-            drawn = _cell(value, spec)
-            if at in bars:
-                drawn += bars[at][number]
+            drawn = _cell(value, spec, is_brief=column.is_brief)
             if at == head:
                 title = f' title="{escape(table.meanings[number])}"' if table.meanings else ""
                 cells.append(f'<th scope="row" class="words"{title}>{drawn}</th>')
             else:
-                kind = f"{_kind(value, spec)} rank{column.rank}" if column.rank else _kind(value, spec)
-                cells.append(f'<td class="{kind.strip()}">{drawn}</td>')
+                cells.append(f"<td{_classes(_kind(value, spec), column)}>{drawn}</td>")
+            if at in plots:
+                cells.append(f'<td class="drawn">{plots[at][1][number]}</td>')
         yield Markup("".join(cells))
 
 
-def _cell(value: Value, spec: str) -> str:
+def _head(column: Column) -> str:
+    if not column.heading:
+        return f"<td{_classes('', column)}></td>"
+    title = f' title="{escape(column.meaning)}"' if column.meaning else ""
+    return f'<th scope="col"{_classes("words" if column.is_words else "", column)}{title}>{escape(column.heading)}</th>'
+
+
+def _classes(kind: str, column: Column) -> str:
+    words = f"{kind} rank{column.rank}".strip() if column.rank else kind
+    return f' class="{words}"' if words else ""
+
+
+def _cell(value: Value, spec: str, *, is_brief: bool = False) -> str:
     """A value with its address; several values with the colour of each."""
     if isinstance(value, tuple):
         return ", ".join(f'<span class="{_kind(one, spec)}">{_cell(one, spec)}</span>' for one in value)
@@ -127,10 +151,13 @@ def _cell(value: Value, spec: str) -> str:
         drawn = escape(text[: value.at]) + Markup(mark) + escape(text[value.at + 1 :])
     if spec == CODE and text:
         drawn = f"<code>{drawn}</code>"
+    hint = ""
+    if is_brief and isinstance(plain, Estimate):
+        hint, drawn = f' title="{drawn}"', text_of(plain.mean, spec)
     if not isinstance(value, Link):
-        return drawn
+        return f"<span{hint}>{drawn}</span>" if hint else drawn
     label = f' aria-label="{escape(value.label)}"' if value.label else ""
-    return f'<a href="{escape(value.path)}"{label}>{drawn}</a>'
+    return f'<a href="{escape(value.path)}"{label}{hint}>{drawn}</a>'
 
 
 def _kind(value: Value, spec: str) -> str:

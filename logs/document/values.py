@@ -91,6 +91,7 @@ class Column:
         rank: how dispensable it is: where there is too little room, the columns of the highest rank are left out, all
             of them; those of rank 0 only if shorter texts do not help, from the right.
         is_drawn: whether pages draw the interval of each figure beside it, all on one scale.
+        is_brief: whether pages show of each figure only the mean, the interval as a hint: one of many columns.
     """
 
     title: str
@@ -99,6 +100,7 @@ class Column:
     meaning: str = ""
     rank: int = 0
     is_drawn: bool = False
+    is_brief: bool = False
 
     @property
     def heading(self) -> str:

@@ -38,6 +38,8 @@ from logs.estimation import Rate
 _RUNS_OF_A_PAGE: Final = 100
 _TABLES_OF_A_PAGE: Final = 50
 _RUNS_OF_A_BOT: Final = 20
+_MOST_FULL_CELLS: Final = 10
+"""In a row of a crosstable: more leave no room for the intervals."""
 _BEST: Final = 5
 _RUNS_OF_THE_FRONT: Final = 8
 _TABLES_OF_THE_FRONT: Final = 2
@@ -73,7 +75,7 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
         found = game_of(server, request.path_params["game"])
         document = await run_in_threadpool(_standings, server, found)
         games = [Link(one.shown, _path("standings", one)) for one in server.settings.games]
-        return site.document(request, document, tabs=games, is_broad=True)
+        return site.document(request, document, tabs=games, is_broad=True, here=_path("standings", found))
 
     async def bot(request: Request) -> Response:
         found = game_of(server, request.path_params["game"])
@@ -206,7 +208,8 @@ def _standings(server: ServerParts, game: ServerGame) -> Document:
         facts.insert(0, Fact("tables", Link(counted_scores.count_tables(server.store, game), _path("tables", game))))
     met = _against(server, game, names) if is_for_two else _in_company(server, game, names)
     rows = [(name, *(met.get((version, other), "") for other in names)) for version, name in names.items()]
-    columns = (Column("bot"), *(Column(name, "+,.0f") for name in names.values()))
+    is_brief = len(names) > _MOST_FULL_CELLS
+    columns = (Column("bot"), *(Column(name, "+,.0f", is_brief=is_brief) for name in names.values()))
     note = crosstable_note(is_for_two)
     sections = (
         Section("Ratings", (replace(_ratings(game, ratings), note=_RATING_NOTE),)),

@@ -96,13 +96,14 @@ def test_equal_values_and_a_single_point_are_drawn() -> None:
 
 
 def test_intervals_are_on_one_scale_and_a_long_one_does_not_squeeze_the_others() -> None:
-    drawn = interval_svgs([Estimate(100.0, 10.0), Estimate(-100.0, 10_000.0), Estimate(0.0), None])
-    at = [float(_of_class(one, "dot")[0].get("cx", "")) for one in drawn[:3]]
+    axis, drawn = interval_svgs([Estimate(100.0, 10.0), Estimate(-100.0, 10_000.0), Estimate(0.0), None], CHIPS)
+    at = [float(_of_class(one, "dot")[0].get("cx", "").rstrip("%")) for one in drawn[:3]]
     (zero,) = {_of_class(one, "zero")[0].get("x1") for one in drawn[:3]}
-    assert at[1] < at[2] == float(zero or "") < at[0]
+    assert at[1] < at[2] == float((zero or "").rstrip("%")) < at[0]
+    assert [text.text for text in _parsed(axis).iter("text")] == ["-300", "-200", "-100", "0", "100"]
     assert at[0] - at[1] > 25
     assert [len(_of_class(one, "whisker")) for one in drawn] == [1, 1, 0, 0]
-    assert interval_svgs([]) == []
+    assert interval_svgs([], CHIPS)[1] == []
 
 
 @pytest.mark.parametrize("most", [5, 20_000, 3_000_000])

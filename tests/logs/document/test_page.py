@@ -96,13 +96,21 @@ def test_the_first_words_of_a_row_are_its_head() -> None:
         "T", (Column("place", ","), Column("bot"), Column("won", "+,.0f", is_drawn=True)), [(1, "a", Estimate(5))]
     )
     page = _page(table)
-    assert '<tr><td class="">1</td><th scope="row" class="words">a</th><td class="even">+5<svg' in page
-    assert page.count('class="interval"') == 1
+    assert '<tr><td>1</td><th scope="row" class="words">a</th><td class="even">+5</td><td class="drawn"><svg' in page
+    assert page.count('class="interval"') == 2
 
 
 def test_several_values_in_a_cell_have_their_own_colours_and_addresses() -> None:
     table = Table.of("T", ("bot", Column("runs", "+,.0f")), [("a", (Link(Estimate(90, 20), "/1"), Estimate(-50, 20)))])
     assert (
-        '<td class=""><span class="won2"><a href="/1">+90\xa0±\xa020</a></span>, '
-        '<span class="lost1">-50\xa0±\xa020</span></td>'
+        '<td><span class="won2"><a href="/1">+90\xa0±\xa020</a></span>, <span class="lost1">-50\xa0±\xa020</span></td>'
     ) in _page(table)
+
+
+def test_a_brief_column_tells_its_interval_as_a_hint() -> None:
+    rate = Link(Estimate(1250.0, 300.0), "/pairs/1", "a over b")
+    table = Table.of("T", ("bot", Column("b", "+,.0f", is_brief=True)), [("a", rate)])
+    page = _page(table)
+    cell = '<td class="won2"><a href="/pairs/1" aria-label="a over b" title="+1,250\xa0±\xa0300">+1,250</a></td>'
+    assert cell in page
+    assert '<table class="cross">' in page

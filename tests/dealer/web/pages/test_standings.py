@@ -51,7 +51,11 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while not (pairs := links((await one.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
                 await asyncio.sleep(0.1)
-        assert (await one.browser.get("/standings/kuhn")).text.count('class="interval"') == 2
+        assert (await one.browser.get("/standings/kuhn")).text.count('class="interval"') == 3
+        assert (
+            f'<a href="/standings/{GAME}" aria-current="page">kuhn</a>'
+            in (await one.browser.get("/standings/kuhn")).text
+        )
         (path,) = links((await one.browser.get("/standings/kuhn")).text, f"/bots/{GAME}/random")
         bot = await one.browser.get(path)
         assert {*links(bot.text, "/runs/"), *links(bot.text, "/pairs/")} == {runs[0], pairs[0]}
@@ -72,6 +76,22 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         pair = await one.browser.get(pairs[0])
         assert pair.status_code == 200
         assert runs[0] in links(pair.text)
+
+    visit(small_house(), talk, tmp_path)
+
+
+def test_the_cells_of_a_large_crosstable_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.web.pages.standings._MOST_FULL_CELLS", 1)
+
+    async def talk(one: Visit) -> None:
+        await finished(one, await submit(one, deals=200))
+        async with asyncio.timeout(PATIENCE_S):
+            while not links(page := (await one.browser.get(f"/standings/{GAME}")).text, "/pairs/"):
+                await asyncio.sleep(0.1)
+        (won, cell), (lost, other) = re.findall(r'<a href="/pairs/[^>]* title="([^"]+)">([^<]+)</a>', page)
+        assert won.startswith(f"{cell}\xa0±\xa0")
+        assert lost.startswith(f"{other}\xa0±\xa0")
+        assert '<table class="cross">' in page
 
     visit(small_house(), talk, tmp_path)
 
