@@ -4,7 +4,8 @@
         results = workers.map(evaluate, parts)
 
 Functions, arguments and results must be picklable, and a task must not depend on where it runs: when a worker dies its
-tasks are done again by another. Results come in the order of the arguments.
+tasks are done again by another. `map` keeps the order of the arguments; `each` has results as they come, so that what
+keeps them loses no finished one behind a slower one when it is interrupted.
 
 A task that takes long can send how far it is (`send_progress`), and ask whether it `is_wanted` any more: nothing else
 ends one that runs on another machine.
@@ -19,7 +20,7 @@ import multiprocessing
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -100,16 +101,18 @@ class Workers:
 
     def map(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> list[_Result]:
         """The function's results for the arguments, in order; a `WorkersError` if workers die one after another."""
-        return list(self.each(function, *arguments))
+        found = dict(self.each(function, *arguments))
+        return [found[number] for number in range(len(found))]
 
-    def each(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> Iterator[_Result]:
-        """As `map`, but a result comes as soon as it and all before it are there."""
-        futures = [self.submit(function, *task) for task in zip(*arguments, strict=True)]
+    def each(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> Iterator[tuple[int, _Result]]:
+        """The function's results as soon as they are there, each with the number of its arguments."""
+        tasks = enumerate(zip(*arguments, strict=True))
+        numbers = {self.submit(function, *task): number for number, task in tasks}
         try:
-            for future in futures:
-                yield future.result()
+            for future in as_completed(numbers):
+                yield numbers[future], future.result()
         finally:
-            for future in futures:
+            for future in numbers:
                 future.cancel()
 
     def submit(
@@ -148,7 +151,9 @@ class Workers:
         except self._gone as error:
             self._lose_all(task, error)
         except CancelledError:
-            task.promise.cancel()
+            if task.promise.cancel():
+                # Wakes who waits for it.
+                task.promise.set_running_or_notify_cancel()
         except BaseException as error:
             _settle(task.promise.set_exception, error)
         else:
@@ -175,6 +180,13 @@ class Workers:
         failure = WorkersError(f"{self.name}: {why}")
         failure.__cause__ = error
         _settle(task.promise.set_exception, failure)
+
+
+def each_result(
+    workers: Workers | None, function: Callable[..., _Result], *arguments: Iterable[Any]
+) -> Iterator[tuple[int, _Result]]:
+    """As `Workers.each`; without workers one after the other, in this process."""
+    return enumerate(map(function, *arguments)) if workers is None else workers.each(function, *arguments)
 
 
 def _settle(settle: Callable[[Any], None], value: object) -> None:

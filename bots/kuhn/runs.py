@@ -321,11 +321,11 @@ def evolve_seeds(
     runs = [replace(settings, seed=settings.seed + number) for number in range(repeat)]
     if workers is None:
         return [evolve(folder, run, generations, show_within(show, number, repeat)) for number, run in enumerate(runs)]
-    results = []
-    for result in workers.each(evolve, [folder] * repeat, runs, [generations] * repeat):
-        results.append(result)
+    results = {}
+    for number, result in workers.each(evolve, [folder] * repeat, runs, [generations] * repeat):
+        results[number] = result
         show(len(results) / repeat)
-    return results
+    return [results[number] for number in range(repeat)]
 
 
 def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generation) -> str:

@@ -37,7 +37,7 @@ from bots.learner.training import (
 )
 from bots.long_run import ShowProgress, result_journal, show_nothing
 from bots.sdk.options import Interval, Wording, check_options
-from bots.workers import Workers
+from bots.workers import Workers, each_result
 from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
 from logs.estimation import RunningMean
 from protocol import find_game
@@ -120,28 +120,27 @@ def search(
     show: ShowProgress = show_nothing,
 ) -> tuple[MeasuredConstants, ...]:
     """Search, or resume a search; all measurements in the order in which they were asked for."""
-    over: Any = map if workers is None else workers.each
     asked: list[MeasuredConstants] = []
     with result_journal(folder / "evolution.jsonl", asdict(settings)) as kept:
+        known: dict[tuple[float, ...], float] = {}
+        for row in kept.rows:
+            match row:
+                case [[*genes], float(mbb)] if len(genes) == len(RANGES):
+                    known[tuple(genes)] = mbb
+                case _:
+                    raise kept.damaged()
 
         def evaluate(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
-            genes: list[list[float]] = chromosomes[:, :, 0].tolist()
-            batch = slice(len(asked), len(asked) + len(genes))
-            known = kept.rows[batch]
-            for row, wanted in zip(known, genes, strict=False):
-                match row:
-                    case [found, float()] if found == wanted:
-                        pass
-                    case _:
-                        raise kept.damaged()
-            rest = genes[len(known) :]
+            wanted = list(map(tuple, chromosomes[:, :, 0].tolist()))
+            rest = [genes for genes in dict.fromkeys(wanted) if genes not in known]
             count = len(rest)
-            measured = over(measured_mbb, [settings] * count, map(_constants, rest), [settings.seed] * count)
-            for wanted, mbb in zip(rest, measured, strict=True):
-                kept.add([wanted, mbb])
-            asked.extend(MeasuredConstants(_constants(row), mbb) for row, mbb in kept.rows[batch])
+            arguments = [settings] * count, map(_constants, rest), [settings.seed] * count
+            for number, mbb in each_result(workers, measured_mbb, *arguments):
+                kept.add([rest[number], mbb])
+                known[rest[number]] = mbb
+            asked.extend(MeasuredConstants(_constants(genes), known[genes]) for genes in wanted)
             show(len(asked) / settings.budget, f"best {max(one.mbb for one in asked):+,.0f} mbb/g")
-            return Evaluation(np.array([one.mbb for one in asked[batch]]))
+            return Evaluation(np.array([known[genes] for genes in wanted]))
 
         evolution = Evolution(GENOME, evaluate, settings.breeding, population=settings.population, seed=settings.seed)
         for _ in evolution.generations(StopRule(generations=settings.generations)):
@@ -162,7 +161,6 @@ def check(
 
     A seed is the same deals for all sets.
     """
-    over: Any = map if workers is None else workers.each
     with result_journal(folder / "anew.jsonl", asdict(settings)) as kept:
         known: dict[tuple[Constants, int], float] = {}
         for row in kept.rows:
@@ -174,8 +172,10 @@ def check(
         missing = {seed: [one for one in sets.values() if (one, seed) not in known] for seed in seeds}
         missing = {seed: lacking for seed, lacking in missing.items() if lacking}
         done = len(seeds) - len(missing)
-        tasks = over(_check_seed, [settings] * len(missing), list(missing.values()), list(missing))
-        for (seed, lacking), found in zip(missing.items(), tasks, strict=True):
+        tasks = list(missing.items())
+        arguments = [settings] * len(tasks), missing.values(), missing
+        for number, found in each_result(workers, _check_seed, *arguments):
+            seed, lacking = tasks[number]
             for constants, mbb in zip(lacking, found, strict=True):
                 kept.add([astuple(constants), seed, mbb])
                 known[constants, seed] = mbb

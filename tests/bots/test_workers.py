@@ -17,9 +17,9 @@ from tests.clusters import LocalCluster, local_cluster
 PATIENCE_S = 300.0
 
 
-def wait_for_two(path: str, number: int) -> int:
-    """The number; 2 comes only when the file is there."""
-    while number == 2 and not Path(path).exists():
+def wait_for_one(path: str, number: int) -> int:
+    """The number; 1 comes only when the file is there."""
+    while number == 1 and not Path(path).exists():
         time.sleep(0.01)
     return number
 
@@ -70,10 +70,10 @@ def wait_for(is_so: Callable[[], bool]) -> None:
 def test_over_processes(tmp_path: Path) -> None:
     with local_workers(2) as workers:
         assert workers.map(square, range(20)) == [number * number for number in range(20)]
-        results = workers.each(wait_for_two, [str(tmp_path / "two")] * 2, [1, 2])
-        assert next(results) == 1  # the second has not come yet
-        (tmp_path / "two").touch()
-        assert list(results) == [2]
+        results = workers.each(wait_for_one, [str(tmp_path / "one")] * 2, [1, 2])
+        assert next(results) == (1, 2)  # the first waits for the file
+        (tmp_path / "one").touch()
+        assert list(results) == [(0, 1)]
         assert workers.map(die_once, [str(tmp_path / "died")] * 6, range(6)) == [0, 1, 4, 9, 16, 25]
         assert (tmp_path / "died").exists()
         assert workers.map(square, []) == []

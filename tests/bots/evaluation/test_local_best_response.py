@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,10 +14,11 @@ import pytest
 from bots import Bot, View, self_play
 from bots.baseline import CallingBot, FoldingBot
 from bots.errors import GameRefused, PolicyError, SpecError
-from bots.evaluation.exploiting import DEALS_A_PART, ENDS, Exploitation, lower_bounds, play_part
+from bots.evaluation.exploiting import DEALS_A_PART, ENDS, Exploitation, Parts, lower_bounds, play_part, play_parts
 from bots.evaluation.local_best_response import ActionSets, RangeOfPolicy
 from bots.sdk.holdings import view_with
 from bots.sdk.registry import make_bot
+from bots.workers import Workers
 from engine import CALL, FOLD, RAISE, Action, BettingState, Card, Position, betting_start, raise_to
 from engine.cards import parse_cards
 from engine.equity import exact_equity, showdown_odds
@@ -164,6 +167,31 @@ def test_sets_do_not_touch_each_other() -> None:
     assert play_part(both, 3)[:, 1].tolist() == play_part(alone, 3)[:, 0].tolist()
     assert play_part(both, 3).tolist() == play_part(both, 3).tolist()
     assert play_part(both, 4).tolist() != play_part(both, 3).tolist()
+
+
+class _Backwards:
+    """Workers of which the first task is the slowest: all others end, then comes the interrupt."""
+
+    def each(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        tasks = list(zip(*arguments, strict=True))
+        yield from ((number, function(*tasks[number])) for number in reversed(range(1, len(tasks))))
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_loses_no_finished_part(tmp_path: Path) -> None:
+    what = Exploitation(LIMIT, "random", ("fcr",), seed=4)
+    done: Parts = {}
+    with pytest.raises(KeyboardInterrupt):
+        play_parts(what, 3, done, folder=tmp_path, workers=cast("Workers", _Backwards()))
+    assert list(done) == [2, 1]
+    kept = (tmp_path / "exploit.jsonl").read_bytes()
+    assert kept.count(b"\n") == 3
+    again: Parts = {}
+    play_parts(what, 3, again, folder=tmp_path)
+    assert {part: again[part].tolist() for part in range(3)} == {
+        part: play_part(what, part).tolist() for part in range(3)
+    }
+    assert (tmp_path / "exploit.jsonl").read_bytes().startswith(kept)
 
 
 @pytest.mark.slow  # numba compiles
