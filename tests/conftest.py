@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import signal
 import sys
 from itertools import groupby
@@ -32,6 +33,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The defaults of the user who runs the tests change nothing.
 os.environ[SETTINGS_VARIABLE] = ""
+
+WORKER = "PYTEST_XDIST_WORKER"
+"""The environment variable of xdist that holds the name of a worker, in it and in what it starts."""
 
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
@@ -66,7 +70,7 @@ def _folders_of_kernels(tmp_path_factory: pytest.TempPathFactory) -> None:
     No results depend on what has been compiled for the user who runs the tests.
     """
     base = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if WORKER in os.environ:
         base = base.parent
     for variable, name in ((disk.SHARED_VARIABLE, "kernels"), (disk.FOLDER_VARIABLE, "published")):
         os.environ.setdefault(variable, str(base / name))
@@ -95,12 +99,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shard", default="1/1", metavar="PART/PARTS", help="run one of several parts of the tests")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Any:
+    """Have each worker read the files in an order of its own, as each file is compiled by who reads it first."""
+    report = yield
+    if isinstance(collector, pytest.Directory) and report.passed and WORKER in os.environ:
+        random.Random(os.environ[WORKER]).shuffle(report.result)
+    return report
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Make most cases of `sampled` tests slow ones, and leave out the tests of other parts.
 
     The cases of a test stay in one part, as they share what is compiled.
     """
+    if WORKER in os.environ:
+        items.sort(key=lambda item: item.path.parts)
     for _, cases in groupby((item for item in items if item.get_closest_marker("sampled")), _test_of):
         for at, case in enumerate(cases):
             if at % _SAMPLED:
