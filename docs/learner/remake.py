@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
 from bots.learner.training import DealBatch, Trainee
@@ -231,7 +231,7 @@ def counter_table() -> str:
         won.setdefault(row.game, []).append(row.mbb)
     lines = ["| game | learners | won, frozen, mbb/g |", "| --- | ---: | ---: |"]
     for name, values in won.items():
-        half_width = student.ppf(0.975, len(values) - 1) * stdev(values) / len(values) ** 0.5
+        half_width = stdtrit(len(values) - 1, 0.975) * stdev(values) / len(values) ** 0.5
         lines.append(f"| `{name}` | {len(values)} | {signed(fmean(values))} ± {half_width:,.0f} |")
     return "\n".join(lines)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 
 class Measured(NamedTuple):
@@ -23,7 +23,7 @@ class Measured(NamedTuple):
     def over(cls, values: Sequence[float]) -> Measured:
         """The mean of independent runs, with the interval of Student's t."""
         count = len(values)
-        half_width = student.ppf(0.975, count - 1) * stdev(values) / sqrt(count)
+        half_width = stdtrit(count - 1, 0.975) * stdev(values) / sqrt(count)
         return cls(fmean(values), float(half_width), count)
 
     def times(self, factor: float) -> Measured:

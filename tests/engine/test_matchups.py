@@ -21,8 +21,10 @@ from engine.kernels.matchups import Boards, boards_from, count_wins
 from engine.matchups import MATCHUPS, counts, counts_of_wins, equities, pairs, read
 
 CLASSES = len(STARTING_HANDS)
-HOLDINGS = [[hole for hole in itertools.combinations(range(52), 2) if starting_hand(hole) == n] for n in range(CLASSES)]
+HOLDINGS: list[list[tuple[int, ...]]] = [[] for _ in range(CLASSES)]
 """By class."""
+for _hole in itertools.combinations(range(52), 2):
+    HOLDINGS[starting_hand(_hole)].append(_hole)
 
 
 def number(name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -22,8 +22,12 @@ from tests.bots.cfr.drawn import BUCKETS, random_tables
 
 pytestmark = pytest.mark.slow  # numba compiles
 
-LIMIT = betting_tree(find_game("limit")[1])
 LEDUC = betting_tree(find_game("leduc")[1])
+
+
+@cache
+def limit() -> BettingTree:
+    return betting_tree(find_game("limit")[1])
 
 
 def draw_leduc(seed: np.uint64, first: int, buckets: NDArray[np.uint16], results: NDArray[np.int8]) -> None:
@@ -126,7 +130,8 @@ def slow_walk(
 
 
 def test_a_walk_finds_the_regrets_of_its_slow_twin() -> None:
-    arrays = sampled_tree(LIMIT, BUCKETS)
+    tree = limit()
+    arrays = sampled_tree(tree, BUCKETS)
     sizes = (arrays.widths * np.array(BUCKETS, np.uint64)).sum(axis=1).astype(int)
     chance = np.random.default_rng(7)
     numbers = tuple(chance.normal(size=size).astype(np.float32) for size in sizes)
@@ -134,8 +139,8 @@ def test_a_walk_finds_the_regrets_of_its_slow_twin() -> None:
     pure = []
     for player in range(2):
         only = np.full(sizes[player], -1, np.float32)
-        for node in np.flatnonzero((LIMIT.kinds == DECISION) & (LIMIT.players == player)).tolist():
-            round_, count = int(LIMIT.rounds[node]), len(LIMIT.actions[node])
+        for node in np.flatnonzero((tree.kinds == DECISION) & (tree.players == player)).tolist():
+            round_, count = int(tree.rounds[node]), len(tree.actions[node])
             for bucket in range(BUCKETS[round_]):
                 place = int(arrays.bases[player, round_] + bucket * arrays.widths[player, round_])
                 only[place + int(arrays.nodes[node, 3]) + int(chance.integers(count))] = 1
@@ -150,7 +155,7 @@ def test_a_walk_finds_the_regrets_of_its_slow_twin() -> None:
             found = explore(
                 arrays, buckets[one], results[one], np.uint64(5), player, own[player], own[1 - player], *room
             )
-            expected, taken = slow_walk(LIMIT, buckets[deal], int(results[deal]), player, own)
+            expected, taken = slow_walk(tree, buckets[deal], int(results[deal]), player, own)
             assert found == (len(expected), len(taken))
             assert {*room[0][: found[0]].tolist()} == {*expected}
             assert room[1][: found[0]] == pytest.approx([expected[int(at)] for at in room[0][: found[0]]], abs=1e-4)
@@ -158,7 +163,8 @@ def test_a_walk_finds_the_regrets_of_its_slow_twin() -> None:
 
 
 def test_there_is_no_room_for_what_is_found() -> None:
-    arrays = sampled_tree(LIMIT, BUCKETS)
+    tree = limit()
+    arrays = sampled_tree(tree, BUCKETS)
     sizes = (arrays.widths * np.array(BUCKETS, np.uint64)).sum(axis=1).astype(int)
     numbers = [np.zeros(size, np.float32) for size in sizes]
     buckets, results = np.zeros((3, 2, 4), np.uint16), np.zeros(3, np.int8)
@@ -192,7 +198,7 @@ def test_the_mean_of_copies_is_nearer_to_an_equilibrium_than_they_are() -> None:
 def test_threads_and_interruptions_make_no_difference() -> None:
     def solver() -> SampledSolver:
         draw = partial(draw_deals, random_tables())
-        return SampledSolver(LIMIT, BUCKETS, draw, Discounts(), seed=2, per_iteration=100)
+        return SampledSolver(limit(), BUCKETS, draw, Discounts(), seed=2, per_iteration=100)
 
     whole = solver()
     for _ in range(70):

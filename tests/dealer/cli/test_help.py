@@ -70,8 +70,17 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(("option", "kind", "columns"), [("--help", "", "100"), ("-h", ".short", "80")])
-def test_the_help_is_the_one_agreed_on(arena: Arena, command: str, option: str, kind: str, columns: str) -> None:
-    ran = arena(*command.split(), option, COLUMNS=columns)
+def test_the_help_is_the_one_agreed_on(
+    arena: Arena,
+    arena_here: Arena,
+    command: str,
+    option: str,
+    kind: str,
+    columns: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    ran = arena_here(*command.split(), option) if command else arena(option, COLUMNS=columns)
     assert ran.code == 0
     assert ran.err == ""
     path = SNAPSHOTS / f"{_stem(command)}{kind}.txt"

@@ -35,10 +35,10 @@ from tests.dealer.cli.conftest import Arena
     ],
 )
 def test_what_cannot_be_done_is_said(
-    arena: Arena, words: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arena_here: Arena, words: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    ran = arena("join", *words, ARENA_TOKEN="")
+    monkeypatch.setenv("ARENA_TOKEN", "")
+    ran = arena_here("join", *words)
     assert ran.code == 2
     assert problem in ran.sentence
     assert not list(tmp_path.iterdir()), "nothing is left behind"

@@ -188,11 +188,11 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (["backup", "x"], r"arena-server.server\.sqlite3: there is no database of a server"),
     ],
 )
-def test_what_cannot_be_done_is_told(arena: Arena, folder: Path, words: list[str], problem: str) -> None:
+def test_what_cannot_be_done_is_told(arena_here: Arena, words: list[str], problem: str) -> None:
     Path("bad.toml").write_text("colour = 1\n")
     Path("bad.cfg").write_text("port 1\ncolour red\n")
     Path("names.cfg").write_text("port 54000\nuser ladder secret\n")
-    told = arena("serve", *words)
+    told = arena_here("serve", *words)
     assert (told.code, told.out) == (2, "")
     assert re.fullmatch(f"arena: {problem}\n", told.err), told.err
 

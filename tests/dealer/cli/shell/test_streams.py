@@ -14,8 +14,8 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="descriptors and signals
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 
 COMMANDS = [
-    ["games"],
     ["play", "kuhn", "-n", "5", "--in-process", "--json"],
+    pytest.param(["games"], marks=pytest.mark.slow),
     pytest.param(["--help"], marks=pytest.mark.slow),
     pytest.param(["no-such-command"], marks=pytest.mark.slow),
 ]
