@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from engine import (
     CALL,
@@ -52,6 +52,7 @@ from protocol.numbers import scan_unsigned, wrap_uint8, wrap_uint32
 HEADER = "MATCHSTATE:"
 _MOST_TEXTS = 1 << 14
 _MOST_STATES = 1 << 13
+_MOST_PIECES = 1 << 8
 _MOST_HANDS = 2**32
 Rounds: TypeAlias = tuple[tuple[Action, ...], ...]
 _CARD_OF_TEXT = {text: card for card, text in enumerate(CARD_TEXTS)}
@@ -101,40 +102,81 @@ def format_board(board: tuple[tuple[Card, ...], ...]) -> str:
     return "/".join(["".join([CARD_TEXTS[card] for card in cards]) for cards in board])
 
 
+class SeenHand(NamedTuple):
+    """A `MatchState` in the pieces that a reader has of it; `betting`: its betting, played by the rules."""
+
+    position: Position
+    hand_number: int
+    betting: BettingState
+    hole_cards: tuple[tuple[Card, ...], ...]
+    board: tuple[tuple[Card, ...], ...]
+
+    @property
+    def state(self) -> MatchState:
+        """The same as a value."""
+        rounds = tuple([tuple([action for _, action in actions]) for actions in self.betting.rounds])
+        return MatchState(self.position, self.hand_number, rounds, self.hole_cards, self.board)
+
+
 def parse_match_state(text: str, game: Game) -> MatchState:
     """Read a state exactly as a dealer writes it, without the line end.
 
     Raises:
         FormatError: it is not a state of this game; `column` is the first wrong byte.
     """
-    return read_match_state(text, game)[0]
+    return read_match_state(text, game).state
 
 
-def read_match_state(text: str, game: Game) -> tuple[MatchState, BettingState]:
-    """`parse_match_state`, with the betting state that was found on the way."""
+def read_match_state(text: str, game: Game) -> SeenHand:
+    """`parse_match_state`, before anything is made of what was read.
+
+    A dealer sends a hand line by line, each with one piece changed: what a piece says is remembered by its text.
+    """
+    after_position = text.find(":", len(HEADER))
+    start = text.find(":", after_position + 1) + 1 if after_position >= 0 else 0
+    column = 0
+    try:
+        position, hand_number = _read_head(text[:start] or text, game.num_players)
+        end = text.find(":", start)
+        if end < 0:
+            raise FormatError(text, len(text), "the betting must end with ':'")
+        column = start
+        betting = betting_after(game, text[start:end])
+        column = end + 1
+        hole_cards, board = _read_cards(text[column:], game, position, betting.round)
+    except FormatError as error:
+        raise FormatError(text, column + error.column, error.problem) from None
+    return SeenHand(position, hand_number, betting, hole_cards, board)
+
+
+@lru_cache(maxsize=_MOST_PIECES)
+def _read_head(text: str, players: int) -> tuple[Position, int]:
+    """The position and the hand number at the start of a state, which may be cut off behind them."""
     if not text.startswith(HEADER):
         raise FormatError(text, _first_difference(text, HEADER), f"a state begins with {HEADER!r}")
-    position, at = _parse_number(text, len(HEADER), "the position")
-    if position >= game.num_players:
-        raise FormatError(text, len(HEADER), f"position {position} in a game of {game.num_players} players")
-    start = at
-    hand_number, at = _parse_number(text, at, "the hand number")
+    position, start = _parse_number(text, len(HEADER), "the position")
+    if position >= players:
+        raise FormatError(text, len(HEADER), f"position {position} in a game of {players} players")
+    hand_number, _ = _parse_number(text, start, "the hand number")
     if hand_number >= _MOST_HANDS:
         raise FormatError(text, start, f"hand number {hand_number} is beyond {_MOST_HANDS - 1}")
-    end = text.find(":", at)
-    if end < 0:
-        raise FormatError(text, len(text), "the betting must end with ':'")
-    betting = _parse_betting(text, at, end, game)
-    hole_cards, at = _parse_hole_cards(text, end + 1, game)
-    board = _parse_board(text, at, game, betting.round)
+    return Position(position), hand_number
+
+
+@lru_cache(maxsize=_MOST_PIECES)
+def _read_cards(
+    text: str, game: Game, position: int, round_: int
+) -> tuple[tuple[tuple[Card, ...], ...], tuple[tuple[Card, ...], ...]]:
+    """The hole cards and the board that a position sees in a round."""
+    hole_cards, at = _parse_hole_cards(text, 0, game)
+    board = _parse_board(text, at, game, round_)
     if not hole_cards[position]:
-        raise FormatError(text, end + 1, f"the player's own cards, those of position {position}, are missing")
-    _check_deck(text, end + 1, [*hole_cards, *board], game)
-    rounds = tuple([tuple([action for _, action in actions]) for actions in betting.rounds])
-    return MatchState(Position(position), hand_number, rounds, hole_cards, board), betting
+        raise FormatError(text, 0, f"the player's own cards, those of position {position}, are missing")
+    _check_deck(text, [*hole_cards, *board], game)
+    return hole_cards, board
 
 
-def _check_deck(text: str, start: int, runs: list[tuple[Card, ...]], game: Game) -> None:
+def _check_deck(text: str, runs: list[tuple[Card, ...]], game: Game) -> None:
     cards = [card for run in runs for card in run]
     if len(set(cards)) == len(cards) and game.deck_set.issuperset(cards):
         return
@@ -142,7 +184,7 @@ def _check_deck(text: str, start: int, runs: list[tuple[Card, ...]], game: Game)
     for card in cards:
         if card in seen or card not in game.deck_set:
             problem = "is given twice" if card in seen else "is not in the game's deck"
-            at = text.rfind(CARD_TEXTS[card]) if card in seen else text.find(CARD_TEXTS[card], start)
+            at = text.rfind(CARD_TEXTS[card]) if card in seen else text.find(CARD_TEXTS[card])
             raise FormatError(text, at, f"{CARD_TEXTS[card]} {problem}")
         seen.add(card)
 
@@ -205,13 +247,6 @@ def _parse_number(text: str, start: int, what: str) -> tuple[int, int]:
     if end < 0:
         raise FormatError(text, len(text), f"{what} must be followed by ':'")
     return int(digits), end + 1
-
-
-def _parse_betting(text: str, start: int, end: int, game: Game) -> BettingState:
-    try:
-        return betting_after(game, text[start:end])
-    except FormatError as error:
-        raise FormatError(text, start + error.column, error.problem) from None
 
 
 def _walk(text: str, at: int, betting: BettingState) -> BettingState:

@@ -35,7 +35,7 @@ from engine.errors import quoted
 from protocol.actions import format_action, scan_action
 from protocol.errors import FormatError, LocalProtocolError, RemoteProtocolError
 from protocol.framing import MAX_LINE_BYTES, LineReader
-from protocol.match_state import MatchState, parse_match_state, read_match_state, scan_match_state
+from protocol.match_state import MatchState, SeenHand, parse_match_state, read_match_state, scan_match_state
 from protocol.numbers import scan_unsigned, wrap_uint32
 
 VERSION: Final = (2, 0, 0)
@@ -128,14 +128,23 @@ class ReceivedState(NamedTuple):
     """A dealer has sent the state of the player's hand.
 
     Attributes:
-        betting: its betting, played by the rules.
+        hand: what it says.
         is_my_turn: whether the dealer now waits for this player.
     """
 
     raw: bytes
-    state: MatchState
-    betting: BettingState
+    hand: SeenHand
     is_my_turn: bool
+
+    @property
+    def state(self) -> MatchState:
+        """The state as a value."""
+        return self.hand.state
+
+    @property
+    def betting(self) -> BettingState:
+        """Its betting, played by the rules."""
+        return self.hand.betting
 
 
 class Closed(NamedTuple):
@@ -394,12 +403,13 @@ class PlayerSession(_Session):
             return Comment(raw)
         text = raw.decode("latin-1").rstrip("\r\n")
         try:
-            state, betting = read_match_state(text, self._game)
+            hand = read_match_state(text, self._game)
         except FormatError as error:
             self.state = _ERROR
             raise RemoteProtocolError(f"the dealer's line is not a state of this game: {error}", raw) from error
-        is_my_turn = not betting.finished and betting.acting_position == state.position
-        event = ReceivedState(raw, state, betting, is_my_turn)
+        # The acting position of a finished hand is -1.
+        is_my_turn = hand.betting.acting_position == hand.position
+        event = ReceivedState(raw, hand, is_my_turn)
         self._question = event if is_my_turn else None
         self.state = _AWAITING_REPLY if is_my_turn else _IDLE
         return event

@@ -21,6 +21,7 @@ from __future__ import annotations
 import importlib
 import os
 import socket
+import struct
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -131,7 +132,7 @@ def play(
     bot.prepare(rules)
     conversation = Conversation(bot, rules, game_name=name)
     with connect(host, port, connect_timeout_s) as connection:
-        connection.settimeout(silence_timeout_s)
+        _limit_silence(connection, silence_timeout_s)
         if _send(connection, conversation.open()):
             _converse(connection, conversation, silence_timeout_s)
     conversation.receive_eof()
@@ -218,11 +219,24 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket:
         time.sleep(_RETRY_S)
 
 
+def _limit_silence(connection: socket.socket, timeout_s: float) -> None:
+    """Have the system end a wait for the dealer."""
+    if sys.platform == "win32":
+        connection.settimeout(timeout_s)
+        return
+    # Python's own timeout would ask the system twice at every call.
+    connection.settimeout(None)
+    seconds = int(timeout_s)
+    timeval = struct.pack("ll", seconds, max(1, int((timeout_s - seconds) * 1e6)))
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        connection.setsockopt(socket.SOL_SOCKET, option, timeval)
+
+
 def _converse(connection: socket.socket, conversation: Conversation, silence_timeout_s: float) -> None:
     while True:
         try:
             data = connection.recv(_RECEIVE_BYTES)
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             raise DealerFailure(f"the dealer has sent nothing for {silence_timeout_s:g} s") from None
         except OSError:
             # A dealer that ends with bytes unread resets the connection; for a player this is the end like any other.

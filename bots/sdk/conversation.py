@@ -79,7 +79,6 @@ class Conversation:
     Attributes:
         hands_finished: hands whose last state has come.
         hand_number: the hand being played; None between hands.
-        last_state: the last line received, without its end; empty before the first.
     """
 
     def __init__(self, bot: Bot, game: Game, *, game_name: str = "") -> None:
@@ -93,7 +92,12 @@ class Conversation:
         self._wants_end = overrides(bot, "hand_finished")
         self.hands_finished = 0
         self.hand_number: int | None = None
-        self.last_state = ""
+        self._last_line = b""
+
+    @property
+    def last_state(self) -> str:
+        """The last line received, without its end; empty before the first."""
+        return self._last_line.rstrip(b"\r\n").decode("latin-1")
 
     def open(self) -> bytes:
         return self._session.send(Handshake())
@@ -126,15 +130,14 @@ class Conversation:
         self._bot.match_finished()
 
     def _on_state(self, event: ReceivedState) -> bytes:
-        raw, state, betting, is_my_turn = event
-        is_new = self.hand_number != state.hand_number
-        finished = betting.finished
-        self.last_state = raw.rstrip(b"\r\n").decode("latin-1")
-        self.hand_number = None if finished else state.hand_number
+        self._last_line, hand, is_my_turn = event
+        is_new = self.hand_number != hand.hand_number
+        finished = hand.betting.finished
+        self.hand_number = None if finished else hand.hand_number
         self.hands_finished += finished
         if not (is_my_turn or (is_new and self._wants_start) or (finished and self._wants_end)):
             return b""
-        view = View.from_state(state, betting)
+        view = View.from_state(hand, hand.betting)
         try:
             if is_new and self._wants_start:
                 self._bot.hand_started(view)

@@ -37,6 +37,7 @@ from engine import (
 from engine import category as category_of
 from engine.holdem import ROUND_NAMES, is_dealt_as_holdem
 from protocol import MatchState
+from protocol.match_state import SeenHand
 
 MAX_COMMENT_BYTES: Final = 500
 """The longest comment in bytes; what is longer is cut. A dealer cuts lines at 4095 bytes."""
@@ -78,7 +79,7 @@ class View:
         self._street_base: tuple[int, ...] | None = None
 
     @classmethod
-    def from_state(cls, state: MatchState, betting: BettingState) -> View:
+    def from_state(cls, state: MatchState | SeenHand, betting: BettingState) -> View:
         """The view of a state that a dealer sent, with its betting as played by the rules."""
         board: tuple[Card, ...] = ()
         for cards in state.board:

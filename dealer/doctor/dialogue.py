@@ -180,10 +180,10 @@ class Dialogue(Match, Watcher):
     def _send(self, line: bytes, is_asked: bool) -> None:
         """Send a state to the bot, as lines travel in the situation."""
         text, situation = line.rstrip(), self._examination.situation
-        state, betting = read_match_state(text.decode("latin-1"), self.setup.game)
-        self._position = state.position
-        asks = not betting.finished and betting.acting_position == state.position
-        sent = SentState(text, state.hand_number, situation.name, betting, asks)
+        hand = read_match_state(text.decode("latin-1"), self.setup.game)
+        self._position = hand.position
+        asks = hand.betting.acting_position == hand.position
+        sent = SentState(text, hand.hand_number, situation.name, hand.betting, asks)
         self.judge.sent[text] = sent
         self._held += line
         if asks:

@@ -174,21 +174,21 @@ class HumanSeat:
         return self._session.send(Reply(action))
 
     def _scene(self, received: ReceivedState) -> Scene:
-        state, betting = received.state, received.betting
+        hand = received.hand
         count = len(self._names)
         # Positions go round the table from seat to seat, wherever the button is.
-        seats = [(self._seat + position - state.position) % count for position in range(count)]
+        seats = [(self._seat + position - hand.position) % count for position in range(count)]
         for number, earlier_seats, values in self._earlier:
-            if number < state.hand_number:
+            if number < hand.hand_number:
                 self._count(earlier_seats, values)
         self._earlier = []
         scene = Scene(
             names=tuple(self._names[seat] for seat in seats),
-            position=Position(state.position),
-            hand_number=state.hand_number,
-            all_hole_cards=state.hole_cards,
-            board=tuple(card for cards in state.board for card in cards),
-            betting=betting,
+            position=hand.position,
+            hand_number=hand.hand_number,
+            all_hole_cards=hand.hole_cards,
+            board=tuple(card for cards in hand.board for card in cards),
+            betting=hand.betting,
             score=self.score,
         )
         if scene.values is None:

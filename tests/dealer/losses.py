@@ -20,8 +20,7 @@ RESPONSE_S = 5.0
 
 def question(line: bytes, rules: Game) -> ReceivedState:
     """A state line as its player reads it."""
-    state, betting = read_match_state(line.decode().rstrip("\r\n"), rules)
-    return ReceivedState(line, state, betting, is_my_turn=True)
+    return ReceivedState(line, read_match_state(line.decode().rstrip("\r\n"), rules), is_my_turn=True)
 
 
 @functools.cache

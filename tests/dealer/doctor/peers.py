@@ -73,8 +73,8 @@ class Peer:
         if line[:1] in (b"#", b";"):
             return b""
         text = line.rstrip(b"\r\n")
-        state, betting = read_match_state(text.decode("latin-1"), self.game)
-        return self.on_state(text, state, betting)
+        hand = read_match_state(text.decode("latin-1"), self.game)
+        return self.on_state(text, hand.state, hand.betting)
 
     def on_state(self, text: bytes, state: MatchState, betting: BettingState) -> bytes:
         if betting.finished:
@@ -280,10 +280,10 @@ class OneReadOneLine(Peer):
     def receive_data(self, data: bytes) -> bytes:
         text = data.split(b"\r\n")[0]
         try:
-            state, betting = read_match_state(text.decode("latin-1"), self.game)
+            hand = read_match_state(text.decode("latin-1"), self.game)
         except ValueError:
             return text + b":c\r\n"
-        return self.on_state(text, state, betting)
+        return self.on_state(text, hand.state, hand.betting)
 
 
 class FirstLineOnly(Peer):
