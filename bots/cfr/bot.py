@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from bots.errors import BotFileError
-from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.bot import DrawSeed, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.learning import LearningBot, LearningJournal
 from bots.sdk.options import FilePath
 from bots.sdk.view import View
 from engine import CALL, Action, Game, betting_start
@@ -16,6 +17,7 @@ from protocol import find_game, format_action
 
 if TYPE_CHECKING:
     from bots.cfr.lookup import Reading
+    from bots.cfr.opponent import Answerer, OpponentModel
     from bots.cfr.rivers import River, Rivers
     from bots.cfr.strategy_files import StrategyFile
     from bots.sdk.holdings import HoldingChances
@@ -38,7 +40,7 @@ class _Decided(NamedTuple):
     readings: str = ""
 
 
-class CfrBot(Bot):
+class CfrBot(LearningBot):
     """Plays near an equilibrium: what regret minimisation against itself has found.
 
     Algorithm: it draws each action by fixed probabilities, those of the betting so far and of the bucket that its hand
@@ -53,12 +55,17 @@ class CfrBot(Bot):
     Rivers: when the last card is dealt it solves what is left, with all holdings of both players and the pot that
         is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.rivers`).
 
+    Opponents: with `exploit` it counts how the opponent of limit hold'em departs from the strategy, and answers that in
+        this part of the hands (`bots.cfr.opponent`). What it plays then depends on the hands before: in a contest that
+        is training.
+
     Other games: strategies ship for the games of `SHIPPED`, with exactly their blinds, raises and stacks;
         `arena train cfr` makes others.
 
     Strength: docs/cfr.md has its results against all other bots, and how far it is from an equilibrium.
 
-    Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
+    Its draws depend only on the seed and the state, so without `exploit` a match that is resumed or split between hands
+    plays the same.
     """
 
     def __init__(
@@ -70,6 +77,11 @@ class CfrBot(Bot):
             "iterations by which each river is solved, with all holdings; 0 plays it by the buckets; 50 in "
             "limit and 200 in no-limit by default",
         ] = None,
+        exploit: Annotated[
+            float,
+            "the part of the hands, 0 to 1, in which it plays what wins most from the opponent's actions so far, in "
+            "limit hold'em; 0.2 is a good value",
+        ] = 0.0,
         explain: Annotated[
             bool, "whether to send bucket, probabilities and how raises were read as a comment before each action"
         ] = False,
@@ -77,8 +89,15 @@ class CfrBot(Bot):
     ) -> None:
         if rivers is not None and not 0 <= rivers <= _MOST_RIVER_ITERATIONS:
             raise ValueError(f"a river is solved by 0 to {_MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
+        if not 0 <= exploit <= 1:
+            raise ValueError(f"exploit is a part of the hands, from 0 to 1, not {exploit:g}")
         self._path = strategy
         self._iterations = rivers
+        self._exploit = exploit
+        self._answering: Answerer | None = None
+        self._learnt: OpponentModel | None = None
+        """What was learnt in the journal of the match."""
+        self._journal: LearningJournal | None = None
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
         self._read: dict[str, StrategyFile] = {}
@@ -91,6 +110,8 @@ class CfrBot(Bot):
                 raise ValueError(str(error)) from error
 
     def refusal(self, game: Game) -> str | None:
+        if self._exploit and not (game.is_limit and is_dealt_as_holdem(game)):
+            return "cfr answers its opponent in limit hold'em of two players: leave out exploit"
         if self._path:
             if self._file(self._path).game == game:
                 return None
@@ -115,24 +136,50 @@ class CfrBot(Bot):
                 while betting.round < _RIVER:
                     betting = betting.after(CALL)
                 Rivers(strategy, 1).at(betting, game.deck[:5])[0].policy(0)
+            if self._exploit:
+                from engine.ranges import shares_against
+
+                self._answerer(game)
+                shares_against(game.deck[3:5], ())
+                shares_against(game.deck[3:5], game.deck[:3])
+
+    def hand_started(self, view: View) -> None:
+        if self._answering is not None:
+            self._answering.forget()
+
+    def hand_finished(self, view: View) -> None:
+        if not self._exploit:
+            return
+        answerer = self._answerer(view.game)
+        occasions = answerer.occasions(view)
+        answerer.model.learn(occasions)
+        if self._journal is not None:
+            self._journal.write(view.hand_number, " ".join([occasion.text for occasion in occasions]))
+
+    def match_finished(self) -> None:
+        self.end_training()
 
     def act(self, view: View) -> Action:
+        if (answer := self._answer(view)) is not None:
+            if self._explains:
+                view.comment(f"{_cards(view)}: an answer to the opponent's actions so far -> {format_action(answer)}")
+            return answer
         decided = self._decide(view)
         action = drawn_action(decided.policy, uniform(draw(self._seed, view)))
         if self._explains:
             shown = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in decided.policy.items())
-            cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
             view.comment(
-                f"{cards}: {self._reason(view, decided)}: {shown} -> {format_action(action)}{decided.readings}"
+                f"{_cards(view)}: {self._reason(view, decided)}: {shown} -> {format_action(action)}{decided.readings}"
             )
         return action
 
-    def policy(self, view: View) -> Mapping[Action, float]:
-        return self._decide(view).policy
+    def policy(self, view: View) -> Mapping[Action, float] | None:
+        """None while it learns about its opponent."""
+        return None if self._exploit else self._decide(view).policy
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
         strategy = self.strategy(view.game)
-        if not is_dealt_as_holdem(view.game):
+        if self._exploit or not is_dealt_as_holdem(view.game):
             return None
         if (found := self._river(strategy, view)) is not None:
             river, node = found
@@ -140,6 +187,56 @@ class CfrBot(Bot):
         from bots.cfr.lookup import play
 
         return play(strategy, view.betting, view.board, strategy.buckets_on)[0]
+
+    def _answer(self, view: View) -> Action | None:
+        """What wins most from the opponent, in the hands that are chosen for it."""
+        if not self._exploit or uniform(draw(self._seed, view, at=0)) >= self._exploit:
+            return None
+        return self._answerer(view.game).answer(view)
+
+    def _answerer(self, game: Game) -> Answerer:
+        if self._answering is None:
+            from bots.cfr.opponent import Answerer, OpponentModel
+
+            strategy = CfrBot(strategy=self._path, rivers=0)
+            self._answering = Answerer(game, strategy, self._learnt or OpponentModel())
+        return self._answering
+
+    # ---- what it has learnt about an opponent
+
+    @property
+    def is_learning(self) -> bool:
+        return self._exploit > 0
+
+    @property
+    def memory_path(self) -> str | None:
+        return None
+
+    def start_memory(self, game: Game) -> bytes:
+        from bots.cfr.opponent import OpponentModel
+
+        return OpponentModel().content()
+
+    def train(self, start: str, journal: str) -> None:
+        from bots.cfr.opponent import read_model
+
+        self._learnt = read_model(start)
+        self._learnt.learn_journal(journal)
+        self._journal = LearningJournal(journal)
+
+    def end_training(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+
+    def merged(self, start: str, journals: Sequence[str]) -> bytes:
+        from bots.cfr.opponent import read_model
+
+        model = read_model(start)
+        for journal in journals:
+            model.learn_journal(journal)
+        return model.content()
+
+    # ---- the strategy
 
     def _decide(self, view: View) -> _Decided:
         import numpy as np
@@ -204,6 +301,10 @@ class CfrBot(Bot):
 
 def _shipped_for(game: Game) -> str | None:
     return next((path for name, path in SHIPPED.items() if find_game(name)[1] == game), None)
+
+
+def _cards(view: View) -> str:
+    return view.hole_text + (f" on {view.board_text}" if view.board else "")
 
 
 def _word(action: Action) -> str:
