@@ -37,7 +37,7 @@ from dealer.table.players import Player
 MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
 """The numbers of unanswered questions, and of connections without a single answer, that end the examination."""
 _BEGINNING: Final = b"VERSION"
-_EXPECTED_CONNECTION: Final = "a TCP connection to the host and port that are its last two arguments"
+_EXPECTED_CONNECTION: Final = "a TCP connection to the host and the port that "
 _CONNECT_ADVICE: Final = "Start the client with the host and the port that were named, while the doctor waits."
 _START_ADVICE: Final = (
     "See what it wrote. To start it as it was started here: host and port behind its command, "
@@ -262,7 +262,8 @@ def _judge_end(examination: Examination, match: Dialogue, code: int | None) -> P
 
 
 def _absence(examination: Examination, cause: NotStarted, code: int | None) -> Problem:
-    limit, expected = f"{examination.start_timeout_s or 0:g} s", _EXPECTED_CONNECTION
+    limit, is_remote = f"{examination.start_timeout_s or 0:g} s", examination.is_remote
+    expected = _EXPECTED_CONNECTION + ("the doctor names" if is_remote else "are its last two arguments")
     kind = Kind.NO_CONNECTION
     if cause.problem is StartProblem.ENDED:
         wrong = f"the bot ended with {exit_in_words(code or 0)} without connecting"
@@ -271,4 +272,4 @@ def _absence(examination: Examination, cause: NotStarted, code: int | None) -> P
     else:
         kind, expected = Kind.NO_VERSION, EXPECTED_VERSION
         wrong = f"no client began with a version line within {limit}"
-    return Problem(kind, 0, wrong, expected, _CONNECT_ADVICE if examination.is_remote else _START_ADVICE)
+    return Problem(kind, 0, wrong, expected, _CONNECT_ADVICE if is_remote else _START_ADVICE)

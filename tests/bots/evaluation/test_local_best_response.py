@@ -182,15 +182,13 @@ def test_an_interruption_loses_no_finished_part(tmp_path: Path) -> None:
     what = Exploitation(LIMIT, "random", ("fcr",), seed=4)
     done: Parts = {}
     with pytest.raises(KeyboardInterrupt):
-        play_parts(what, 3, done, folder=tmp_path, workers=cast("Workers", _Backwards()))
-    assert list(done) == [2, 1]
+        play_parts(what, 2, done, folder=tmp_path, workers=cast("Workers", _Backwards()))
+    assert list(done) == [1]
     kept = (tmp_path / "exploit.jsonl").read_bytes()
-    assert kept.count(b"\n") == 3
+    assert kept.count(b"\n") == 2
     again: Parts = {}
-    play_parts(what, 3, again, folder=tmp_path)
-    assert {part: again[part].tolist() for part in range(3)} == {
-        part: play_part(what, part).tolist() for part in range(3)
-    }
+    play_parts(what, 2, again, folder=tmp_path)
+    assert again[1].tolist() == done[1].tolist() != again[0].tolist()
     assert (tmp_path / "exploit.jsonl").read_bytes().startswith(kept)
 
 

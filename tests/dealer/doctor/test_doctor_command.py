@@ -220,6 +220,13 @@ def test_a_program_that_never_connects(doctor: Doctor, tmp_path: Path, code: str
     ran = doctor(write_program(tmp_path, "bot.py", code), "--start-timeout", limit_s, "--json")
     assert (ran.code, ran.kinds) == (1, {"no-connection"})
     assert words in ran.data["findings"][0]["wrong"]
+    assert ran.data["findings"][0]["expected"].endswith("the host and port that are its last two arguments")
+
+
+def test_a_client_that_never_connects_is_given_no_arguments(doctor: Doctor) -> None:
+    ran = doctor("tcp", "--start-timeout", "0.01", "--json")
+    assert (ran.code, ran.kinds) == (1, {"no-connection"})
+    assert ran.data["findings"][0]["expected"] == "a TCP connection to the host and port that the doctor names"
 
 
 def test_a_program_that_connects_twice_is_not_taken_for_the_next(doctor: Doctor, tmp_path: Path) -> None:
