@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from logs import HandRecord
 
 from bots.cfr.bot import CfrBot
 from bots.cfr.opponent import Occasion, OpponentModel, read_model
@@ -14,6 +13,7 @@ from bots.errors import BotFileError, GameRefused
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from engine import CALL, FOLD, RAISE, betting_start
+from logs import HandRecord
 from protocol import find_game
 
 LIMIT = find_game("limit")[1]
