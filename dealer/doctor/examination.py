@@ -37,7 +37,7 @@ from dealer.table.players import Player
 MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
 """The numbers of unanswered questions, and of connections without a single answer, that end the examination."""
 _BEGINNING: Final = b"VERSION"
-_EXPECTED_CONNECTION: Final = "a TCP connection to the host and the port that "
+_EXPECTED_CONNECTION: Final = "a TCP connection to the host and port that "
 _CONNECT_ADVICE: Final = "Start the client with the host and the port that were named, while the doctor waits."
 _START_ADVICE: Final = (
     "See what it wrote. To start it as it was started here: host and port behind its command, "
