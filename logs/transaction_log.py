@@ -1,8 +1,7 @@
 """The files that accompany a log: every action with its times, enough to resume a match, and the players' comments.
 
-The transaction log, ``match.tlog``, has one line an action, written before the action is applied: ``r300 17
-1795227485.694648 1795227485.694758``: the action, the hand number, when the player was asked and when it answered
-(seconds of Unix time with microseconds).
+The transaction log, ``match.tlog``, has one line an action, ``r300 17 1795227485.694648 1795227485.694758``: the
+action, the hand number, when the player was asked and when it answered (seconds of Unix time with microseconds).
 
 Comments, ``match.comments``, have a JSON object per line:
 

@@ -21,7 +21,7 @@ from dealer.errors import Cause
 from dealer.match.faults import Fault, ReplyProblem, StrayProblem
 from dealer.match.setup import MatchSetup
 from engine import Action, BettingState, Deal, Seat
-from logs import HandRecord, PlayerComment
+from logs import HandRecord, PlayerComment, Times
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,19 @@ class ActionPlayed(NamedTuple):
     action: Action
     sent_us: int
     received_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class HandPlayed:
+    """The last action of a hand was applied: what a transaction log has of the hand. Sent before `LogLine`.
+
+    Attributes:
+        times: of each action of `betting`.
+    """
+
+    hand_number: int
+    betting: BettingState
+    times: tuple[Times, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +207,7 @@ Event: TypeAlias = (
     | StrayConnection
     | ActionPlayed
     | LogLine
+    | HandPlayed
     | HandFinished
     | HandClosed
     | Settled

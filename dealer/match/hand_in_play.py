@@ -23,7 +23,7 @@ class HandInPlay:
         times_ns: of each action, when the player was asked and when it had answered, on the monotonic clock.
     """
 
-    __slots__ = ("_offset_ns", "betting", "comments", "deal", "number", "seats", "times_ns", "values")
+    __slots__ = ("_offset_ns", "_times", "betting", "comments", "deal", "number", "seats", "times_ns", "values")
 
     def __init__(self, number: int, deal: Deal, seats: tuple[Seat, ...], betting: BettingState, offset_ns: int) -> None:
         """Begin a hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
@@ -35,6 +35,7 @@ class HandInPlay:
         self.times_ns: list[tuple[int, int]] = []
         self.comments: list[PlayerComment] = []
         self._offset_ns = offset_ns
+        self._times: tuple[Times, ...] | None = None
 
     @property
     def actor(self) -> Seat:
@@ -64,10 +65,22 @@ class HandInPlay:
         """The number of actions of a seat so far."""
         return sum(self.seats[position] == seat for actions in self.betting.rounds for position, _ in actions)
 
+    @property
+    def times(self) -> tuple[Times, ...]:
+        """The times of the finished hand, as a log has them."""
+        if self._times is None:
+            offset_ns = self._offset_ns
+            make = tuple.__new__  # Times(...) costs twice as much.
+            self._times = tuple(
+                [
+                    make(Times, ((asked_ns + offset_ns) // 1000, (answered_ns + offset_ns) // 1000))
+                    for asked_ns, answered_ns in self.times_ns
+                ]
+            )
+        return self._times
+
     def record(self, setup: MatchSetup) -> HandRecord:
         """The finished hand, counted."""
-        offset_ns = self._offset_ns
-        make = tuple.__new__  # Times(...) costs twice as much.
         return HandRecord(
             game=setup.game,
             match_name=setup.name,
@@ -77,12 +90,7 @@ class HandInPlay:
             deal=self.deal,
             betting=self.betting,
             values=self.values,
-            times=tuple(
-                [
-                    make(Times, ((asked_ns + offset_ns) // 1000, (answered_ns + offset_ns) // 1000))
-                    for asked_ns, answered_ns in self.times_ns
-                ]
-            ),
+            times=self.times,
             comments=tuple(self.comments),
         )
 

@@ -176,6 +176,7 @@ class InProcessMatch:
             betting = betting.after(action)
             hand.play(betting, asked_ns, now_ns)
         record = self._dealer.settle(hand)
+        publish(events.HandPlayed(number, betting, record.times))
         if self._audience.wants(events.LogLine):
             line = format_state_line(record).encode("utf-8", "surrogateescape")
             publish(events.LogLine(number, line, record.comments))

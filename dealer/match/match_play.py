@@ -95,6 +95,7 @@ class Play:
         self.watches_lines = any(map(audience.wants, (events.LineSent, events.LineReceived, events.Settled)))
         self._watches_hands = audience.wants(events.HandStarted)
         self._watches_actions = audience.wants(events.ActionPlayed)
+        self._watches_plays = audience.wants(events.HandPlayed)
         self._watches_logs = audience.wants(events.LogLine)
         self._watches_ends = audience.wants(events.HandFinished)
         self._watches_closing = audience.wants(events.HandClosed)
@@ -242,6 +243,8 @@ class Play:
         while True:
             hand, node, lines = self.hand, self._node, self._lines
             self.dealer.count(hand, node.point)
+            if self._watches_plays:
+                self._publish(events.HandPlayed(hand.number, node.betting, hand.times))
             if self._watches_logs:
                 line = lines.state_line(node, state_line_ending(hand.values, self._seating.names))
                 self._publish(events.LogLine(hand.number, line, tuple(hand.comments)))

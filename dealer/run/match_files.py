@@ -2,7 +2,7 @@
 
     match.game              the definition of the game
     match.log               a line per hand
-    match.tlog              a line per action
+    match.tlog              a line per action, written once a hand
     match.comments          a line per comment; only if there was one
     match.faults            a line per fault; only if there was one
     match.seat1.Ann.out     what the player in a seat wrote
@@ -20,7 +20,7 @@ from pathlib import Path
 from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import Event, FaultSeen, HandFinished, LogLine, Watcher
-from dealer.run.writers import LogWriter, TransactionWriter, format_fault
+from dealer.run.writers import HandTransactionWriter, LogWriter, format_fault
 from engine import Seat, logged_seed
 from logs import format_header, format_score_line
 from logs.acpc_log.reader import read_log
@@ -84,7 +84,7 @@ class MatchFiles(Watcher):
         except OSError as error:
             self.close()
             raise LaunchError(f"write to {plan.folder}", error.strerror) from None
-        writers = LogWriter(self._file("log"), setup.names), TransactionWriter(self._file("tlog"))
+        writers = HandTransactionWriter(self._file("tlog")), LogWriter(self._file("log"), setup.names)
         self.watchers: tuple[Watcher, ...] = (self, *writers)
 
     def _open(self, is_resumed: bool) -> None:

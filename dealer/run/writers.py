@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 
-from dealer.match.events import ActionPlayed, Event, LogLine, MatchEnded, Watcher
+from dealer.match.events import ActionPlayed, Event, HandPlayed, LogLine, MatchEnded, Watcher
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from engine import Action, Seat
 from engine.errors import quoted
@@ -35,7 +35,7 @@ class LogWriter(Watcher):
 
 
 class TransactionWriter(Watcher):
-    """Writes the transaction log: each action before it is applied."""
+    """Writes the transaction log as the reference does: each action before it is applied."""
 
     wants = frozenset({ActionPlayed, MatchEnded})
 
@@ -46,6 +46,27 @@ class TransactionWriter(Watcher):
         """Write the action."""
         if isinstance(event, ActionPlayed):
             self._file.write(format_transaction(event.action, event.hand_number, event.sent_us, event.received_us))
+        elif isinstance(event, MatchEnded):
+            self._file.close()
+
+
+class HandTransactionWriter(Watcher):
+    """Writes the same transaction log hand by hand, each before its line in the ACPC log."""
+
+    wants = frozenset({HandPlayed, MatchEnded})
+
+    def __init__(self, file: LineFile) -> None:
+        self._file = file
+
+    def notice(self, event: Event) -> None:
+        """Write the actions of the hand."""
+        if isinstance(event, HandPlayed):
+            actions = [action for of_round in event.betting.rounds for _, action in of_round]
+            lines = [
+                format_transaction(action, event.hand_number, *times)
+                for action, times in zip(actions, event.times, strict=True)
+            ]
+            self._file.write("".join(lines))
         elif isinstance(event, MatchEnded):
             self._file.close()
 

@@ -66,6 +66,7 @@ def test_single_lines_and_actions_come_only_to_watchers_that_name_them() -> None
     plain = Audience([Watcher()])
     assert {kind.__name__ for kind in Event.__args__ if not plain.wants(kind)} == {
         "ActionPlayed",
+        "HandPlayed",
         "LineReceived",
         "LineSent",
         "LogLine",

@@ -12,7 +12,16 @@ import pytest
 
 from dealer.match import Match, Phase
 from dealer.match.causes import NobodyLeft, NotStarted, StartProblem
-from dealer.match.events import ActionPlayed, HandClosed, HandFinished, LogLine, MatchEnded, MatchStarted, Settled
+from dealer.match.events import (
+    ActionPlayed,
+    HandClosed,
+    HandFinished,
+    HandPlayed,
+    LogLine,
+    MatchEnded,
+    MatchStarted,
+    Settled,
+)
 from dealer.match.faults import FaultKind
 from dealer.reference.command import failure_text
 from engine import Seat, deal_hand
@@ -191,6 +200,7 @@ def test_events_come_in_order() -> None:
     assert told() == [
         "LineReceived 1",
         "ActionPlayed",
+        "HandPlayed",
         "LogLine",
         "HandFinished",
         "LineSent 0",
@@ -327,6 +337,7 @@ def test_a_recorded_match_comes_out_the_same(name: str) -> None:
         (MatchStarted, 0),
         (ActionPlayed, 0),
         (ActionPlayed, 3),
+        (HandPlayed, 1),
         (LogLine, 1),
         (HandFinished, 1),
         (HandClosed, 0),

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from dealer.match.events import FaultSeen
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from dealer.run.match_files import MatchFiles, RecordPlan
-from dealer.run.writers import LogWriter, TransactionWriter, format_fault, parse_fault, read_faults
+from dealer.run.writers import (
+    HandTransactionWriter,
+    LogWriter,
+    TransactionWriter,
+    format_fault,
+    parse_fault,
+    read_faults,
+)
 from engine import CALL, RAISE, Seat, raise_to
 from logs.acpc_log.reader import read_log
 from logs.whole_file import LineFile
@@ -92,10 +99,12 @@ def test_faults_follow_each_other(tmp_path: Path) -> None:
 
 def test_the_logs_of_a_match(tmp_path: Path) -> None:
     log, transactions = LineFile(tmp_path / "m.log"), LineFile(tmp_path / "m.tlog")
-    watchers = [LogWriter(log, ("A", "B")), TransactionWriter(transactions)]
+    of_hands = LineFile(tmp_path / "hands.tlog")
+    watchers = [LogWriter(log, ("A", "B")), TransactionWriter(transactions), HandTransactionWriter(of_hands)]
     board = Board(setup_of(game("leduc"), 20), watchers=watchers).connect_all()
     board.play([drawn_by_state(seat) for seat in range(2)])
     assert (tmp_path / "m.log").read_text() == "".join(board.log)
+    assert (tmp_path / "hands.tlog").read_text() == (tmp_path / "m.tlog").read_text()
     lines = (tmp_path / "m.tlog").read_text().splitlines()
     assert len(lines) == len(board.seen.actions)
     assert [int(line.split()[1]) for line in lines] == [hand for _, hand, _, _ in board.seen.actions]
