@@ -16,10 +16,11 @@ from urllib.parse import urlsplit
 import typer
 
 from bots.sdk.options import Interval, Wording
+from dealer.cli.serve_event import app as event_app
 from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.pages import WEB_INSTALL, has_web
-from dealer.errors import ConfigError
+from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
 from dealer.run.run_settings import NO_ADDRESS
 from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
@@ -53,13 +54,12 @@ class _ServeGroup(ArenaGroup):
 app = typer.Typer(
     cls=_ServeGroup, help="Run a persistent match server: clients queue matches between its bots and their own."
 )
-_Data: TypeAlias = Annotated[Path, "Folder of everything the server keeps.", Wording("DIR")]
+app.add_typer(event_app, name="event")
 _Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
-_DATA = Path("arena-server")
 
 
 @app.command(
-    epilog="'arena serve' has more commands, each with --help: user, password, revoke, backup and reset. A "
+    epilog="'arena serve' has more commands, each with --help: user, password, revoke, event, backup and reset. A "
     "configuration with one of these names is given as ./NAME."
 )
 def start(
@@ -90,7 +90,7 @@ def start(
         Interval(0, 65535),
         Wording(otherwise="as configured; 8080"),
     ] = None,
-    data: _Data = _DATA,
+    data: ServerData = SERVER_DATA,
     init: Annotated[bool, f"Write {_CONFIG_NAME}, with all settings, and stop."] = False,
     verbose: Annotated[bool, "Log connections, faults and runs to standard error.", Wording(flags="-v")] = False,
 ) -> None:
@@ -120,7 +120,7 @@ def start(
 def user(
     terminal: Terminal,
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of users.")] = None,
-    data: _Data = _DATA,
+    data: ServerData = SERVER_DATA,
     csv_file: Annotated[
         Path | None, "A CSV file of users: its column 'name', or its first column.", Wording("FILE", flags="--csv")
     ] = None,
@@ -152,10 +152,10 @@ def user(
 
 
 @app.command()
-def password(terminal: Terminal, name: _Name, data: _Data = _DATA) -> None:
+def password(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
     """Give a user a password for the pages, typed or from standard input."""
     _checked_name(name)
-    with contextlib.closing(_store(data)) as store:
+    with contextlib.closing(known_store(data)) as store:
         if not _is_known(store, name):
             abort(f"there is no user {name}; create one with 'arena serve user {name}'")
         given = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
@@ -166,9 +166,9 @@ def password(terminal: Terminal, name: _Name, data: _Data = _DATA) -> None:
 
 
 @app.command()
-def revoke(terminal: Terminal, name: _Name, data: _Data = _DATA) -> None:
+def revoke(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
     """End all tokens of a user."""
-    with contextlib.closing(_store(data)) as store:
+    with contextlib.closing(known_store(data)) as store:
         if not _is_known(store, name):
             abort(f"there is no user {name} in {data}")
         count = store.write_now(lambda db: revoke_tokens(db, name))
@@ -179,7 +179,7 @@ def revoke(terminal: Terminal, name: _Name, data: _Data = _DATA) -> None:
 def backup(
     terminal: Terminal,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
-    data: _Data = _DATA,
+    data: ServerData = SERVER_DATA,
 ) -> None:
     """Copy the database to a new file, also while the server runs."""
     back_up(data / DATABASE_NAME, file)
@@ -190,14 +190,14 @@ def backup(
 @app.command()
 def reset(
     terminal: Terminal,
-    data: _Data = _DATA,
+    data: ServerData = SERVER_DATA,
     results: Annotated[bool, "Remove requests, runs, ratings and logs; users, tokens and bots stay."] = False,
     yes: Annotated[bool, "Do not ask for confirmation."] = False,
 ) -> None:
     """Remove the results of a server that is not running."""
     if not results:
         abort("nothing is removed without --results, for requests, runs, ratings and logs")
-    _store(data).close()
+    known_store(data).close()
 
     def is_wanted(runs: int) -> bool:
         if yes:
@@ -227,12 +227,6 @@ def _write_example(terminal: Terminal) -> None:
     except FileExistsError:
         abort(f"{path} exists already, and nothing is ever overwritten")
     terminal.sentence(f"Written: {path}. Start the server with: arena serve {path}")
-
-
-def _store(data: Path) -> Store:
-    if not (data / DATABASE_NAME).is_file():
-        raise ConfigError(f"{data} holds no server: start one with 'arena serve', or name its folder with --data")
-    return Store(data / DATABASE_NAME)
 
 
 def _scopes(text: str) -> frozenset[Scope]:

@@ -223,6 +223,7 @@ def standings_of(
     seatings: int = 1,
     seed: int = 0,
     unfinished: Sequence[str] = (),
+    has_confidence: bool = True,
 ) -> GameStandings:
     """The rankings and the crosstable of one game. The rankings go by what was won.
 
@@ -230,6 +231,7 @@ def standings_of(
         contests: the same deals were played in all.
         bounds: the lowest and the highest possible score of a deal, in mbb/g.
         corrected: the contests without the luck of the cards; empty where not all of them have that.
+        has_confidence: whether places have theirs, which takes seconds with many bots.
     """
 
     def won(player: int, opponent: int) -> dict[str, Any]:
@@ -250,7 +252,7 @@ def standings_of(
         )
         for player, opponent in dict.fromkeys(pair for one in contests for pair in permutations(one.players, 2))
     ]
-    bankroll, runoff = (_ranks(contests, order, names, seed) for order in Ranking)
+    bankroll, runoff = (_ranks(contests, order, names, seed if has_confidence else None) for order in Ranking)
     means = {rank.player: won(*[names.index(rank.player)] * 2) for rank in bankroll}
     by_name = {
         field: {name: figures[field] for name, figures in means.items()}
@@ -266,10 +268,10 @@ def standings_of(
     )
 
 
-def _ranks(contests: Sequence[RankedContest], order: Ranking, names: Sequence[str], seed: int) -> list[Rank]:
-    """The places with how sure they are, where there are deals enough to say."""
+def _ranks(contests: Sequence[RankedContest], order: Ranking, names: Sequence[str], seed: int | None) -> list[Rank]:
+    """The places, with a seed and where there are deals enough with how sure they are."""
     are_few = min((len(contest.scores) for contest in contests), default=0) < FEWEST_UNITS
-    shares = None if are_few else ranking.bootstrap(contests, len(names), order, seed=seed)
+    shares = None if are_few or seed is None else ranking.bootstrap(contests, len(names), order, seed=seed)
     return [
         Rank(place=place, player=names[player], confidence=None if shares is None else float(shares[place - 1, player]))
         for place, player in ranking.ranked(contests, len(names), order)

@@ -41,15 +41,19 @@ _LEAST_DEVIATION: Final = 1e-6
 """Scores vary by at least this part of their range: where all were equal, they still weigh no more than anything."""
 
 
-def why_unrated(plan: ContestPlan, bots: Sequence[Bot | None], *, is_practice: bool) -> str:
+def why_unrated(
+    plan: ContestPlan, bots: Sequence[Bot | None], *, is_practice: bool = False, is_of_event: bool = False
+) -> str:
     """Why a contest does not count in the standings, as a clause; empty if it counts.
 
     Args:
         bots: by player; None for an agent that was brought for this contest only.
         is_practice: whether the server's settings exclude it.
+        is_of_event: whether it counts in an event, whose results are apart.
     """
     known = [bot.version for bot in bots if bot is not None]
     reasons = {
+        "it counts in an event": is_of_event,
         "only the ladder's contests count here": is_practice,
         "its cards follow from a seed, as in practice, not from a key of the server": not isinstance(
             plan.run.seed, DealKey

@@ -284,15 +284,26 @@ class ServerSettings:
 
 def _resolved(name: str, games: Sequence[ServerGame]) -> ServerGame:
     by_name = {game.name: game for game in games}
+    return by_name[game_meant(name, tuple(by_name))]
+
+
+def game_meant(name: str, names: Sequence[str]) -> str:
+    """The game of a server that is meant by a name.
+
+    Args:
+        names: the full names of its games.
+
+    Raises:
+        RefusedError: there is none, or the name fits several.
+    """
     try:
-        found = resolve_game_name(name, tuple(by_name))
+        found = resolve_game_name(name, names)
     except GameDefinitionError as error:
         raise RefusedError(f"the game {quoted(name)} {error.problem}") from None
     if found is None:
-        names = [game.shown for game in games[:_MOST_GAMES_LISTED]]
-        more = ["..."] if len(games) > len(names) else []
-        raise RefusedError(f"there is no game {quoted(name)} here; the games are {', '.join([*names, *more])}")
-    return by_name[found]
+        there = [*map(short_name, names[:_MOST_GAMES_LISTED]), *(["..."] if len(names) > _MOST_GAMES_LISTED else [])]
+        raise RefusedError(f"there is no game {quoted(name)} here; the games are {', '.join(there)}")
+    return found
 
 
 def bots_for(game: Game, names: Sequence[str] = ()) -> dict[str, BotSettings]:

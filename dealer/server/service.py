@@ -15,7 +15,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,16 @@ from dealer.run.tournament_run import Progress
 from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_bots, owner_of
+from dealer.server.db.event_records import (
+    EVENT_USER,
+    EventState,
+    ScheduledEvent,
+    close_event,
+    due_events,
+    frozen_versions,
+    keep_standings,
+    unranked_events,
+)
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Run, RunState, new_job, open_jobs, runs_of
 from dealer.server.db.run_changes import (
     RunReport,
@@ -43,8 +53,10 @@ from dealer.server.db.run_changes import (
     served_stamps,
 )
 from dealer.server.db.store import Store
+from dealer.server.event_results import standings_of_event
 from dealer.server.queue.adjusting import Adjusting
 from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots, TableSeats
+from dealer.server.queue.event_schedule import schedule_of
 from dealer.server.queue.fair_queue import Forecast, RunPlace, WaitingJob, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.queue.jobs import (
@@ -71,6 +83,8 @@ from protocol.joining import Join
 
 _log = logging.getLogger(__name__)
 _PROGRESS_S = 1.0
+_EVENTS_EVERY_S = 1.0
+"""How often events are looked at, which other programs also enter."""
 _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""
 
@@ -130,7 +144,10 @@ class Service:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._stop_unattended)
         removing = remove_old_logs(self._folder, self.store, self.settings.keep_days)
-        works = (self.standings.run(), self._adjusting.run(), self._run_ladder(), self.connected_bots.run(), removing)
+        works = (
+            *(self.standings.run(), self._adjusting.run(), self._run_ladder(), self._run_events()),
+            *(self.connected_bots.run(), removing),
+        )
         background = [asyncio.create_task(work) for work in works]
         try:
             while True:
@@ -198,13 +215,35 @@ class Service:
         waiting = (job for number, job in self._jobs.items() if number not in self._slots)
         return any(job.slot.is_idle and self._is_ready(job) for job in waiting)
 
+    async def _run_events(self) -> None:
+        """Close events when their time has come; give up contests of bots that stay away, or are other versions."""
+        absent_s: dict[int, float] = {}
+        while True:
+            try:
+                for event in due_events(self.store):
+                    await self._close_event(event)
+                for event in unranked_events(self.store):
+                    if event.state is EventState.FINISHED:
+                        await self._rank(event)
+            except StoreError as error:
+                _log.error("no event can be closed: %s", error)
+            now_s = time.monotonic()
+            waiting = (number for number, job in self._jobs.items() if job.versions and number not in self._slots)
+            absent_s = {number: absent_s.get(number, now_s) for number in waiting if self._absent(self._jobs[number])}
+            for number, since_s in absent_s.items():
+                if now_s - since_s > self.settings.own_seat_patience_s:
+                    job = self._jobs[number]
+                    reason = f"{self._absent(job)} has not come in the version that has entered"
+                    self._stop(job, reason, is_run_stopped=False)
+            await asyncio.sleep(_EVENTS_EVERY_S)
+
     def _waiting(self) -> list[WaitingJob]:
         jobs = [job for job in self._jobs.values() if job.runs_left]
         return [job.waiting(self._served.get(job.row.user.id, 0), is_ready=self._is_ready(job)) for job in jobs]
 
     def _is_ready(self, job: ActiveJob) -> bool:
         """Whether all players of a job are there, and not busy."""
-        if job.has_own_seat and job.client is None:
+        if (job.has_own_seat and job.client is None) or self._absent(job):
             return False
         for name in job.users_bots:
             connected = self.connected_bots.find(job.row.game, name)
@@ -212,6 +251,14 @@ class Service:
             if connected is None or runs >= connected.offer.at_once:
                 return False
         return True
+
+    def _absent(self, job: ActiveJob) -> str:
+        """A user's bot that is not there, in the version that is to play; empty if all are."""
+        for name in sorted(job.users_bots):
+            connected = self.connected_bots.find(job.row.game, name)
+            if connected is None or not job.takes(name, connected.versions[job.row.game]):
+                return name
+        return ""
 
     async def _begin(self, job: ActiveJob) -> None:
         number = job.row.id
@@ -300,7 +347,8 @@ class Service:
                 return None
             bots = [records.bot(self.store, seat.version) for seat in row.seats]
             is_practice = job.row.kind is JobKind.REQUEST and self.settings.has_only_ladder
-            unrated = why_unrated(run.planned[0], bots, is_practice=is_practice)
+            is_of_event = job.versions is not None
+            unrated = why_unrated(run.planned[0], bots, is_practice=is_practice, is_of_event=is_of_event)
             return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "", unrated)
         except DealerError as error:
             return RunReport(RunState.FAILED, f"{error}.")
@@ -408,9 +456,8 @@ class Service:
         """
         game = self._checked(user, request, client)
         await asyncio.to_thread(check_contest, self.settings, game, request)
-        self._stamp += 1
         request = replace(request, game=game.name, players=request.players[: game.game.num_players])
-        new = new_job(user, request, seed_of(request), self._stamp)
+        new = self._new_job(user, request)
 
         def enter(db: sqlite3.Connection) -> Job:
             job = add_job(db, new)
@@ -419,20 +466,43 @@ class Service:
             return job
 
         row = await self.store.write(enter)
-        number = row.id
-        self.feed.publish(JobChanged(number, user.name, game.name, row.state))
+        self._take_on(ActiveJob(row, game, client))
         if not row.runs:
             if client is not None:
                 client.notify(JobEnded(row, row.state, ""))
             return row, None
-        self._jobs[number] = ActiveJob(row, game, client)
-        self._changes.notify()
         try:
-            return row, (await self.forecasts()).get(number)
+            return row, (await self.forecasts()).get(row.id)
         except StoreError as error:
             # It is taken all the same.
             _log.error("no forecast can be made: %s", error)
             return row, None
+
+    def _new_job(self, user: User, request: JobRequest) -> Job:
+        self._stamp += 1
+        return new_job(user, request, seed_of(request), self._stamp)
+
+    def _take_on(self, job: ActiveJob) -> None:
+        """A job has been entered."""
+        self.feed.publish(JobChanged(job.row.id, job.row.user.name, job.row.game, job.row.state))
+        if job.row.runs:
+            self._jobs[job.row.id] = job
+            self._changes.notify()
+
+    async def _rank(self, event: ScheduledEvent) -> None:
+        standings = await asyncio.to_thread(standings_of_event, self.store, event)
+        await self.store.write(lambda db: keep_standings(db, event.id, standings.model_dump_json()))
+
+    async def _close_event(self, event: ScheduledEvent) -> None:
+        """Freeze the entrants of an event whose time has come, and enter its contests in the same change."""
+        game = self.settings.game(event.game)
+        event_user = User(await self.store.write(lambda db: add_user(db, EVENT_USER)), EVENT_USER)
+        schedule = schedule_of(self.store, event, game, self.settings.limits, self.version)
+        contests = [(self._new_job(event_user, request), versions) for request, versions in schedule.contests]
+        entered = await self.store.write(lambda db: close_event(db, schedule.event, schedule.entrants, contests))
+        for row, (_, versions) in zip(entered, contests, strict=False):
+            assert game is not None
+            self._take_on(ActiveJob(row, game, versions=versions))
 
     def _checked(self, user: User, request: JobRequest, client: Client | None) -> ServerGame:
         if not self._disk.has_room:
@@ -579,31 +649,42 @@ class Service:
         return sorted((self._folder / run.folder).glob("match*.log"))
 
 
-def _recovered(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]]) -> dict[int, ActiveJob]:
+def _recovered(settings: ServerSettings, store: Store, own_bots: Mapping[tuple[str, str], int]) -> dict[int, ActiveJob]:
     """The jobs that go on after a start, by their numbers; those that cannot any more are closed."""
     store.write_now(close_abandoned_runs)
     jobs = {}
+    versions = frozen_versions(store)
     for row in open_jobs(store):
         game = settings.game(row.game)
         going = next((run for run in runs_of(store, row) if run.state is RunState.RUNNING), None)
-        why = _why_not(settings, store, own_bots, row)
+        why = _why_not(settings, store, own_bots, row, versions.get(row.id))
         if why or game is None:
             store.write_now(partial(_cancel_unplayable, job=row.id, run=going, reason=why))
         elif going is None and row.started >= row.runs:
             store.write_now(partial(end_job, job=row.id, state=JobState.DONE))
         else:
-            jobs[row.id] = ActiveJob(row, game, going=going, is_resumed=going is not None)
+            jobs[row.id] = ActiveJob(
+                row, game, going=going, is_resumed=going is not None, versions=versions.get(row.id)
+            )
     return jobs
 
 
-def _why_not(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]], row: Job) -> str:
+def _why_not(
+    settings: ServerSettings,
+    store: Store,
+    own_bots: Mapping[tuple[str, str], int],
+    row: Job,
+    versions: Sequence[int] | None,
+) -> str:
     """Why a job cannot go on, as a clause; empty if it can."""
     if settings.game(row.game) is None:
         return f"there is no {short_name(row.game)} any more"
-    for player in row.players:
+    for player, version in zip(row.players, versions or row.players, strict=True):
         is_known = player == OWN_SEAT or (row.game, player) in own_bots
         if not is_known and owner_of(store, row.game, player) is None:
             return f"there is no {player} any more"
+        if versions is not None and own_bots.get((row.game, player), version) != version:
+            return f"{player} has changed since it entered"
     is_lost = row.kind is JobKind.LADDER and settings.ladder is None
     return "there is no ladder any more" if is_lost else ""
 

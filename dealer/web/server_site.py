@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 from dealer.server.server import ServerParts
 from dealer.web.api import app as api
 from dealer.web.api import join_socket
-from dealer.web.pages import account, leak_pages, live, monitoring, play_pages, replay_pages, standings
+from dealer.web.pages import account, event_pages, leak_pages, live, monitoring, play_pages, replay_pages, standings
 from dealer.web.pages.shown_runs import Counting, ServerLibrary
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
@@ -51,6 +51,7 @@ def server_routes(
         *play_pages.routes(site),
         *account.routes(site),
         *standings.routes(site, parts, library),
+        *event_pages.routes(site, parts),
         *leak_pages.routes(site, library),
         *live.routes(site, library, counting),
         *replay_pages.routes(site, library, counting),

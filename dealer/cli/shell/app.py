@@ -27,15 +27,22 @@ def application(commands: Iterable[str]) -> typer.Typer:
     for name in commands:
         module = importlib.import_module(f"dealer.cli.{name}")
         if hasattr(module, "app"):
-            for command in module.app.registered_commands:
-                command.cls = ArenaCommand
-                command.callback = command.callback and takes_options(command.callback)
+            _prepare(module.app)
             app.add_typer(module.app, name=name)
         else:
             app.command(name, cls=ArenaCommand, epilog=getattr(module, "EPILOG", None))(
                 takes_options(getattr(module, name))
             )
     return app
+
+
+def _prepare(group: typer.Typer) -> None:
+    for command in group.registered_commands:
+        command.cls = ArenaCommand
+        command.callback = command.callback and takes_options(command.callback)
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            _prepare(inner.typer_instance)
 
 
 def _show_version(context: typer.Context, wanted: bool) -> None:

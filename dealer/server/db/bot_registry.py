@@ -78,6 +78,11 @@ def enter_users_bot(db: sqlite3.Connection, owner: int, game: str, name: str, la
     return int(known["id"]) if known is not None else _add_version(db, bot, "", fingerprint, label)
 
 
+def known_games(store: Store) -> tuple[str, ...]:
+    """The full names of the games that the server has, or had, since its first start."""
+    return tuple(row["game"] for row in store.read("SELECT DISTINCT game FROM bots ORDER BY game"))
+
+
 def note_seen(db: sqlite3.Connection, names: Sequence[str]) -> None:
     """The bots of users of these names are there, or were until now."""
     now_s = time.time()

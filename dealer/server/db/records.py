@@ -95,7 +95,7 @@ class Model(BaseModel):
 _M = TypeVar("_M", bound=Model)
 
 
-def _at(name: str) -> Any:
+def moment_of(name: str) -> Any:
     def at(self: Any) -> datetime | None:
         seconds = getattr(self, name)
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
@@ -136,8 +136,8 @@ class Bot(Model):
     label: str = Field(description="what its owner calls the version")
     created_s: float
     seen_s: float | None = Field(description="when it was last connected")
-    created_at = _at("created_s")
-    seen_at = _at("seen_s")
+    created_at = moment_of("created_s")
+    seen_at = moment_of("seen_s")
 
 
 class Job(Model):
@@ -158,8 +158,8 @@ class Job(Model):
     seed: _Seed = Field(description="of a key that the server drew, the digits; null while it would reveal later cards")
     submitted_s: float
     ended_s: float | None
-    submitted_at = _at("submitted_s")
-    ended_at = _at("ended_s")
+    submitted_at = moment_of("submitted_s")
+    ended_at = moment_of("ended_s")
     on_fault: FaultPolicy = Field(exclude=True)
     kind: JobKind = Field(exclude=True)
     # The only run in the sequence of seeds; None plays the sequence from its start.
@@ -246,8 +246,8 @@ class Run(Model):
     unrated: str = Field(description="why it does not; empty if it does, and where nothing was played yet")
     started_s: float
     ended_s: float | None
-    started_at = _at("started_s")
-    ended_at = _at("ended_s")
+    started_at = moment_of("started_s")
+    ended_at = moment_of("ended_s")
     seats: tuple[RunSeat, ...]
     seed: _Seed = Field(exclude=True)
     # Of its files, in the folder of the server.
@@ -349,6 +349,11 @@ def versions(store: Store, game: str, name: str) -> tuple[Bot, ...]:
     return _bots(store, "WHERE bots.game = ? AND bots.name = ? ORDER BY versions.number DESC", game, name)
 
 
+def bots_of_event(store: Store, event: int) -> tuple[Bot, ...]:
+    """The versions that have entered an event, by name."""
+    return _bots(store, "WHERE versions.id IN (SELECT version FROM entries WHERE event = ?) ORDER BY bots.name", event)
+
+
 def all_versions(store: Store, game: str) -> dict[int, Bot]:
     """All versions of all bots of a game, by their numbers."""
     return {one.version: one for one in _bots(store, "WHERE bots.game = ?", game)}
@@ -424,15 +429,17 @@ def jobs(
     user: int | None = None,
     tag: str | None = None,
     state: JobState | None = None,
+    event: int | None = None,
     before: int | None = None,
     most: int = _PAGE,
 ) -> tuple[Job, ...]:
-    """Jobs, the newest first; of a user, with a tag, in a state, where these are given."""
+    """Jobs, the newest first; of a user, with a tag, in a state, of an event, where these are given."""
     chosen: dict[str, object] = {
         "jobs.user = ?": user,
         "jobs.tag = ?": tag,
         "jobs.state = ?": JobState.QUEUED if state is JobState.RUNNING else state,
         "is_running = ?": None if state is None else state is JobState.RUNNING,
+        "jobs.id IN (SELECT job FROM event_jobs WHERE event = ?)": event,
         "jobs.id < ?": before,
     }
     return _jobs(_read_page(store, _JOBS, chosen, "jobs.id", most))
@@ -483,6 +490,7 @@ def runs(
     is_over: bool = False,
     version: int | None = None,
     pair: int | None = None,
+    event: int | None = None,
     before: int | None = None,
     most: int = _PAGE,
 ) -> tuple[Run, ...]:
@@ -492,7 +500,7 @@ def runs(
         job: of this job only. game: of this game only. state: in this state only.
         is_over: without those that are being played.
         bot: with any version of the bots of this name only. user: requested by this user only.
-        pair: that count in this pair only.
+        pair: that count in this pair only. event: of the contests of this event only.
     """
     chosen: dict[str, object] = {
         "runs.job = ?": job,
@@ -505,6 +513,7 @@ def runs(
         "(SELECT versions.id FROM versions JOIN bots ON bots.id = bot WHERE bots.name = ?))": bot,
         "users.name = ?": user,
         "runs.lineup = ?": pair,
+        "runs.job IN (SELECT job FROM event_jobs WHERE event = ?)": event,
         "runs.id < ?": before,
     }
     return _runs(store, _read_page(store, _RUNS, chosen, "runs.id", most))

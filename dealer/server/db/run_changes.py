@@ -172,15 +172,17 @@ def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "")
 
 RESULT_TABLES = (
     *("ratings", "company", "lineup_scores", "seats", "scores", "matches", "faults", "tables", "submissions"),
-    *("runs", "lineups", "jobs"),
+    *("runs", "lineups", "event_jobs", "jobs"),
 )
 """What a server has played, or is asked to: each table before those that it refers to."""
 
 
 def remove_results(db: sqlite3.Connection) -> None:
-    """Remove everything that was played or asked for; numbers are not given again."""
+    """Remove everything that was played or asked for, but events that have not closed; numbers are not given again."""
     for table in RESULT_TABLES:
         db.execute(f"DELETE FROM {table}")
+    db.execute("DELETE FROM entries")
+    db.execute("DELETE FROM scheduled_events WHERE closed_s IS NOT NULL")
 
 
 # ---- questions

@@ -204,7 +204,33 @@ CREATE TABLE company ( -- what players of games of more than two won at all tabl
     PRIMARY KEY (game, version, other)
 ) STRICT, WITHOUT ROWID;
 """
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES,)
+_EVENTS = """
+CREATE TABLE scheduled_events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    game TEXT NOT NULL,
+    deals INTEGER, -- null for those of the game
+    named TEXT, -- the bots that may enter, null for all
+    opens_s REAL NOT NULL,
+    closes_s REAL NOT NULL,
+    closed_s REAL, -- when its versions were frozen and its jobs entered
+    note TEXT NOT NULL DEFAULT '',
+    definition TEXT NOT NULL DEFAULT '', -- of the game
+    standings TEXT NOT NULL DEFAULT '' -- when it is finished
+) STRICT;
+CREATE TABLE entries (
+    event INTEGER NOT NULL REFERENCES scheduled_events,
+    version INTEGER NOT NULL REFERENCES versions,
+    PRIMARY KEY (event, version)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE event_jobs (
+    job INTEGER PRIMARY KEY REFERENCES jobs,
+    event INTEGER NOT NULL REFERENCES scheduled_events,
+    versions TEXT NOT NULL -- by seat
+) STRICT;
+CREATE INDEX event_jobs_by_event ON event_jobs (event);
+"""
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS)
 """The steps from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

@@ -103,11 +103,13 @@ class ActiveJob:
         began_s: when that was, on the monotonic clock.
         end: why no more runs are started, if that has been decided.
         is_interrupted: whether its run is to stop now, to be resumed later.
+        versions: of the players, by seat, in a contest of an event: no others play. None where any may.
     """
 
     row: records.Job
     game: ServerGame
     client: Client | None = None
+    versions: tuple[int, ...] | None = None
     going: records.Run | None = None
     run: Run[AnyResult] | None = None
     progress: Progress | None = None
@@ -155,6 +157,10 @@ class ActiveJob:
     def users_bots(self) -> frozenset[str]:
         """The bots of users that play."""
         return self.game.users_bots(self.row.players)
+
+    def takes(self, player: str, version: int | None) -> bool:
+        """Whether a version of a player may play."""
+        return self.versions is None or self.versions[self.row.players.index(player)] == version
 
     @property
     def slot(self) -> RunPlace:

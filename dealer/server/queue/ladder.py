@@ -40,7 +40,7 @@ LADDER_USER: Final = "ladder"
 _MOST_LINEUPS: Final = 20_000
 """So many line-ups of a game are looked at; the ladder has more games to see to."""
 _RETRY_S: Final = 5.0
-_MOST_TAG_LETTERS: Final = 120
+MOST_TAG_LETTERS: Final = 120
 _MOST_TRIES: Final = 3
 """A line-up whose runs so often came to nothing is left alone until the server starts again."""
 
@@ -83,7 +83,7 @@ class Ladder:
         self._store = store
         self._connected_bots = connected_bots
         self._own_versions = {
-            game.name: {name: own_versions[game.name, name] for name, bot in game.bots.items() if not _learns(bot.bot)}
+            game.name: {name: own_versions[game.name, name] for name, bot in game.bots.items() if not learns(bot.bot)}
             for game in self._games
         }
         self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
@@ -144,7 +144,7 @@ class Ladder:
             first.game,
             first.players,
             # Those who bring the bots read there who plays whom.
-            "-".join(first.players)[:_MOST_TAG_LETTERS],
+            "-".join(first.players)[:MOST_TAG_LETTERS],
             deals=self.settings.deals,
             seating=Seating.ROTATIONS,
             # A bot that fails does not escape what it would have lost.
@@ -177,7 +177,7 @@ def _width(table: TableScores, bounds: tuple[float, float]) -> float:
     return max(math.inf if width is None else width for width in widths)
 
 
-def _learns(text: str) -> bool:
+def learns(text: str) -> bool:
     """Whether a bot of the server is another player after every hand, which no interval is about."""
     return is_builtin(text) and parse_player(text).learns
 

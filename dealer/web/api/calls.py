@@ -135,6 +135,7 @@ Anyone: TypeAlias = Annotated[None, Depends(_anyone)]
 """What the pages show to everyone needs no token."""
 Reader: TypeAlias = Annotated[Token, _caller(Scope.READ)]
 Player: TypeAlias = Annotated[Token, _caller(Scope.PLAY)]
+Organiser: TypeAlias = Annotated[Token, _caller(Scope.ADMIN)]
 
 
 class _Route(APIRoute):

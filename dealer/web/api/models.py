@@ -15,6 +15,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.run.run_settings import Seating
 from dealer.server.accounts import Scope
 from dealer.server.db.counted_scores import Pair, Rating
+from dealer.server.db.event_records import ScheduledEvent
 from dealer.server.db.records import Bot, Fault, Job, JobRequest, Match, Model, Run
 
 
@@ -183,6 +184,13 @@ class Standings(Model):
 
     ratings: tuple[Rating, ...]
     after: int | None = Field(description="ask with this for the next page; null after the last")
+
+
+class ScheduledEvents(Model):
+    """A page of events, the latest first."""
+
+    events: tuple[ScheduledEvent, ...]
+    before: int | None = Field(description="ask with this for the next page; null after the last")
 
 
 class Cancelled(Model):

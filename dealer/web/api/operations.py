@@ -30,15 +30,18 @@ from dealer.errors import WebError
 from dealer.server import access
 from dealer.server.access import Person, Visibility
 from dealer.server.accounts import Token, User
-from dealer.server.db import counted_scores, records
+from dealer.server.db import counted_scores, event_records, records
+from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
+from dealer.server.event_results import EventDetail, event_detail
 from dealer.server.queue.feed import Feed, FeedEvent
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.web.api import models
-from dealer.web.api.calls import PREFIX, Anyone, Parts, Player, Reader, answers, new_router
+from dealer.web.api.calls import PREFIX, Anyone, Organiser, Parts, Player, Reader, answers, new_router
 from dealer.web.pages.live import QUIET_S, EventStreams
 from dealer.web.site import download, game_of
+from engine.text import shown
 from logs.acpc_log.writer import state_text
 from logs.conversion import match_file
 from logs.errors import LogError, LogsError
@@ -234,6 +237,38 @@ async def pairs(
     """Pairs, or larger tables, of which something counts."""
     found = counted_scores.pairs(parts.store, game_of(parts, game))
     return models.Pairs(pairs=found[after:][:limit], after=_after(found, after + limit))
+
+
+# ---- scheduled events
+@router.get("/scheduled-events", summary="Events: round robins between frozen versions of bots")
+async def scheduled_events(
+    caller: Anyone, parts: Parts, before: models.Before = None, limit: models.Limit = 50
+) -> models.ScheduledEvents:
+    """Events, the latest first."""
+    found = event_records.events(parts.store, before=before, most=limit)
+    return models.ScheduledEvents(events=found, before=found[-1].id if len(found) == limit else None)
+
+
+_NO_EVENT = answers(s404="there is no such event")
+
+
+@router.get("/scheduled-events/{name}", summary="An event with its standings and contests", responses=_NO_EVENT)
+async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> EventDetail:
+    """An event and its results so far."""
+    found = event_records.event(parts.store, name)
+    if found is None:
+        raise WebError(404, f"There is no event {shown(name)}.")
+    return await asyncio.to_thread(event_detail, parts.store, found)
+
+
+@router.post("/scheduled-events", summary="Announce an event", status_code=201)
+async def announce(caller: Organiser, parts: Parts, wanted: EventSettings) -> ScheduledEvent:
+    """Enter an event; it is on disk when the answer comes."""
+    game = game_of(parts, wanted.game)
+    await parts.store.write(lambda db: add_event(db, wanted, game.name))
+    found = event_records.event(parts.store, wanted.name)
+    assert found is not None
+    return found
 
 
 # ---- files

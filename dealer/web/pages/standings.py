@@ -20,11 +20,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.server.db import counted_scores, records
+from dealer.server.db import counted_scores, event_records, records
 from dealer.server.db.counted_scores import PairScore, Rating, worst_runs
 from dealer.server.db.records import Bot, Run, RunState
+from dealer.server.event_results import events_table
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
+from dealer.web.pages.event_pages import event_path
 from dealer.web.pages.shown_runs import ServerLibrary, run_path, runs_table
 from dealer.web.pages.views import crosstable_note, table_now
 from dealer.web.security import whole_number
@@ -42,6 +44,7 @@ _MOST_FULL_CELLS: Final = 10
 """In a row of a crosstable: more leave no room for the intervals."""
 _BEST: Final = 5
 _RUNS_OF_THE_FRONT: Final = 8
+_EVENTS_OF_THE_FRONT: Final = 3
 _TABLES_OF_THE_FRONT: Final = 2
 _RATING: Final = "expected winnings from the average of the comparable bots"
 _RATING_NOTE: Final = f"The rating is the {_RATING}, in mbb/g with its 95 % interval. Provisional: based on few deals."
@@ -169,7 +172,12 @@ def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> tup
         games.append((game, best.with_columns(range(len(best.columns) - 1)), len(ratings)))
     playing = records.runs(server.store, state=RunState.RUNNING, most=_RUNS_OF_THE_FRONT)
     ended = records.runs(server.store, state=RunState.FINISHED, most=_RUNS_OF_THE_FRONT)
-    lists = runs_table("Being played", playing, server.service.progress()), runs_table("Last results", ended, {})
+    events = events_table("Events", event_records.events(server.store, most=_EVENTS_OF_THE_FRONT), event_path)
+    lists = (
+        events,
+        runs_table("Being played", playing, server.service.progress()),
+        runs_table("Last results", ended, {}),
+    )
     tables = [table for run in playing[:_TABLES_OF_THE_FRONT] if (table := _thumbnail(library, run, visitor))]
     sections = tuple(Section(table.title, (table,)) for table in lists if table.rows)
     return sections, {"games": games, "tables": tables}

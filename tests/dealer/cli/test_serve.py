@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import signal
 import socket
 import sqlite3
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -160,7 +162,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (
             ["doctor"],
             "'arena serve' has no command 'doctor', and there is no configuration of this name; "
-            "its commands are start, user, password, revoke, backup, reset",
+            "its commands are start, user, password, revoke, backup, reset, event",
         ),
         (["revok"], "'arena serve' has no command 'revok', .*; did you mean 'revoke'\\?"),
         (["reset"], "nothing is removed without --results, for requests, runs, ratings and logs"),
@@ -222,3 +224,69 @@ def test_no_user_is_created_where_one_cannot_be(arena_here: Arena, tmp_path: Pat
         assert (ran.code, ran.out) == (2, "")
         assert sentence in ran.sentence
     assert not (tmp_path / "arena-server").exists()
+
+
+EVENT = """
+name = "final"
+game = "kuhn"
+deals = 5
+entrants = ["calling", "random"]
+opens = 2026-01-01T00:00:00Z
+closes = {closes}
+"""
+
+
+def test_an_event_from_its_announcement_to_its_publication(arena: Arena, folder: Path) -> None:
+    (folder / "s.toml").write_text('[[games]]\ngame = "kuhn"\nbots = ["calling", "random"]\n')
+    file = folder / "final.toml"
+    file.write_text(EVENT.format(closes="2100-01-01T00:00:00+01:00"))
+    assert "holds no server" in arena("serve", "event", "new", "final.toml").err
+    program, _ = started("s.toml")
+    try:
+        printed = arena("serve", "event", "new", "final.toml").out
+        assert "The event is open." in printed
+        assert "there is an event final already" in arena("serve", "event", "new", "final.toml").err
+        assert "there is no event 'cup'" in arena("serve", "event", "show", "cup").err
+        early = arena("serve", "event", "publish", "final", "site").err
+        assert "the event final is open; it can be published when it is finished" in early
+        with contextlib.closing(sqlite3.connect("arena-server/server.sqlite3")) as db, db:
+            db.execute("UPDATE scheduled_events SET closes_s = 2000000000 - 1000000000")
+            db.execute("UPDATE scheduled_events SET opens_s = 1")
+        deadline = time.monotonic() + PATIENCE_S
+        while "The event is finished" not in (printed := arena("serve", "event", "show", "final").out):
+            assert time.monotonic() < deadline, printed
+            time.sleep(0.2)
+    finally:
+        ended(program, signal.SIGINT)
+    assert json.loads(arena("serve", "event", "show", "final", "--json").out)["event"]["contests"] == 1
+    assert (
+        "1 contest of final written; the first page is site/index.html\n"
+        in arena("serve", "event", "publish", "final", "site").out
+    )
+    assert (folder / "site" / "event.json").is_file()
+    assert len(list((folder / "site" / "contests").glob("*/match.*.log"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("name = ", "final.toml: Invalid value"),
+        (EVENT.format(closes="2100-01-01"), "final.toml: closes:"),
+        (EVENT.format(closes="2100-01-01T00:00:00"), "final.toml: closes: should have timezone info"),
+        (EVENT.format(closes="2020-01-01T00:00:00Z"), "final.toml: an event opens before it closes"),
+        (EVENT.format(closes="2026-01-01T00:00:01Z"), "final.toml: the closing time of the event has passed"),
+        (EVENT.format(closes="2100-01-01T00:00:00Z") + "x = 1", "final.toml: x: there is no such setting"),
+        (
+            EVENT.format(closes="2100-01-01T00:00:00Z").replace('"kuhn"', '"chess"'),
+            "final.toml: there is no game 'chess' here; the games are ",
+        ),
+    ],
+)
+def test_what_is_no_event_is_told(arena: Arena, folder: Path, text: str, problem: str) -> None:
+    (folder / "final.toml").write_text(text)
+    arena("serve", "user", "ann")
+    with contextlib.closing(sqlite3.connect("arena-server/server.sqlite3")) as db, db:
+        db.execute("INSERT INTO bots (game, name) VALUES ('kuhn.limit.2p', 'calling')")
+    said = arena("serve", "event", "new", "final.toml").err
+    assert problem in said
+    assert said.count("\n") == 1

@@ -13,6 +13,7 @@ import itertools
 import json
 import re
 import shutil
+import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -50,6 +51,7 @@ from dealer.web.site import make_app
 from dealer.web.slumbot.interface import SlumbotSessions, owner_of
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
+from protocol import find_game, format_game_definition
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, ClientCommand, Verb
 from protocol.joining import Cancel, Challenge, Join, Joined, SeatOver, SeatText, ServerMessage, encode
 from tests.dealer.server.servers import Talk
@@ -105,6 +107,11 @@ SERVES: Final[dict[str, set[str]]] = {
     "GET /api/v1/games/{game}/standings": NOTHING,
     "GET /api/v1/games/{game}/pairs": NOTHING,
     "GET /api/v1/events": NOTHING,
+    "GET /api/v1/scheduled-events": NOTHING,
+    "GET /api/v1/scheduled-events/{name}": NOTHING,
+    "POST /api/v1/scheduled-events": NOTHING,
+    "GET /events": NOTHING,
+    "GET /events/{name}": NOTHING,
     "GET /play": NOTHING,
     "POST /play": NOTHING,
     "GET /play/{table}": {"own cards"},
@@ -190,6 +197,18 @@ class Secrets:
     texts: dict[str, str] = field(default_factory=dict)
 
 
+def enter_in_event(db: sqlite3.Connection, job: int) -> None:
+    """Have a job be a contest of an event, which is called as one of its bots."""
+    definition = format_game_definition(find_game("limit")[1])
+    db.execute(
+        "INSERT INTO scheduled_events (id, name, game, opens_s, closes_s, closed_s, definition) "
+        "VALUES (1, 'calling', ?, 1, 2, 2, ?) ON CONFLICT DO NOTHING",
+        (GAME, definition),
+    )
+    db.execute("INSERT OR IGNORE INTO entries SELECT 1, versions.id FROM versions")
+    db.execute("INSERT INTO event_jobs VALUES (?, 1, '[1, 2]')", (job,))
+
+
 @dataclass
 class House:
     """A server with everything in its database.
@@ -233,6 +252,8 @@ class House:
         request = JobRequest(GAME, tag=tag, runs=runs, **wish)
         row = self.store.write_now(lambda db: add_job(db, new_job(user, request, seed)))
         self.hide(Secrets(row.id, kind, state, None, {secret_text(row.seed): "seed"}))
+        if kind == "ladder":
+            self.store.write_now(lambda db: enter_in_event(db, row.id))
         if state != "queued":
             self.add_run(row, kind, state)
         if state in (*OVER, "being stopped"):

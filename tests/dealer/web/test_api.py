@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from openapi_spec_validator import validate
 
 from dealer.errors import StoreError
 from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token, add_user
+from dealer.server.db.event_records import EventSettings, add_event
 from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey, derived_seed
 from logs.acpc_log.reader import check_deals
@@ -388,7 +390,10 @@ def test_the_description_is_of_what_is_there(tmp_path: Path) -> None:
         program = Program(one)
         game = "holdem.limit.2p.reverse_blinds"
         await program.finished((await program.submit(KUHN | {"game": game, "deals": 2})).json()["id"])
-        values = {"job": 1, "run": 1, "match": 0, "player": 0, "game": game, "format": "phh"}
+        announced = EventSettings.model_validate({"name": "final", "game": game, "closes": "2030-01-01T00:00:00Z"})
+        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+            store.write_now(lambda db: add_event(db, announced, game))
+        values = {"job": 1, "run": 1, "match": 0, "player": 0, "game": game, "format": "phh", "name": "final"}
         for path, methods in document["paths"].items():
             if "get" not in methods or path.endswith("/events"):
                 continue
@@ -405,6 +410,49 @@ def test_the_description_is_of_what_is_there(tmp_path: Path) -> None:
             if kind == "application/json":
                 schema = content[kind]["schema"] | {"components": {"schemas": schemas}}
                 Draft202012Validator(schema).validate(answer.json())
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        wish = {
+            "name": "final",
+            "game": "kuhn",
+            "deals": 5,
+            "closes": (datetime.now(UTC) + timedelta(hours=1)).isoformat(),
+        }
+        path = f"{PREFIX}/scheduled-events"
+        refused = await one.browser.post(path, json=wish, headers=Program(one).headers)
+        assert (refused.status_code, refused.json()["detail"]) == (
+            403,
+            "This token has no scope 'admin'; its user can get one that has.",
+        )
+        admin = Program(one, token_of(one.house.folder, "organiser", [Scope.ADMIN]))
+
+        async def announce(**changes: Any) -> httpx2.Response:
+            return await one.browser.post(path, json=wish | changes, headers=admin.headers)
+
+        made = await announce()
+        assert (made.status_code, made.json()["game"], made.json()["state"]) == (201, "kuhn.limit.2p", "open")
+        assert (await announce()).json()["detail"] == ("There is an event final already; give this one another name.")
+        assert (await announce(name="x", game="chess")).status_code == 404
+        assert "an event opens before it closes" in (await announce(name="x", opens="2100-01-01T00:00:00Z")).text
+        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+            store.write_now(lambda db: db.execute("UPDATE scheduled_events SET opens_s = 1, closes_s = 2").rowcount)
+        async with asyncio.timeout(PATIENCE_S):
+            while (told := (await one.browser.get(f"{path}/final")).json())["event"]["state"] != "finished":
+                await asyncio.sleep(0.05)
+        assert told["event"]["entrants"] == ["calling", "random"]
+        assert [contest["run"]["duplicates"] for contest in told["contests"]] == [5]
+        assert (await one.browser.get(f"{path}/none")).status_code == 404
+        assert [event["name"] for event in (await one.browser.get(path)).json()["events"]] == ["final"]
+        page = (await one.browser.get("/events/final")).text
+        assert "The event is finished: 1 contest." in page
+        assert 'href="/runs/1"' in page
+        assert 'href="/events/final"' in (await one.browser.get("/events")).text
+        assert 'href="/events/final"' in (await one.browser.get("/")).text
+        assert (await one.browser.get("/events/none")).status_code == 404
 
     visit(small_house(), talk, tmp_path / "data")
 

@@ -1,0 +1,92 @@
+"""``arena serve event``: round robins of a server's bots."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from dealer.cli.shell.command_options import Json
+from dealer.cli.shell.commands import ArenaGroup
+from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.documents import show_document
+from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
+from dealer.errors import ConfigError, RefusedError, SettingProblem
+from dealer.run.run_settings import problem_in_words, read_toml
+from dealer.server.db import event_records
+from dealer.server.db.bot_registry import known_games
+from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
+from dealer.server.db.store import Store
+from dealer.server.event_results import event_detail, event_document
+from dealer.server.event_results import publish as publish_event
+from dealer.server.server_settings import game_meant
+from engine.errors import quoted
+from engine.text import count_of
+
+app = typer.Typer(
+    cls=ArenaGroup,
+    help="Announce events: round robins between frozen versions of a server's bots; and publish their results.",
+    no_args_is_help=True,
+)
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="The event's name.")]
+
+
+@app.callback()
+def _group() -> None:
+    """Announce events: round robins between frozen versions of a server's bots; and publish their results."""
+
+
+@app.command()
+def new(
+    terminal: Terminal,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A TOML file that describes the event.")],
+    data: ServerData = SERVER_DATA,
+) -> None:
+    """Announce an event, also while the server runs: it opens and closes at its times, and is then played."""
+    try:
+        settings = EventSettings.model_validate(read_toml(file))
+    except ValidationError as error:
+        problems = [_problem(problem) for problem in error.errors(include_url=False)]
+        raise ConfigError(*problems, source=str(file)) from None
+    with contextlib.closing(known_store(data)) as store:
+        try:
+            game = game_meant(settings.game, known_games(store))
+            store.write_now(lambda db: add_event(db, settings, game))
+        except RefusedError as error:
+            raise ConfigError(str(error), source=str(file)) from None
+        show_document(terminal, event_document(store, event_detail(store, _event(store, settings.name))))
+
+
+@app.command()
+def show(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA, as_json: Json = False) -> None:
+    """Print the state, the standings and the contests of an event."""
+    with contextlib.closing(known_store(data)) as store:
+        show_document(terminal, event_document(store, event_detail(store, _event(store, name))), as_json=as_json)
+
+
+@app.command()
+def publish(
+    terminal: Terminal,
+    name: _Name,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
+    data: ServerData = SERVER_DATA,
+) -> None:
+    """Write a finished event to a folder that any web server can host: pages, JSON, logs and hand histories."""
+    with contextlib.closing(known_store(data)) as store:
+        contests = publish_event(store, data, _event(store, name), folder)
+    terminal.sentence(f"{count_of(contests, 'contest')} of {name} written; the first page is {folder / 'index.html'}")
+
+
+def _problem(problem: Any) -> SettingProblem:
+    name, text = problem_in_words(problem)
+    return SettingProblem(name, "there is no such setting" if problem["type"] == "extra_forbidden" else text)
+
+
+def _event(store: Store, name: str) -> ScheduledEvent:
+    found = event_records.event(store, name)
+    if found is None:
+        raise RefusedError(f"there is no event {quoted(name)}")
+    return found

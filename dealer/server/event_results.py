@@ -1,0 +1,317 @@
+"""Results of an event: its standings, as of a tournament, as a document, and as a folder that any web server can host.
+
+index.html              the event: crosstable, both rankings, contests, entrants
+event.json              the same as JSON, as ``GET /api/v1/scheduled-events/NAME``
+contests/00000012/      a contest: its page, and of each match the log and the hand histories
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field
+
+from dealer.errors import RefusedError
+from dealer.match.ending_sentences import without_output
+from dealer.reports.result_documents import crosstable, rankings
+from dealer.reports.summary import first_places, standings_of
+from dealer.run.results import GameStandings
+from dealer.run.run_settings import Seating
+from dealer.server.db import records
+from dealer.server.db.event_records import EventState, ScheduledEvent, contests_of
+from dealer.server.db.records import JobState, Model, Run, RunState
+from dealer.server.db.run_changes import seconds_per_hand
+from dealer.server.db.store import Store
+from dealer.server.resources import removal_sentence
+from engine import DealKey
+from engine.text import count_of, duration, shown
+from logs.conversion import match_file
+from logs.document import CODE, NAME, TEXT, Column, Document, Fact, Link, Section, Table
+from logs.document.page import format_page
+from logs.document.plain import json_data
+from logs.errors import LogsError
+from logs.estimation import RankedContest, Rate, score_bounds
+from logs.export import FORMATS
+from protocol.game_definition import parse_game_definition, short_name
+
+
+class EventContest(Model):
+    """A contest of an event."""
+
+    job: int
+    players: tuple[str, ...] = Field(description="by seat of the first seating")
+    state: JobState
+    reason: str = Field(description="why it was not played; empty if it is, or will be")
+    run: Run | None = Field(description="null before it begins")
+
+
+class EventDetail(Model):
+    """An event with its results."""
+
+    event: ScheduledEvent
+    seconds_left: float | None = Field(description="until it opens, closes or is played; null if unknown")
+    standings: GameStandings | None = Field(description="by the contests so far; null before it closes")
+    contests: tuple[EventContest, ...]
+
+
+def event_detail(store: Store, event: ScheduledEvent) -> EventDetail:
+    """An event with what is known of its results; places have their confidence once the standings are kept."""
+    contests = tuple(
+        EventContest(
+            job=job.id,
+            players=job.players,
+            state=job.state,
+            reason=job.reason,
+            run=run and run.model_copy(update={"reason": without_output(run.reason)}),
+        )
+        for job, run in contests_of(store, event)
+    )
+    standings = None
+    if event.standings:
+        standings = GameStandings.model_validate_json(event.standings)
+    elif event.definition:
+        standings = _standings_so_far(store, event)
+    return EventDetail(
+        event=event, seconds_left=_seconds_left(store, event, contests), standings=standings, contests=contests
+    )
+
+
+@lru_cache(maxsize=16)
+def _standings_so_far(store: Store, event: ScheduledEvent) -> GameStandings:
+    return standings_of_event(store, event, has_confidence=False)
+
+
+def standings_of_event(store: Store, event: ScheduledEvent, *, has_confidence: bool = True) -> GameStandings:
+    """The standings of an event that has closed, by the contests so far."""
+    import numpy as np
+
+    game, names = parse_game_definition(event.definition), event.entrants
+    played, finished = [], set[str]()
+    for job, run in contests_of(store, event):
+        seats = () if run is None else run.results
+        scores = [records.duplicate_scores(store, run.id, seat.player) for seat in seats if run is not None]
+        if run is None or not any(scores):
+            continue
+        played.append(RankedContest(tuple(map(names.index, job.players)), np.array(scores).T))
+        if run.state is RunState.FINISHED:
+            finished.update(job.players)
+    return standings_of(
+        event.game,
+        played,
+        names,
+        score_bounds(game),
+        seatings=Seating.ROTATIONS.order_count(game.num_players),
+        seed=event.id,
+        unfinished=[name for name in names if name not in finished],
+        has_confidence=has_confidence,
+    )
+
+
+def _seconds_left(store: Store, event: ScheduledEvent, contests: tuple[EventContest, ...]) -> float | None:
+    match event.state:
+        case EventState.ANNOUNCED:
+            return max(0.0, event.opens_s - time.time())
+        case EventState.OPEN:
+            return max(0.0, event.closes_s - time.time())
+        case EventState.RUNNING:
+            going = sum(contest.state is JobState.RUNNING for contest in contests)
+            per_hand_s = seconds_per_hand(store, event.game)
+            if not going or per_hand_s is None:
+                return None
+            game = parse_game_definition(event.definition)
+            left = sum(contest.state in (JobState.QUEUED, JobState.RUNNING) for contest in contests)
+            return left * (event.deals or 0) * game.num_players * per_hand_s / going
+        case _:
+            return None
+
+
+# ---- documents
+def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Run], str] | None = None) -> Document:
+    """An event, whose data is the detail.
+
+    Args:
+        contest_path: the address of the page of a contest; None without one.
+    """
+    event, standings = detail.event, detail.standings
+    sentences = [_state_sentence(detail)]
+    sections = []
+    if standings is not None and standings.total_bankroll:
+        if event.state is EventState.FINISHED:
+            sentences.insert(0, first_places(standings))
+        sections.append(Section("Standings", (crosstable(standings), rankings(standings))))
+    if event.note:
+        sentences.append(f"{event.note[:1].upper()}{event.note[1:]}.")
+    facts = (
+        Fact("game", short_name(event.game), NAME),
+        Fact("deals of a contest, each in every seating", event.deals),
+        Fact("opens", event.opens_s, "date", "UTC"),
+        Fact("closes", event.closes_s, "date", "UTC"),
+        *([] if event.named is None else [Fact("may enter", ", ".join(event.named), NAME)]),
+    )
+    tables = _contests_table(detail, contest_path), _entrants_table(store, event)
+    sections += [Section(table.title, (table,)) for table in tables if table.rows]
+    known = tuple(fact for fact in facts if fact.value is not None)
+    return Document(f"Event {event.name}", tuple(sentences), known, tuple(sections), data=detail)
+
+
+def _state_sentence(detail: EventDetail) -> str:
+    event, left_s = detail.event, detail.seconds_left
+    contests = count_of(event.contests, "contest")
+    match event.state:
+        case EventState.ANNOUNCED:
+            return f"The event opens in {duration(left_s or 0.0)}."
+        case EventState.OPEN:
+            return (
+                f"The event is open. It closes in {duration(left_s or 0.0)}; then the versions of its bots are frozen."
+            )
+        case EventState.CLOSED:
+            return f"The event is closed, and play is about to begin: {contests}."
+        case EventState.RUNNING:
+            left = "" if left_s is None else f", about {duration(left_s)} left"
+            return f"The event is running: {event.contests_ended:,} of {contests} ended{left}."
+        case EventState.FINISHED:
+            return f"The event is finished: {contests}."
+
+
+def events_table(title: str, events: tuple[ScheduledEvent, ...], path: Callable[[ScheduledEvent], str]) -> Table:
+    """A row per event."""
+    rows = [
+        (
+            Link(event.name, path(event)),
+            short_name(event.game),
+            event.state.value,
+            event.opens_s,
+            event.closes_s,
+            len(event.entrants) or None,
+            (f"{event.contests_ended:,} of {event.contests:,}") if event.contests else "",
+        )
+        for event in events
+    ]
+    columns = (
+        Column("event"),
+        Column("game"),
+        Column("state"),
+        Column("opens", "date", "UTC"),
+        Column("closes", "date", "UTC"),
+        Column("bots", ","),
+        Column("contests"),
+    )
+    return Table.of(title, columns, rows).without_empty()
+
+
+def _contests_table(detail: EventDetail, path: Callable[[Run], str] | None) -> Table:
+    rows = []
+    for contest in detail.contests:
+        run, title = contest.run, " - ".join(contest.players)
+        first = None if run is None or not run.results else run.results[0].estimate
+        opponent = contest.players[1] if len(contest.players) == 2 else "the table"
+        won = first and Rate(first.mean, first.half_width, player=contest.players[0], opponent=opponent)
+        state: str = contest.state if run is None or contest.state is JobState.CANCELLED else run.state
+        reason = contest.reason or ("" if run is None or run.state is RunState.FINISHED else run.reason)
+        is_linked = run is not None and path is not None and bool(run.results)
+        rows.append(
+            (
+                Link(title, path(run)) if run is not None and path is not None and is_linked else title,
+                won,
+                None if run is None else run.duplicates,
+                "" if state == RunState.FINISHED else state,
+                reason,
+            )
+        )
+    columns = (
+        Column("contest"),
+        Column("won", "+,.0f", "mbb/g", meaning="what the first bot won, with half the 95 % interval"),
+        Column("deals", ","),
+        Column("state"),
+        Column("reason", TEXT),
+    )
+    return Table.of("Contests", columns, rows).without_empty()
+
+
+def _entrants_table(store: Store, event: ScheduledEvent) -> Table:
+    rows = [
+        (bot.name, bot.label or str(bot.number), "" if bot.owner is None else bot.owner.name)
+        for bot in records.bots_of_event(store, event.id)
+    ]
+    return Table.of("Entrants", (Column("bot"), Column("version"), Column("owner")), rows).without_empty()
+
+
+# ---- a folder for any web server
+def publish(store: Store, runs_in: Path, event: ScheduledEvent, target: Path) -> int:
+    """Write an event that is finished as pages, JSON, logs and hand histories; returns the number of its contests.
+
+    Args:
+        runs_in: the folder of the server.
+        target: a new or an empty folder.
+
+    Raises:
+        RefusedError: the event is not finished, the folder is not empty, or logs have been removed.
+        OSError: a file cannot be read or written.
+    """
+    if event.state is not EventState.FINISHED:
+        raise RefusedError(f"the event {event.name} is {event.state}; it can be published when it is finished")
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise RefusedError(f"{target} is not an empty folder; name another one, nothing is ever overwritten")
+    detail = event_detail(store, event)
+    if event.definition and not event.standings:
+        detail = detail.model_copy(update={"standings": standings_of_event(store, event)})
+    played = [contest.run for contest in detail.contests if contest.run is not None and contest.run.results]
+    for run in played:
+        if removed := removal_sentence(runs_in / run.folder):
+            raise RefusedError(f"run {run.id}: {removed}")
+    for run in played:
+        _publish_contest(store, runs_in / run.folder, run, target / _contest_folder(run))
+    document = event_document(store, detail, lambda run: f"{_contest_folder(run)}/index.html")
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "event.json").write_text(json.dumps(json_data(document), indent=2) + "\n", "utf-8")
+    (target / "index.html").write_text(format_page(document), "utf-8")
+    return len(played)
+
+
+def _contest_folder(run: Run) -> str:
+    return f"contests/{run.id:08}"
+
+
+def _publish_contest(store: Store, folder: Path, run: Run, target: Path) -> None:
+    target.mkdir(parents=True)
+    rows = []
+    for match in records.matches(store, run.id):
+        log = target / match.log
+        shutil.copyfile(folder / match.log, log)
+        files = [Link("log", match.log)]
+        for format_ in FORMATS.values():
+            try:
+                texts = list(match_file(str(folder / match.log), format_))
+            except LogsError:
+                # The format does not have this game.
+                continue
+            name = f"{match.name}{format_.endings[-1]}"
+            (target / name).write_text("".join(texts), "utf-8")
+            files.append(Link(format_.label, name))
+        rows.append((match.name, match.hands, tuple(files)))
+    players = [(seat.name, seat.estimate, seat.chips) for seat in run.results]
+    won = Column("won", "+,.0f", "mbb/g", meaning="winnings per hand, with half the 95 % interval")
+    sections = (
+        Section("Players", (Table.of("Players", (Column("player"), won, Column("chips", "chips")), players),)),
+        Section("Matches", (Table.of("Matches", (Column("match"), Column("hands", ","), Column("files")), rows),)),
+    )
+    title = " - ".join(shown(seat.name) for seat in run.seats)
+    reason = f"{run.reason[:1].upper()}{run.reason[1:]}"
+    assert isinstance(run.seed, DealKey)
+    document = Document(
+        title,
+        (without_output(reason),),
+        (
+            Fact("event", Link("all contests", "../../index.html"), NAME),
+            Fact("game", short_name(run.game), NAME),
+            Fact("deals, each in every seating", run.duplicates),
+            Fact("key of the cards", run.seed.secret.hex(), CODE),
+        ),
+        sections,
+    )
+    (target / "index.html").write_text(format_page(document), "utf-8")

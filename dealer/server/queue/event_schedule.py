@@ -1,0 +1,108 @@
+"""What an event plays when it closes: its entrants in frozen versions, and a contest for every table of them.
+
+The contests are those that the ladder would play: in every seating, with cards of a key of their own, and a bot that
+fails does not escape what it would have lost. Two bots of one user, who could have one lose to the other, do not meet.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dealer.match.faults import FaultPolicy
+from dealer.run.run_settings import Seating
+from dealer.server.db import records
+from dealer.server.db.event_records import ScheduledEvent
+from dealer.server.db.records import Bot, JobRequest
+from dealer.server.db.store import Store
+from dealer.server.queue.fair_queue import Limits, never_fits
+from dealer.server.queue.ladder import MOST_TAG_LETTERS, learns
+from dealer.server.ratings import has_one_owner_twice
+from dealer.server.server_settings import ServerGame, slot_of
+from engine.text import listed, shown
+from protocol import format_game_definition
+from protocol.game_definition import short_name
+
+_MOST_CONTESTS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class EventSchedule:
+    """What an event plays.
+
+    Attributes:
+        event: with everything that was decided when it closed.
+        contests: each with the versions of its players, by seat.
+    """
+
+    event: ScheduledEvent
+    entrants: tuple[Bot, ...] = ()
+    contests: tuple[tuple[JobRequest, tuple[int, ...]], ...] = ()
+
+
+def schedule_of(
+    store: Store,
+    event: ScheduledEvent,
+    game: ServerGame | None,
+    limits: Limits,
+    version: Callable[[str, str], int | None],
+) -> EventSchedule:
+    """What an event plays that closes now.
+
+    Args:
+        game: None if the server has it no more.
+        version: the number of a bot's version by the names of game and bot; None for one that is not there.
+    """
+    if game is None or not game.deals:
+        return EventSchedule(_with(event, note=f"{short_name(event.game)} is not played here any more"))
+    entrants = tuple(sorted(_entrants(store, event, game, version), key=lambda bot: bot.name))
+    missing = sorted(set(event.named or ()) - {bot.name for bot in entrants})
+    notes = [f"no bot of this name can enter: {listed([shown(name) for name in missing])}"] if missing else []
+    deals = event.deals or game.deals
+    tables = [
+        (request, tuple(bot.version for bot in bots))
+        for bots in itertools.combinations(entrants, game.game.num_players)
+        if not has_one_owner_twice(bot.owner for bot in bots)
+        and not never_fits(slot_of(game, [bot.name for bot in bots], user=0, at_once=1), limits)
+        for request in [_request(event, game, bots, deals)]
+    ]
+    if len(tables) > _MOST_CONTESTS:
+        notes.append(f"{len(tables):,} contests would be too many: the first {_MOST_CONTESTS:,} are played")
+    definition = format_game_definition(game.game)
+    decided = _with(event, note="; ".join(notes), deals=deals, definition=definition)
+    return EventSchedule(decided, entrants, tuple(tables[:_MOST_CONTESTS]))
+
+
+def _with(event: ScheduledEvent, **changes: object) -> ScheduledEvent:
+    return event.model_copy(update=changes)
+
+
+def _entrants(
+    store: Store, event: ScheduledEvent, game: ServerGame, version: Callable[[str, str], int | None]
+) -> Iterator[Bot]:
+    for newest in records.bots(store, game=game.name):
+        number = version(game.name, newest.name)
+        own = game.bots.get(newest.name)
+        if own is not None:
+            may_enter = not learns(own.bot)
+        else:
+            is_here = number is not None or (newest.seen_s is not None and newest.seen_s >= event.opens_s)
+            may_enter = newest.owner is not None and (is_here or event.named is not None)
+        if may_enter and (event.named is None or newest.name in event.named):
+            bot = newest if number is None else records.bot(store, number)
+            assert bot is not None
+            yield bot
+
+
+def _request(event: ScheduledEvent, game: ServerGame, bots: tuple[Bot, ...], deals: int) -> JobRequest:
+    players = tuple(bot.name for bot in bots)
+    return JobRequest(
+        game.name,
+        players,
+        # Those who bring the bots read there who plays whom.
+        f"{event.name}.{'-'.join(players)}"[:MOST_TAG_LETTERS],
+        deals=deals,
+        seating=Seating.ROTATIONS,
+        on_fault=FaultPolicy.RESTART.value,
+    )

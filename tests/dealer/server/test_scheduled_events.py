@@ -1,0 +1,323 @@
+"""Events of a server: who enters, what is played, what becomes of it when something is killed or changed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sqlite3
+import time
+import tomllib
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.errors import RefusedError
+from dealer.server.accounts import User, add_user
+from dealer.server.db import counted_scores, event_records, records
+from dealer.server.db.event_records import EventSettings, EventState, ScheduledEvent, add_event
+from dealer.server.db.records import JobState, RunState
+from dealer.server.db.run_changes import remove_results
+from dealer.server.db.store import Store
+from dealer.server.event_results import event_detail, event_document, publish
+from dealer.server.server_settings import ServerSettings, read_toml_settings
+from dealer.server.service import Service
+from engine import DealKey
+from logs.acpc_log.reader import check_deals
+from logs.hand_source import find
+from tests.dealer.helpers import PATIENCE_S, ROOT
+from tests.dealer.server.test_contests import Host, offer, play, until
+
+HOUSE = """
+own_seat_patience_s = {patience}
+[[games]]
+game = "kuhn.limit.2p"
+name = "two"
+deals = 60
+bots = ["calling", "random", "raising"]
+[[games]]
+game = "limit"
+deals = 10
+bots = ["calling", "random"]
+"""
+LIMIT = "holdem.limit.2p.reverse_blinds"
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def at(seconds: float) -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=seconds)
+
+
+def announced(service: Service, *, opens: float = -1000.0, closes: float = -1.0, **changes: Any) -> None:
+    """Enter an event whose times are so many seconds from now."""
+    given = {"name": "final", "game": "two", "opens": at(opens), "closes": at(1e6), **changes}
+    settings = EventSettings.model_validate(given)
+
+    def change(db: sqlite3.Connection) -> None:
+        add_event(db, settings, settings.game)
+        # Nobody can announce one that has closed.
+        db.execute("UPDATE scheduled_events SET closes_s = ? WHERE name = ?", (time.time() + closes, settings.name))
+
+    service.store.write_now(change)
+
+
+def final(service: Service) -> ScheduledEvent:
+    found = event_records.event(service.store, "final")
+    assert found is not None
+    return found
+
+
+async def finished(service: Service) -> ScheduledEvent:
+    async with asyncio.timeout(PATIENCE_S):
+        while final(service).state is not EventState.FINISHED:
+            await asyncio.sleep(0.02)
+    return final(service)
+
+
+def pairs_played(service: Service) -> list[tuple[str, ...]]:
+    return [job.players for job, _ in event_records.contests_of(service.store, final(service))]
+
+
+def house(patience: float = 3600, **words: str) -> ServerSettings:
+    text = HOUSE.format(patience=patience)
+    for old, new in words.items():
+        text = text.replace(f'"{old}"', f'"{old}={new}"')
+    path = Path("s.toml")
+    path.write_text(text)
+    return read_toml_settings(path)
+
+
+def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> None:
+    async def talk(service: Service, ann: User) -> None:
+        host = Host()
+        await service.enter(ann, offer("eve", "v7", at_once=2), host)
+        announced(service, deals=200)
+        event = await finished(service)
+        assert event.entrants == ("calling", "eve", "raising", "random")
+        assert (event.contests, event.contests_ended, event.deals, event.note) == (6, 6, 200, "")
+        assert len(set(pairs_played(service))) == 6
+        assert [bot.label for bot in records.bots_of_event(service.store, event.id)] == ["", "v7", "", ""]
+        runs = [run for _, run in event_records.contests_of(service.store, event)]
+        assert {(run and run.state, run and run.duplicates) for run in runs} == {(RunState.FINISHED, 200)}
+        assert {run and run.unrated for run in runs} == {"it counts in an event"}
+        assert counted_scores.pairs(service.store, service.settings.games[0]) == ()
+        detail = event_detail(service.store, event)
+        standings = detail.standings
+        assert standings is not None
+        assert standings.unfinished == []
+        for rank in standings.total_bankroll:
+            won = [
+                sum(scores) / len(scores)
+                for job, run in event_records.contests_of(service.store, event)
+                if run is not None and rank.player in job.players
+                for scores in [records.duplicate_scores(service.store, run.id, job.players.index(rank.player))]
+            ]
+            assert standings.mbb_per_game[rank.player] == pytest.approx(sum(won) / 3)
+        assert {rank.confidence is None for rank in standings.total_bankroll} == {True}
+        assert publish(service.store, Path("data"), event, tmp_path / "site") == 6
+        async with asyncio.timeout(PATIENCE_S):
+            while not final(service).standings:
+                await asyncio.sleep(0.02)
+        kept = event_detail(service.store, final(service)).standings
+        assert kept is not None
+        assert {rank.confidence is None for rank in kept.total_bankroll} == {False}
+        assert [rank.player for rank in kept.total_bankroll] == [rank.player for rank in standings.total_bankroll]
+        with pytest.raises(RefusedError, match="is not an empty folder"):
+            publish(service.store, Path("data"), event, tmp_path / "site")
+
+    play(talk, house())
+    site = tmp_path / "site"
+    told = json.loads((site / "event.json").read_text())
+    assert told["event"]["state"] == "finished"
+    assert len(told["standings"]["total_bankroll"]) == 4
+    assert None not in [rank["confidence"] for rank in told["standings"]["total_bankroll"]]
+    assert "is first" in (site / "index.html").read_text()
+    for contest in told["contests"]:
+        folder = site / "contests" / f"{contest['run']['id']:08}"
+        linked = re.findall(r'href="(match[^"]+)"', (folder / "index.html").read_text())
+        assert linked == ["match.a.log", "match.b.log"]
+        assert len(list(find([folder / "match.a.log"]).hands())) == 200
+
+
+def test_what_is_published_has_hand_histories_where_there_are_any(tmp_path: Path) -> None:
+    async def talk(service: Service, ann: User) -> None:
+        announced(service, game=LIMIT)
+        assert publish(service.store, Path("data"), await finished(service), tmp_path / "site") == 1
+
+    play(talk, house())
+    (folder,) = (tmp_path / "site" / "contests").iterdir()
+    linked = re.findall(r'href="(match[^"]+)"', (folder / "index.html").read_text())
+    assert {*linked, "index.html"} == {path.name for path in folder.iterdir()}
+    assert sorted({path.suffix.lower() for path in folder.iterdir()}) == [".html", ".log", ".ohh", ".phhs", ".txt"]
+    assert len(list(find([folder / "match.a.phhs"]).hands())) == 10
+
+
+def test_an_event_that_goes_on_is_not_published(tmp_path: Path) -> None:
+    async def talk(service: Service, ann: User) -> None:
+        announced(service, closes=100.0)
+        with pytest.raises(RefusedError, match="the event final is open; it can be published when it is finished"):
+            publish(service.store, Path("data"), final(service), tmp_path / "site")
+
+    play(talk, house())
+
+
+def test_only_named_bots_enter_and_those_that_cannot_are_told() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        announced(service, entrants=("random", "calling", "nobody", "<b>"), deals=20)
+        event = await finished(service)
+        assert (event.entrants, event.contests, event.deals) == (("calling", "random"), 1, 20)
+        assert event.note == "no bot of this name can enter: <b> and nobody"
+        document = event_document(service.store, event_detail(service.store, event))
+        assert "No bot of this name can enter: <b> and nobody." in document.sentences
+
+    play(talk, house())
+
+
+def test_who_was_connected_while_it_was_open_enters() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
+        before, here = Host(), Host()
+        await service.enter(bob, offer("early"), before)
+        service.leave_bots(before)
+        # What it writes about the bot comes first.
+        await asyncio.sleep(0)
+        service.store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 5 WHERE name = 'early'").rowcount)
+        await service.enter(ann, offer("eve", "v1"), here)
+        await service.enter(ann, offer("adam"), Host())
+        announced(service, closes=1e6)
+        assert final(service).state is EventState.OPEN
+        document = event_document(service.store, event_detail(service.store, final(service)))
+        assert document.sentences[0].startswith("The event is open. It closes in 277 h 46 min;")
+        service.store.write_now(
+            lambda db: db.execute("UPDATE scheduled_events SET closes_s = closes_s - 1e6 - 1").rowcount
+        )
+        event = await finished(service)
+        assert event.entrants == ("adam", "calling", "eve", "raising", "random")
+        # Two bots of one user do not meet.
+        assert ("adam", "eve") not in pairs_played(service)
+        assert event.contests == 9
+
+    play(talk, house())
+
+
+def test_another_version_does_not_play_and_what_it_lacks_is_given_up_at_last() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        first, second = Host(is_idle=True), Host()
+        await service.enter(ann, offer("eve", "v1"), first)
+        announced(service, entrants=("eve", "calling", "random"))
+        await until(service, lambda: bool(first.heard))
+        # It leaves, so that the contest that has called it is played without it, and another waits for it.
+        service.leave_bots(first)
+        await service.enter(ann, offer("eve", "v2", at_once=4), second)
+        await finished(service)
+        assert second.heard == []
+        ended = {job.players: job.reason for job, _ in event_records.contests_of(service.store, final(service))}
+        assert ended["calling", "random"] == ""
+        assert "eve has not come in the version that has entered" in ended.values()
+
+    play(talk, replace(house(patience=0.5), start_timeout_s=0.5))
+
+
+def test_the_own_bots_of_a_changed_configuration_do_not_play() -> None:
+    async def begin(service: Service, ann: User) -> None:
+        await service.enter(ann, offer("eve"), Host(is_idle=True))
+        announced(service, entrants=("eve", "calling"))
+        await until(service, lambda: final(service).contests == 1)
+
+    async def go_on(service: Service, ann: User) -> None:
+        ((job, _),) = event_records.contests_of(service.store, final(service))
+        assert (job.state, job.reason) == (JobState.CANCELLED, "calling has changed since it entered")
+        assert final(service).state is EventState.FINISHED
+
+    play(begin, house())
+    play(go_on, house(calling="raising"))
+
+
+def test_a_stopped_server_continues_an_event_and_plays_nothing_twice() -> None:
+    async def begin(service: Service, ann: User) -> None:
+        announced(service, deals=2000)
+        await until(service, lambda: len(records.runs(service.store)) > 0)
+
+    async def go_on(service: Service, ann: User) -> None:
+        assert final(service).contests == 3
+        event = await finished(service)
+        runs = records.runs(service.store)
+        assert len(runs) == 3
+        assert {run.state for run in runs} == {RunState.FINISHED}
+        for run in runs:
+            assert isinstance(run.seed, DealKey)
+            assert run.duplicates == 2000
+            logs = sorted((Path("data") / run.folder).glob("match*.log"))
+            assert [check_deals(log, run.seed) for log in logs] == [2000, 2000]
+        assert event.contests_ended == 3
+
+    play(begin, house())
+    for _ in range(2):
+        play(lambda service, ann: until(service, lambda: True), house())
+    play(go_on, house())
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"opens": at(10), "closes": at(5)}, "an event opens before it closes"),
+        ({"closes": datetime(2030, 1, 1)}, "timezone"),
+        ({"name": "a b"}, "pattern"),
+        ({"entrants": ["a", "a"]}, "a bot enters once"),
+        ({"deals": 0}, "greater than or equal to 1"),
+        ({"colour": "red"}, "Extra inputs"),
+    ],
+)
+def test_what_makes_no_event(changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        EventSettings.model_validate({"name": "final", "game": "two", "closes": at(5), **changes})
+
+
+def test_an_event_has_a_name_of_its_own_and_its_time_to_come(tmp_path: Path) -> None:
+    store = Store(tmp_path / "server.sqlite3")
+    settings = EventSettings(name="final", game="two", closes=at(5))
+    store.write_now(lambda db: add_event(db, settings, "two"))
+    with pytest.raises(RefusedError, match="there is an event final already"):
+        store.write_now(lambda db: add_event(db, settings, "two"))
+    late = EventSettings(name="late", game="two", closes=at(-5))
+    with pytest.raises(RefusedError, match="the closing time of the event has passed"):
+        store.write_now(lambda db: add_event(db, late, "two"))
+    store.close()
+
+
+def test_a_game_that_is_gone_ends_an_event_without_contests() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        announced(service, game="gone")
+        event = await finished(service)
+        assert (event.contests, event.note) == (0, "gone is not played here any more")
+        document = event_document(service.store, event_detail(service.store, event))
+        assert document.sentences[0] == "The event is finished: 0 contests."
+
+    play(talk, house())
+
+
+def test_removing_results_keeps_events_that_are_to_come() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        announced(service, deals=5)
+        await finished(service)
+        announced(service, name="later", closes=1e6)
+
+    play(talk, house())
+    store = Store(Path("data/server.sqlite3"))
+    store.write_now(remove_results)
+    assert [event.name for event in event_records.events(store)] == ["later"]
+    store.close()
+
+
+def test_the_example_of_the_page_about_competitions_is_an_event() -> None:
+    page = (ROOT / "docs" / "competition.md").read_text("utf-8")
+    (text,) = re.findall(r"(?s)```toml\n(name = .*?)```", page)
+    settings = EventSettings.model_validate(tomllib.loads(text))
+    assert {name for name, value in settings if value is None} == set()
