@@ -31,8 +31,6 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
         (["--game", "limit3"], "not of 3"),
         (["--game", "nothing"], "nothing"),
         (["--buckets", "0"], "1 to 10,000 buckets on the flop, not 0"),
-        (["--buckets", "5/5"], "buckets are one number, or three such as 1000/1000/500"),
-        (["--copies", "0"], "--copies: must be at least 1, not 0"),
         (["--workers", "2"], "give their number with --copies"),
         (["--hours", "1", "--minutes", "60"], "--hours and --minutes contradict each other: give one of them"),
     ],

@@ -127,7 +127,7 @@ def test_many_players_who_are_alike_have_no_leaks(players: int, deals: int) -> N
 
 
 def test_folding_to_every_bet_on_the_river_is_found_first() -> None:
-    found = leaks_between(3500, 1, folds_rivers)
+    found = leaks_between(2200, 1, folds_rivers)
     leak = found.leaks[0]
     assert leak.name.startswith("river, facing a bet")
     assert leak.choices[0][0] == "fold"
