@@ -36,6 +36,7 @@ import bots.sdk.program
 from bots.sdk.program import GameFile
 from bots.sdk.registry import is_builtin
 from dealer.cli import COMMANDS
+from dealer.run import run_settings
 from dealer.table.launcher import command_of
 from dealer.table.players import parse_player
 
@@ -46,8 +47,11 @@ IMPORTED = (
     "dealer.cli.shell.app",
     "dealer.reference.command",
     "dealer.run.tournament_run",
+    "dealer.run.corrected",
+    "dealer.doctor.examination",
     "dealer.bench",
-    "numpy",
+    "numpy.ma",
+    "platformdirs.unix",
     *(f"dealer.cli.{command}" for command in COMMANDS),
 )
 """What the server imports before it forks."""
@@ -229,6 +233,7 @@ def _serve(requests: socket.socket) -> _Child | None:
     """Fork for each request and report how the children end; returns in each child, and when the tests hang up."""
     for name in IMPORTED:
         importlib.import_module(name)
+    run_settings.adapter(run_settings.RunSettings)  # a fifth of a short match, where it is built anew
     gc.collect()
     gc.freeze()
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -321,6 +326,7 @@ def _run_code(command: Sequence[str], folder: str | None, env: Mapping[str, str]
 
 def fork_bots() -> None:
     """Fork built-in bots from this process from now on, instead of starting an interpreter for each."""
+    importlib.import_module("encodings.idna")  # which each bot would import to find its dealer's address
     if hasattr(os, "fork"):
         bots.sdk.program.subprocess = _Subprocess()  # type: ignore[assignment]
 
