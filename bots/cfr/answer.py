@@ -82,8 +82,8 @@ def answer_settings(
     game: str, bot: str, strategy: StrategyFile, buckets: tuple[int, int, int] | None, boards: int, seed: int
 ) -> AnswerSettings:
     """Twice the buckets of the strategy by default; a `SolvingError` where there are fewer, or too many."""
-    if strategy.cards is None:
-        raise SolvingError("an answer with finer buckets is for strategies of hold'em")
+    if strategy.cards is None or strategy.game.num_players != 2:
+        raise SolvingError("an answer with finer buckets is for strategies of hold'em for two")
     least = [2 * count for count in strategy.buckets[1:]]
     found = buckets or (least[0], least[1], least[2])
     if any(count < at_least for count, at_least in zip(found, least, strict=True)):
@@ -130,11 +130,11 @@ class Answer:
         edges = [self.deals * part // _PARTS for part in range(_PARTS + 1)]
         parts = [slice(start, end) for start, end in pairwise(edges)]
         ours, theirs = (np.empty((self.deals, 2, rounds), np.uint16) for _ in self._draws)
-        results = np.empty(self.deals, np.int8)
+        ranks = np.empty((self.deals, 2), np.uint16)
 
         def draw(part: slice) -> None:
             for buckets, with_buckets in zip((ours, theirs), self._draws, strict=True):
-                with_buckets(np.uint64(self._seed), first + part.start, buckets[part], results[part])
+                with_buckets(np.uint64(self._seed), first + part.start, buckets[part], ranks[part])
 
         list(over(draw, parts))
         for player in range(2):
@@ -148,12 +148,12 @@ class Answer:
                 arrays, buckets, player = of_player
                 part = parts[number]
                 seed = np.uint64(mixed(self._seed ^ mixed(2 * (first + part.start) + player)))
-                of_part = arrays, buckets[part], results[part], seed, player, self.regrets, self._strategy.chances
+                of_part = arrays, buckets[part], ranks[part], seed, player, self.regrets, self._strategy.chances
                 self._found[number].explore(partial(explore, *of_part))
 
             list(over(walk, range(_PARTS)))
             for found in self._found:
-                add_regrets(found.places, found.regrets, found.counts[0], self.regrets)
+                add_regrets(found.places, found.regrets, found.counts[0], 0, len(self.regrets), self.regrets)
         self.iteration += 1
         epoch, left = divmod(self.iteration, EPOCH)
         if not left:

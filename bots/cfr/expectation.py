@@ -19,7 +19,7 @@ from bots.cfr.boards import HOLDING_NUMBERS
 from bots.cfr.lookup import ranks_on
 from bots.cfr.sampling import Floats, SampledTree, sampled_tree
 from bots.cfr.strategy_files import StrategyFile
-from bots.cfr.tree import BettingTree, betting_tree, read_sizes
+from bots.cfr.tree import BettingTree, betting_tree, read_raises
 from bots.errors import SolvingError
 from engine.kernels.jit import njit
 from logs.document import Document, Fact, text_of
@@ -34,12 +34,12 @@ _BOARD_CARDS: Final = (0, 3, 4, 5)
 _NEVER: Final = 1e-9
 """What is less likely than this is not followed."""
 _DECISIONS: Final = np.uint32(2)
-"""In the first column of `SampledTree.nodes`: what is below is a decision, this a showdown, 3 and 4 are folds."""
+"""In the first column of `SampledTree.nodes`: what is below is a decision, this an end."""
 _COLUMNS: Final = 4
 
 
 class PlayedTree(NamedTuple):
-    """The probabilities of a strategy by `SampledTree`, whose bases count from the first number of player 0."""
+    """The probabilities of a strategy by `SampledTree`."""
 
     arrays: SampledTree
     chances: Floats
@@ -55,9 +55,7 @@ class Player(NamedTuple):
 def numbers_of(tree: BettingTree, buckets: Sequence[int]) -> tuple[SampledTree, Floats]:
     """A tree as of `PlayedTree`, and a number for each action of each information set, not set to anything."""
     arrays = sampled_tree(tree, tuple(buckets))
-    sizes = (arrays.widths * np.array(buckets, np.uint64)).sum(axis=1)
-    after = np.array([[0], [sizes[0]]], np.uint64)
-    return arrays._replace(bases=arrays.bases + after), np.empty(int(sizes.sum()), np.float32)
+    return arrays, np.empty(arrays.size, np.float32)
 
 
 def by_node(
@@ -83,8 +81,9 @@ def player_of(strategy: StrategyFile, tree: BettingTree) -> Player:
 
 def tree_of(strategy: StrategyFile) -> BettingTree:
     """The betting that a strategy was trained for."""
-    sizes = strategy.record["settings"]["sizes"]
-    return betting_tree(strategy.game, read_sizes(sizes, strategy.game.num_rounds) if sizes else None)
+    settings = strategy.record["settings"]
+    # Trainings of version 0.1 did not record the raises of limit games.
+    return betting_tree(strategy.game, read_raises(strategy.game, settings["sizes"], settings.get("raises", "")))
 
 
 @njit
@@ -103,7 +102,8 @@ def _expected(
         buckets: shape (boards, pairs, 2, 2, 4), by strategy, holding and round.
         results: shape (boards, pairs), 1 where the first holding is the better one, -1 where the second is.
     """
-    nodes, chips, columns = first.arrays.nodes, first.arrays.chips, np.uint64(_COLUMNS)
+    nodes, columns = first.arrays.nodes, np.uint64(_COLUMNS)
+    shares = np.empty(4, np.float32)
     reach = np.empty(len(nodes), np.float32)
     starts = np.empty((2, buckets.shape[4]), np.uint64)
     for board in range(len(won)):
@@ -120,6 +120,8 @@ def _expected(
                             1 - seat, round_
                         ] * np.uint64(buckets[board, pair, 1, 1 - held, round_])
                     sign = np.float32(results[board, pair] if held == 0 else -results[board, pair])
+                    shares[1], shares[2] = np.float32(1 - seat), np.float32(seat)
+                    shares[3] = (np.float32(1) + sign) / np.float32(2)
                     node = np.uint64(0)
                     reach[0] = 1
                     while node < len(nodes):
@@ -134,11 +136,9 @@ def _expected(
                             chances = first.chances if what == seat else second.chances
                             for action in range(np.uint64(row[2])):
                                 reach[row[columns + action]] = likely * chances[place + action]
-                        elif what == _DECISIONS:
-                            total += likely * sign * chips[node]
                         else:
-                            folded = what - np.uint32(3)
-                            total += likely * (-chips[node] if folded == seat else chips[node])
+                            won_back = np.float32(row[2]) * shares[row[1]]
+                            total += likely * (won_back - np.float32(row[columns + np.uint64(seat)]))
                         node += np.uint64(1)
         won[board] += total / (4 * buckets.shape[1])
 
@@ -197,15 +197,15 @@ def compared(
     """`winnings` of the first strategy from the second.
 
     Raises:
-        SolvingError: the strategies are not of the same tree of hold'em.
+        SolvingError: the strategies are not of the same tree of hold'em for two.
     """
     is_same = (
         first.game == second.game
         and np.array_equal(first.nodes, second.nodes)
         and np.array_equal(first.totals, second.totals)
     )
-    if first.cards is None or second.cards is None or not is_same:
-        raise SolvingError("only strategies of hold'em with the same bets can be compared")
+    if first.cards is None or second.cards is None or not is_same or first.game.num_players != 2:
+        raise SolvingError("only strategies of hold'em for two with the same bets can be compared")
     tree = tree_of(first)
     return winnings(player_of(first, tree), player_of(second, tree), tree, boards, seed=seed, pool=pool)
 

@@ -1,8 +1,9 @@
 """Regret minimisation over sampled deals, compiled: external sampling. The kernels validate nothing.
 
 External sampling (Lanctot, Waugh, Zinkevich & Bowling 2009, "Monte Carlo sampling for regret minimization in extensive
-games"): the cards are drawn, one player takes all of its actions, and the other one action of its strategy. So a walk
-visits some hundred nodes, however many buckets there are.
+games"): the cards are drawn, one player takes all of its actions, and each other one action of its strategy. So a walk
+visits some hundred nodes, however many buckets there are. Games of more than two players are walked alike, but nothing
+is known of where that leads: regrets fall, and the average need not be an equilibrium.
 
 An iteration is a block of deals, which each player walks in turn; what they find is added to the regrets at its end,
 in the order of the deals. So the result depends on the seed, the settings and the number of iterations, not on how many
@@ -25,8 +26,10 @@ from bots.cfr.abstraction import CardTables
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_NUMBERS
 from bots.cfr.features import canonical, renamed
 from bots.cfr.solver import Discounts
-from bots.cfr.tree import DECISION, FOLDED, BettingTree
+from bots.cfr.tree import DECISION, BettingTree
+from bots.errors import SolvingError
 from engine.cards import starting_hand
+from engine.hand import side_pots, uncalled
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.draw import mixed as _mixed
 from engine.kernels.evaluation import seven_rank
@@ -34,7 +37,7 @@ from engine.kernels.jit import njit
 from engine.splitmix import STEP, mixed
 
 Floats = NDArray[np.float32]
-Draw: TypeAlias = Callable[[np.uint64, int, NDArray[np.uint16], NDArray[np.int8]], None]
+Draw: TypeAlias = Callable[[np.uint64, int, NDArray[np.uint16], NDArray[np.uint16]], None]
 """Draws deals by a seed and the number of the first one, as `draw_deals` does."""
 DEALS: Final = 4096
 """In an iteration."""
@@ -50,10 +53,10 @@ _1, _32, _40 = (np.uint64(bits) for bits in (1, 32, 40))
 _CARDS = np.uint64(52)
 _NUMBERS = HOLDING_NUMBERS.astype(np.uint16)
 _STARTING_HANDS = np.array([starting_hand(cards) for cards in HOLDING_CARDS.tolist()], np.uint16)
-_SHOWDOWN = np.uint32(2)
-"""In the first column of `SampledTree.nodes`: 0 and 1 are decisions of these players, 3 and 4 ends by their folds."""
 _COLUMNS: Final = 4
-"""Before the nodes that follow."""
+"""Before the nodes that follow, or the chips put in."""
+_MOST_CHIPS: Final = 1 << 32
+"""In a pot."""
 
 
 class SampledTree(NamedTuple):
@@ -63,57 +66,75 @@ class SampledTree(NamedTuple):
     a walk reads is near.
 
     Attributes:
-        nodes: shape (nodes, 4 + most actions): what it is (`_SHOWDOWN`), its round, how many actions, where its numbers
-            begin among those of a bucket, and the nodes that follow.
-        chips: of each node, as `BettingTree.chips`.
-        widths: shape (2, rounds), how many numbers a bucket of a player has in a round.
-        bases: shape (2, rounds), where those of the round begin among the player's.
+        nodes: a row each: who acts, its round, how many actions, where its numbers begin among those of a bucket, and
+            the nodes that follow. Of an end: as many as there are players, who plays for the pot, a bit each, its
+            chips, the row of the next side pot or 0, and what each player has put in. Side pots come after the nodes,
+            and nothing has been put in there.
+        widths: shape (players, rounds), how many numbers a bucket of a player has in a round.
+        bases: shape (players, rounds), where those of the round begin among all numbers.
         depth: how many decisions of one player follow one another at most.
+        size: how many numbers there are.
     """
 
     nodes: NDArray[np.uint32]
-    chips: Floats
     widths: NDArray[np.uint64]
     bases: NDArray[np.uint64]
     depth: int
+    size: int
 
 
 def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
-    counts = tree.number_of_actions()
-    slots = np.zeros(len(counts), np.int64)
-    widths = np.zeros((2, len(buckets)), np.int64)
-    for node in tree.decisions.tolist():
-        player, round_ = tree.players[node], tree.rounds[node]
-        slots[node] = widths[player, round_]
-        widths[player, round_] += counts[node]
-    sizes = widths * np.array(buckets)
-    what = np.where(tree.kinds == DECISION, tree.players, np.where(tree.kinds == FOLDED, 3 + tree.players, _SHOWDOWN))
-    rows = np.column_stack([what, tree.rounds, counts, slots, np.maximum(tree.children, 0)])
-    bases = sizes.cumsum(axis=1) - sizes
+    """The arrays of a tree; a `SolvingError` where a pot has too many chips."""
+    players, counts = tree.game.num_players, tree.number_of_actions()
+    widths = np.zeros((players, len(buckets)), np.int64)
+    rows = np.zeros((len(counts), _COLUMNS + max(tree.children.shape[1], players)), np.int64)
+    rows[:, _COLUMNS : _COLUMNS + tree.children.shape[1]] = np.maximum(tree.children, 0)
+    more: list[NDArray[np.int64]] = []
+    for node, kind in enumerate(tree.kinds.tolist()):
+        row = rows[node]
+        if kind == DECISION:
+            player, round_ = tree.players[node], tree.rounds[node]
+            row[:_COLUMNS] = player, round_, counts[node], widths[player, round_]
+            widths[player, round_] += counts[node]
+            continue
+        spent, folded = tree.spent[node].tolist(), int(tree.folded[node])
+        position, returned = uncalled(spent)
+        spent[position] -= returned
+        for number, pot in enumerate(side_pots(spent, folded)):
+            if number:
+                row[3] = len(rows) + len(more)
+                more.append(row := np.zeros_like(row))
+            row[:3] = players, sum(1 << one for one in pot.players), pot.amount
+            if pot.amount >= _MOST_CHIPS:
+                raise SolvingError(f"the stacks are too large: a pot has {pot.amount:,} chips")
+        rows[node, _COLUMNS : _COLUMNS + players] = spent
+    sizes = (widths * np.array(buckets)).ravel()
+    bases = (sizes.cumsum() - sizes).reshape(widths.shape)
     return SampledTree(
-        rows.astype(np.uint32),
-        tree.chips.astype(np.float32),
+        np.vstack([rows, *more]).astype(np.uint32),
         widths.astype(np.uint64),
         bases.astype(np.uint64),
         int(tree.depths.max()) + 1,
+        int(sizes.sum()),
     )
 
 
 @njit
 def draw_deals(
-    cards: CardTables, seed: np.uint64, first: int, buckets: NDArray[np.uint16], results: NDArray[np.int8]
+    cards: CardTables, seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: NDArray[np.uint16]
 ) -> None:
     """Draw deals by their numbers.
 
     Args:
-        buckets: shape (deals, 2, 4), by player and round.
-        results: shape (deals,), 1 where player 0 has the better hand, -1 where player 1 has, 0 where they tie.
+        buckets: shape (deals, players, 4), by player and round.
+        ranks: shape (deals, players), of their hands at the end, higher is better.
     """
-    dealt, suits = np.empty(9, np.uint8), np.empty(4, np.uint8)
-    for deal in range(len(results)):
+    players = ranks.shape[1]
+    dealt, suits = np.empty(5 + 2 * players, np.uint8), np.empty(4, np.uint8)
+    for deal in range(len(ranks)):
         state = _mixed(seed + _mixed(np.uint64(first + deal)))
         used = np.uint64(0)
-        for place in range(9):
+        for place in range(len(dealt)):
             while True:
                 state += _ADDED
                 card = np.uint8(((_mixed(state) >> _32) * _CARDS) >> _32)
@@ -125,27 +146,47 @@ def draw_deals(
         for place in range(5):
             key += KEYS[dealt[place]]
             bits |= BITS[dealt[place]]
-        one = seven_rank(key + KEYS[dealt[5]] + KEYS[dealt[6]], bits | BITS[dealt[5]] | BITS[dealt[6]])
-        other = seven_rank(key + KEYS[dealt[7]] + KEYS[dealt[8]], bits | BITS[dealt[7]] | BITS[dealt[8]])
-        results[deal] = np.int8(one > other) - np.int8(one < other)
-        holdings = np.int64(_NUMBERS[dealt[5], dealt[6]]), np.int64(_NUMBERS[dealt[7], dealt[8]])
+        for player in range(players):
+            one, other = dealt[5 + 2 * player], dealt[6 + 2 * player]
+            ranks[deal, player] = seven_rank(key + KEYS[one] + KEYS[other], bits | BITS[one] | BITS[other])
+            buckets[deal, player, 0] = _STARTING_HANDS[_NUMBERS[one, other]]
         flop = np.searchsorted(cards.flop_keys, canonical(dealt[:3], suits))
-        for player in range(2):
-            buckets[deal, player, 0] = _STARTING_HANDS[holdings[player]]
-            buckets[deal, player, 1] = cards.flops[flop, renamed(holdings[player], suits)]
+        for player in range(players):
+            holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
+            buckets[deal, player, 1] = cards.flops[flop, renamed(holding, suits)]
         turn = np.searchsorted(cards.turn_keys, canonical(dealt[:4], suits))
-        for player in range(2):
-            buckets[deal, player, 2] = cards.turns[turn, renamed(holdings[player], suits)]
+        for player in range(players):
+            holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
+            buckets[deal, player, 2] = cards.turns[turn, renamed(holding, suits)]
         river = np.searchsorted(cards.river_keys, canonical(dealt[:5], suits))
-        for player in range(2):
-            buckets[deal, player, 3] = cards.rivers[river, renamed(holdings[player], suits)]
+        for player in range(players):
+            holding = np.int64(_NUMBERS[dealt[5 + 2 * player], dealt[6 + 2 * player]])
+            buckets[deal, player, 3] = cards.rivers[river, renamed(holding, suits)]
+
+
+@njit
+def _share_out(ranks: NDArray[np.uint16], player: int, shares: Floats) -> None:
+    """Write what part of a pot a player wins, by who plays for it, a bit each."""
+    for who in range(len(shares)):
+        shares[who] = np.float32(0)
+        if not who >> player & 1:
+            continue
+        winners = 0
+        for one in range(len(ranks)):
+            if who >> one & 1:
+                if ranks[one] > ranks[player]:
+                    winners = 0
+                    break
+                winners += 1 if ranks[one] == ranks[player] else 0
+        if winners:
+            shares[who] = np.float32(1) / np.float32(winners)
 
 
 @njit
 def explore(
     tree: SampledTree,
     buckets: NDArray[np.uint16],
-    results: NDArray[np.int8],
+    ranks: NDArray[np.uint16],
     seed: np.uint64,
     player: int,
     own: Floats,
@@ -158,32 +199,33 @@ def explore(
 
     Args:
         buckets: as `draw_deals` writes them.
-        results: likewise.
-        seed: of the opponent's actions.
-        own: the regrets of the player.
-        others: those of the opponent.
+        ranks: likewise.
+        seed: of the others' actions.
+        own: the regrets of the player, at its places among those of all players.
+        others: those of the others, likewise; the same array in a training.
         places: written: where a regret is to be added.
         regrets: written: which.
-        taken: written: where the actions are that the opponent took.
+        taken: written: where the actions are that the others took.
 
     Returns:
         how many places and actions have been written; -1 and -1 where there was no room for them.
     """
-    nodes, chips, most = tree.nodes, tree.chips, tree.nodes.shape[1] - _COLUMNS
+    nodes, most, players = tree.nodes, tree.nodes.shape[1] - _COLUMNS, buckets.shape[1]
     at_nodes, at_places = np.empty(tree.depth, np.uint32), np.empty(tree.depth, np.uint64)
     at_actions, sums = np.empty(tree.depth, np.uint32), np.empty(tree.depth, np.float32)
     chances, values = np.empty((tree.depth, most), np.float32), np.empty((tree.depth, most), np.float32)
-    starts = np.empty((2, buckets.shape[2]), np.uint64)
+    starts, shares = np.empty((players, buckets.shape[2]), np.uint64), np.empty(1 << players, np.float32)
     nothing, whole, unit = np.float32(0), np.float32(1), np.float32(2.0**-24)
-    me, columns, zero = np.uint32(player), np.uint64(_COLUMNS), np.uint64(0)
+    me, end, columns, zero = np.uint32(player), np.uint32(players), np.uint64(_COLUMNS), np.uint64(0)
+    paid = columns + np.uint64(player)
     written, drawn = zero, zero
     most_written, most_drawn = np.uint64(max(len(places) - len(nodes), 0)), np.uint64(max(len(taken) - len(nodes), 0))
     state = _mixed(seed)
-    for deal in range(len(results)):
+    for deal in range(len(ranks)):
         if written >= most_written or drawn >= most_drawn:
             return -1, -1
-        sign = np.float32(results[deal] if player == 0 else -results[deal])
-        for each in range(2):
+        _share_out(ranks[deal], player, shares)
+        for each in range(players):
             for round_ in range(buckets.shape[2]):
                 bucket = np.uint64(buckets[deal, each, round_])
                 starts[each, round_] = tree.bases[each, round_] + bucket * tree.widths[each, round_]
@@ -191,7 +233,7 @@ def explore(
         while True:
             row = nodes[node]
             kind = row[0]
-            if kind < _SHOWDOWN:
+            if kind < end:
                 actions = np.uint64(row[2])
                 place = starts[np.uint64(kind), np.uint64(row[1])] + np.uint64(row[3])
                 total = nothing
@@ -224,11 +266,10 @@ def explore(
                 drawn += _1
                 node = np.uint64(row[columns + chosen])
                 continue
-            value = chips[node]
-            if kind == _SHOWDOWN:
-                value *= sign
-            elif kind == np.uint32(3) + me:
-                value = -value
+            value = np.float32(row[2]) * shares[row[1]] - np.float32(row[paid])
+            while row[3]:
+                row = nodes[row[3]]
+                value += np.float32(row[2]) * shares[row[1]]
             # Back to the last decision of the player that has an action left.
             while depth > zero:
                 top = depth - _1
@@ -255,15 +296,18 @@ def explore(
 
 
 @njit
-def add_regrets(places: _Places, regrets: Floats, count: int, sums: Floats) -> None:
+def add_regrets(places: _Places, regrets: Floats, count: int, first: int, end: int, sums: Floats) -> None:
+    """Add what belongs to the numbers from `first` to below `end`."""
     for at in range(count):
-        sums[places[at]] += regrets[at]
+        if first <= places[at] < end:
+            sums[places[at]] += regrets[at]
 
 
 @njit
-def _count(taken: _Places, count: int, sums: Floats) -> None:
+def _count(taken: _Places, count: int, first: int, end: int, sums: Floats) -> None:
     for at in range(count):
-        sums[taken[at]] += np.float32(1)
+        if first <= taken[at] < end:
+            sums[taken[at]] += np.float32(1)
 
 
 @njit
@@ -292,13 +336,13 @@ class Found:
 
 
 class SampledSolver:
-    """The regrets and averages of both players of hold'em, and their iterations, as `bots.cfr.solver.Solver` has them.
+    """The regrets and averages of all players of hold'em, and their iterations, as `bots.cfr.solver.Solver` has them.
 
     It is copy `copy` of `copies` solvers, each of which draws deals of its own.
 
     Attributes:
         iteration: how many have been done.
-        regrets: of player 0, then those of player 1, by `SampledTree`.
+        regrets: of player 0, then those of player 1 and so on, by `SampledTree`.
         averages: how often each action was taken, likewise.
     """
 
@@ -317,11 +361,8 @@ class SampledSolver:
         self.iteration, self.per_iteration = 0, per_iteration
         self._tree, self._arrays, self._buckets, self._draw = tree, sampled_tree(tree, buckets), buckets, draw
         self._discounts, self._seed, self._copies, self._copy = discounts, mixed(seed), copies, copy
-        of_players = (self._arrays.widths * np.array(buckets, np.uint64)).sum(axis=1)
-        self._first = int(of_players[0])
-        size = int(of_players.sum())
-        self.regrets: Floats = np.zeros(size, np.float32)
-        self.averages: Floats = np.zeros(size, np.float32)
+        self.regrets: Floats = np.zeros(self._arrays.size, np.float32)
+        self.averages: Floats = np.zeros(self._arrays.size, np.float32)
         self._found: list[Found] = []
 
     def resume(self, iteration: int, regrets: Floats, averages: Floats) -> None:
@@ -332,41 +373,48 @@ class SampledSolver:
         over: Callable[..., Any] = map if pool is None else pool.map
         if not self._found:
             self._found = [Found(len(self._tree.kinds) + _ROOM) for _ in range(_PARTS)]
+        players = self._tree.game.num_players
         first = (self.iteration * self._copies + self._copy) * self.per_iteration
         edges = [self.per_iteration * part // _PARTS for part in range(_PARTS + 1)]
         parts = [slice(start, end) for start, end in pairwise(edges)]
-        buckets = np.empty((self.per_iteration, 2, len(self._buckets)), np.uint16)
-        results = np.empty(self.per_iteration, np.int8)
+        buckets = np.empty((self.per_iteration, players, len(self._buckets)), np.uint16)
+        ranks = np.empty((self.per_iteration, players), np.uint16)
 
         def draw(part: slice) -> None:
-            self._draw(np.uint64(self._seed), first + part.start, buckets[part], results[part])
+            self._draw(np.uint64(self._seed), first + part.start, buckets[part], ranks[part])
 
         list(over(draw, parts))
-        halves = slice(0, self._first), slice(self._first, None)
-        for player in range(2):
-            own, others = (self.regrets[halves[each]] for each in (player, 1 - player))
-            averages = self.averages[halves[1 - player]]
+        for player in range(players):
 
-            def walk(number: int, player: int = player, own: Floats = own, others: Floats = others) -> None:
+            def walk(number: int, player: int = player) -> None:
                 part = parts[number]
-                seed = np.uint64(mixed(self._seed ^ mixed(2 * (first + part.start) + player)))
-                of_part = self._arrays, buckets[part], results[part], seed, player, own, others
+                seed = np.uint64(mixed(self._seed ^ mixed(players * (first + part.start) + player)))
+                of_part = self._arrays, buckets[part], ranks[part], seed, player, self.regrets, self.regrets
                 self._found[number].explore(partial(explore, *of_part))
 
             list(over(walk, range(_PARTS)))
 
-            def add(sums: Floats, own: Floats = own) -> None:
+            def add(numbers: slice) -> None:
                 for found in self._found:
-                    if sums is own:
-                        add_regrets(found.places, found.regrets, found.counts[0], sums)
-                    else:
-                        _count(found.taken, found.counts[1], sums)
+                    add_regrets(found.places, found.regrets, found.counts[0], numbers.start, numbers.stop, self.regrets)
+                    _count(found.taken, found.counts[1], numbers.start, numbers.stop, self.averages)
 
-            list(over(add, (own, averages)))
+            list(over(add, self._shares(pool)))
         self.iteration += 1
         epoch, left = divmod(self.iteration, EPOCH)
         if not left:
-            _discount(self.regrets, self.averages, *self._discounts.factors(epoch + 1))
+            factors = self._discounts.factors(epoch + 1)
+
+            def discount(numbers: slice) -> None:
+                _discount(self.regrets[numbers], self.averages[numbers], *factors)
+
+            list(over(discount, self._shares(pool)))
+
+    def _shares(self, pool: Executor | None) -> list[slice]:
+        """The numbers, divided among threads: each adds, in the order of the deals, what is found for its own."""
+        count = 1 if pool is None else _PARTS
+        edges = [self._arrays.size * share // count for share in range(count + 1)]
+        return [slice(start, end) for start, end in pairwise(edges)]
 
 
 def as_strategy(
@@ -374,10 +422,9 @@ def as_strategy(
 ) -> NDArray[np.float64]:
     """Weights by `SampledTree` as probabilities in the order of a strategy file: node, action, bucket."""
     arrays, found = sampled_tree(tree, buckets), []
-    ends = (arrays.widths * np.array(buckets, np.uint64)).sum(axis=1)
     for node in tree.decisions.tolist():
         player, round_ = int(tree.players[node]), int(tree.rounds[node])
-        start, width = int(arrays.bases[player, round_] + player * ends[0]), int(arrays.widths[player, round_])
+        start, width = int(arrays.bases[player, round_]), int(arrays.widths[player, round_])
         of_round = averages[start : start + width * buckets[round_]].reshape(-1, width)
         first, count = int(arrays.nodes[node, 3]), len(tree.actions[node])
         weights = of_round[:, first : first + count].T.astype(np.float64)

@@ -26,7 +26,14 @@ from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals
 from bots.cfr.solver import Discounts, Solver, Strategy, gains_of_answers, tree_arrays
 from bots.cfr.strategy_files import write_strategy
 from bots.cfr.training_settings import CfrSettings
-from bots.cfr.tree import HOLDEM_SIZES, ROUND_SIZES, BettingTree, betting_tree, read_sizes
+from bots.cfr.tree import (
+    HOLDEM_SIZES,
+    ROUND_SIZES,
+    BettingTree,
+    betting_tree,
+    default_caps,
+    read_raises,
+)
 from bots.errors import BotFileError, SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
 from bots.workers import Workers
@@ -108,13 +115,17 @@ def plan_training(settings: CfrSettings) -> TrainingPlan:
     name, game = find_game(settings.game)
     settings = replace(settings, game=short_name(name))
     is_drawn = is_dealt_as_holdem(game)
-    sizes = None
     if game.is_limit and settings.sizes:
         raise SolvingError(f"{settings.game} is a limit game: its raises have one size, so leave out sizes")
-    if not game.is_limit:
+    if not game.is_limit and settings.raises:
+        raise SolvingError(f"{settings.game} is a no-limit game: its sizes say how many raises there are")
+    if not is_drawn and game.num_players > 2:
+        raise SolvingError(f"{settings.game}: games of more than two players are trained for in hold'em only")
+    if game.is_limit:
+        settings = replace(settings, raises=settings.raises or default_caps(game))
+    else:
         settings = replace(settings, sizes=settings.sizes or (HOLDEM_SIZES if is_drawn else ROUND_SIZES))
-        sizes = read_sizes(settings.sizes, game.num_rounds)
-    tree = betting_tree(game, sizes)
+    tree = betting_tree(game, read_raises(game, settings.sizes, settings.raises))
     buckets = (169, *settings.bucket_counts) if is_drawn else AllBoards(game).buckets[0]
     if settings.copies > 1 and not is_drawn:
         raise SolvingError(f"{settings.game}: all of its boards are walked in each iteration, so copies have no others")

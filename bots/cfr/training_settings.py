@@ -18,7 +18,9 @@ MOST_COPIES: Final = 64
 class CfrSettings:
     """The settings of a training, which decide it: two with the same settings are the same."""
 
-    game: Annotated[str, "a game of two players: limit, nolimit, leduc or kuhn", Wording(group="Training")] = "limit"
+    game: Annotated[
+        str, "a game: limit, nolimit, limit3, leduc, kuhn or another of hold'em", Wording(group="Training")
+    ] = "limit"
     buckets: Annotated[
         str, "buckets of hold'em on flop, turn and river: one number for all of them, or FLOP/TURN/RIVER"
     ] = "1000/1000/500"
@@ -26,6 +28,11 @@ class CfrSettings:
         str,
         "bets and raises of a no-limit game, in pots: 0.5,1,all:1,all is what the first in a round bets "
         "and what the second raises; rounds are parted by /; half a pot, a pot and all-in by default",
+    ] = ""
+    raises: Annotated[
+        str,
+        "bets and raises that a round of a limit game has at most: one number for all rounds, or one for each such as "
+        "3/2/2/2; all for two players, two after the first round for more by default",
     ] = ""
     deals: Annotated[int, "deals of hold'em drawn in each iteration", Interval(1, 1_000_000)] = 4096
     copies: Annotated[

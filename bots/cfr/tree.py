@@ -1,7 +1,9 @@
-"""The betting of a game of two players as arrays, made by the rule book: what the solver walks and the player follows.
+"""The betting of a game as arrays, made by the rule book: what the solver walks and the player follows.
 
 Nodes are numbered in preorder, so a node's number is above its parent's and everything below it follows it. A limit
-game has all its actions; which raises a no-limit game has, a `Sizes` decides.
+game has all its actions, or fewer raises in a round than its rules allow (`RaiseCaps`): the betting of three players
+has millions of nodes, and with two raises in a round after the flop 315,068. Which raises a no-limit game has, a
+`Sizes` decides.
 
 Which bets and raises a no-limit tree has: fractions of the pot and all-in, by round and by raise of the round.
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -24,6 +27,7 @@ from numpy.typing import NDArray
 from bots.errors import SolvingError
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, betting_start
 from engine.betting_rules import raise_to
+from engine.game import MAX_ACTIONS_PER_ROUND
 
 DECISION: Final = 0
 FOLDED: Final = 1
@@ -32,7 +36,7 @@ SHOWDOWN: Final = 2
 MOST_NODES: Final = 500_000
 """A larger tree is refused."""
 Sizes: TypeAlias = Callable[[BettingState], Sequence[Action]]
-"""The raises that a no-limit tree has in a state, smallest first."""
+"""The raises that a tree has in a state in which raises are legal, smallest first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +45,12 @@ class BettingTree:
 
     Attributes:
         kinds: `DECISION`, `FOLDED` or `SHOWDOWN`.
-        players: who acts at a decision; who folded at an end by a fold; -1 at a showdown.
+        players: who acts at a decision; who folded last at an end by a fold; -1 at a showdown.
         parents: the node before; -1 for the first.
         taken: which of the parent's actions leads here.
         depths: how many actions lead here.
-        chips: what the loser of an end has put in, in chips; 0 at a decision.
+        spent: shape (nodes, players), the chips that each has put in.
+        folded: the players that have folded, a bit each.
         children: shape (nodes, most actions), what follows each action; -1 where there is none.
         actions: of each node, in the order of the children.
     """
@@ -57,13 +62,20 @@ class BettingTree:
     parents: NDArray[np.int32]
     taken: NDArray[np.int8]
     depths: NDArray[np.int32]
-    chips: NDArray[np.float64]
+    spent: NDArray[np.int64]
+    folded: NDArray[np.uint16]
     children: NDArray[np.int32]
     actions: tuple[tuple[Action, ...], ...]
 
     @property
     def decisions(self) -> NDArray[np.intp]:
         return np.flatnonzero(self.kinds == DECISION)
+
+    @cached_property
+    def chips(self) -> NDArray[np.float64]:
+        """In a game of two, what the loser of each end has put in; 0 at a decision."""
+        chips: NDArray[np.float64] = np.where(self.kinds == DECISION, 0, self.spent.min(axis=1)).astype(np.float64)
+        return chips
 
     def number_of_actions(self) -> NDArray[np.int64]:
         """How many actions each node has; 0 at an end."""
@@ -72,45 +84,38 @@ class BettingTree:
 
 
 def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | None = None) -> BettingTree:
-    """The tree of a game of two players with a limit or sizes, from any state; else a `SolvingError`."""
-    if game.num_players != 2:
-        raise SolvingError(f"regret minimisation is for games of two players here, not of {game.num_players}")
+    """The tree of a game with a limit or sizes, from any state; else a `SolvingError`."""
     if not game.is_limit and sizes is None:
         raise SolvingError("the bets of a no-limit game have to be chosen before it can be solved")
-    rows: list[tuple[int, int, int, int, int, int, float]] = []
-    children: list[list[int]] = []
+    rows: list[tuple[int, int, int, int, int, int, int]] = []
+    spent: list[tuple[int, ...]] = []
+    # Few lists of actions differ; one object for each spares the garbage collector hundreds of thousands.
+    known: dict[tuple[Action, ...], tuple[Action, ...]] = {}
     actions: list[tuple[Action, ...]] = []
 
     def add(state: BettingState, parent: int, taken: int, depth: int) -> None:
         number = len(rows)
         if number >= MOST_NODES:
             raise SolvingError(f"the game is too large to be solved: its betting has more than {MOST_NODES:,} nodes")
-        if parent >= 0:
-            children[parent].append(number)
-        children.append([])
+        spent.append(state.spent)
         if state.finished:
-            lost = float(min(state.spent))
-            folder = state.folded.bit_length() - 1
-            kind = SHOWDOWN if state.is_showdown else FOLDED
-            rows.append((kind, -1 if state.is_showdown else folder, state.round, parent, taken, depth, lost))
+            kind, player = (SHOWDOWN, -1) if state.is_showdown else (FOLDED, rows[parent][1])
+            rows.append((kind, player, state.round, parent, taken, depth, state.folded))
             actions.append(())
             return
         legal = state.legal_actions()
-        found = [FOLD] if legal.can_fold else []
-        found.append(CALL)
+        found: tuple[Action, ...] = (FOLD, CALL) if legal.can_fold else (CALL,)
         if legal.can_raise:
-            found += [RAISE] if sizes is None else sizes(state)
-        rows.append((DECISION, state.acting_position, state.round, parent, taken, depth, 0.0))
-        actions.append(tuple(found))
+            found += (RAISE,) if sizes is None else tuple(sizes(state))
+        rows.append((DECISION, state.acting_position, state.round, parent, taken, depth, state.folded))
+        actions.append(known.setdefault(found, found))
         for at, action in enumerate(found):
             add(state.after(action), number, at, depth + 1)
 
     add(start or betting_start(game), -1, -1, 0)
-    kinds, players, rounds, parents, taken, depths, chips = zip(*rows, strict=True)
-    widest = max(map(len, actions))
-    padded = np.full((len(rows), widest), -1, np.int32)
-    for row, found_children in zip(padded, children, strict=True):
-        row[: len(found_children)] = found_children
+    kinds, players, rounds, parents, taken, depths, folded = zip(*rows, strict=True)
+    children = np.full((len(rows), max(map(len, actions))), -1, np.int32)
+    children[parents[1:], taken[1:]] = np.arange(1, len(rows))
     return BettingTree(
         game=game,
         kinds=np.array(kinds, np.int8),
@@ -119,8 +124,9 @@ def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | N
         parents=np.array(parents, np.int32),
         taken=np.array(taken, np.int8),
         depths=np.array(depths, np.int32),
-        chips=np.array(chips, np.float64),
-        children=padded,
+        spent=np.array(spent, np.int64),
+        folded=np.array(folded, np.uint16),
+        children=children,
         actions=tuple(actions),
     )
 
@@ -137,6 +143,51 @@ _NEARLY_ALL: Final = (2, 3)
 """A raise that puts in more than this part of the stack puts in all of it: the rest would follow anyway."""
 
 
+_CAP_AFTER_FLOP: Final = 2
+"""Raises in a round of a limit game of more than two players, after the first round, where no others are given."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseCaps:
+    """The raises of a limit tree, as `betting_tree` asks for them: so many in each round at most."""
+
+    rounds: tuple[int, ...]
+
+    def __call__(self, state: BettingState) -> Sequence[Action]:
+        return [RAISE] if _raises(state) < self.rounds[state.round] else []
+
+
+def default_caps(game: Game) -> str:
+    """The caps of a limit game where no others are given, as `read_caps` reads them; none for two players."""
+    if game.num_players == 2:
+        return ""
+    return "/".join(map(str, (game.max_raises[0], *[_CAP_AFTER_FLOP] * (game.num_rounds - 1))))
+
+
+def read_caps(text: str, rounds: int) -> RaiseCaps:
+    """The caps of a text: a number for all rounds, or one for each, parted by ``/``; else a `SolvingError`."""
+    words = text.split("/")
+    is_number = all(word.isascii() and word.isdigit() and int(word) < MAX_ACTIONS_PER_ROUND for word in words)
+    if len(words) not in (1, rounds) or not is_number:
+        raise SolvingError(
+            f"raises of a limit game are a number for all rounds, or {rounds} such as "
+            f"{'/'.join(map(str, range(rounds, 0, -1)))}, not {text!r}"
+        )
+    return RaiseCaps(tuple(map(int, words)) * (rounds // len(words)))
+
+
+def read_raises(game: Game, sizes: str, caps: str) -> Sizes | None:
+    """The raises of a tree by the settings of a training; None for all those of a limit game."""
+    if sizes:
+        return read_sizes(sizes, game.num_rounds)
+    return read_caps(caps, game.num_rounds) if caps else None
+
+
+def _raises(state: BettingState) -> int:
+    """How many raises the present round has had."""
+    return sum(action.kind is ActionKind.RAISE for _, action in state.rounds[-1])
+
+
 @dataclass(frozen=True, slots=True)
 class BetSizes:
     """The raises of a no-limit tree, as `bots.cfr.tree.betting_tree` asks for them.
@@ -149,7 +200,7 @@ class BetSizes:
     def __call__(self, state: BettingState) -> Sequence[Action]:
         """The raises, smallest first, in a state in which raises are legal."""
         of_round = self.rounds[state.round]
-        raises = sum(action.kind is ActionKind.RAISE for _, action in state.rounds[-1])
+        raises = _raises(state)
         if raises >= len(of_round):
             return []
         legal, pot = state.legal_actions(), state.pot + state.to_call

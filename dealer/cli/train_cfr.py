@@ -51,7 +51,7 @@ def cfr(
     *,
     output: DocumentOptions,
 ) -> None:
-    """Train a player near equilibrium: hold'em of two players, limit or no-limit, Leduc or Kuhn poker.
+    """Train a player near equilibrium: hold'em of two players or more, limit or no-limit, Leduc or Kuhn poker.
 
     The folder holds a checkpoint, from which the same command resumes, and at the end the strategy, which plays as
     cfr?strategy=FILE.

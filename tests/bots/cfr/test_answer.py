@@ -32,8 +32,8 @@ BLIND = (1, 1)
 """Buckets of a strategy that does not look at its cards."""
 
 
-def draw_blind(seed: np.uint64, first: int, buckets: NDArray[np.uint16], results: NDArray[np.int8]) -> None:
-    draw_leduc(seed, first, buckets, results)
+def draw_blind(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
+    draw_leduc(seed, first, buckets, ranks)
     buckets[:] = 0
 
 

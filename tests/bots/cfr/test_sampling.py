@@ -1,9 +1,11 @@
-"""Walks with sampled deals: beside an obvious slow twin, and to the equilibrium of a game whose value is known."""
+"""Walks with sampled deals: beside an obvious slow twin, and to the equilibrium of games whose values are known."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache, partial
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,9 +15,11 @@ from bots.cfr.boards import HOLDING_NUMBERS, suit_order
 from bots.cfr.deals import AllBoards
 from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals, explore, sampled_tree
 from bots.cfr.solver import Discounts, gains_of_answers, tree_arrays
-from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
+from bots.cfr.tree import DECISION, BettingTree, betting_tree, read_caps, read_sizes
+from bots.errors import SolvingError
 from engine import rank_hand
 from engine.cards import starting_hand
+from engine.hand import showdown_values
 from engine.splitmix import MASK_64, STEP, mixed
 from protocol import find_game
 from tests.bots.cfr.drawn import BUCKETS, random_tables
@@ -23,22 +27,28 @@ from tests.bots.cfr.drawn import BUCKETS, random_tables
 pytestmark = pytest.mark.slow  # numba compiles
 
 LEDUC = betting_tree(find_game("leduc")[1])
+KUHN3 = betting_tree(find_game("kuhn.limit.3p")[1])
 
 
 @cache
-def limit() -> BettingTree:
-    return betting_tree(find_game("limit")[1])
+def tree_of(name: str) -> BettingTree:
+    """Of two or three players; with side pots, of three with different stacks."""
+    if name == "limit":
+        return betting_tree(find_game("limit")[1])
+    if name == "limit3":
+        return betting_tree(find_game("limit3")[1], read_caps("1/2/1/1", 4))
+    game = replace(find_game("nolimit3")[1], stacks=(500, 900, 2000))
+    return betting_tree(game, read_sizes("1,all:all/all/all/all", 4))
 
 
-def draw_leduc(seed: np.uint64, first: int, buckets: NDArray[np.uint16], results: NDArray[np.int8]) -> None:
+def draw_leduc(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
     """Deals of Leduc poker by their numbers."""
     boards, deck = AllBoards(LEDUC.game), sorted(LEDUC.game.deck)
-    for row in range(len(results)):
+    for row in range(len(ranks)):
         cards = np.random.default_rng([int(seed), first + row]).permutation(deck)[:3].tolist()
         for player in range(2):
             buckets[row, player] = [boards.bucket(cards[player], board) for board in ((), (cards[2],))]
-        one, other = (int(bucket) for bucket in buckets[row, :, 1])
-        results[row] = (one > other) - (one < other)
+        ranks[row] = buckets[row, :, 1]
 
 
 def leduc_solver(copies: int = 1, copy: int = 0) -> SampledSolver:
@@ -54,35 +64,36 @@ def leduc_exploitability(averages: NDArray[np.floating]) -> float:  # type: igno
 
 def test_drawn_deals_are_real_ones() -> None:
     tables, deals = random_tables(), 2000
-    buckets, results = np.empty((deals, 2, 4), np.uint16), np.empty(deals, np.int8)
-    draw_deals(tables, np.uint64(9), 100, buckets, results)
-    again, others = np.empty((500, 2, 4), np.uint16), np.empty(500, np.int8)
+    buckets, ranks = np.empty((deals, 2, 4), np.uint16), np.empty((deals, 2), np.uint16)
+    draw_deals(tables, np.uint64(9), 100, buckets, ranks)
+    again, others = np.empty((500, 2, 4), np.uint16), np.empty((500, 2), np.uint16)
     draw_deals(tables, np.uint64(9), 700, again, others)
     assert np.array_equal(again, buckets[600:1100])
-    assert np.array_equal(others, results[600:1100])
+    assert np.array_equal(others, ranks[600:1100])
     # Two players with random hands tie in 4 % of the deals; five standard deviations are 2.2 %.
-    assert abs(np.mean(results == 0) - 0.041) < 0.022
-    assert abs(results.mean()) < 0.11
+    one, other = ranks.astype(int).T
+    assert abs(np.mean(one == other) - 0.041) < 0.022
+    assert abs(np.sign(one - other).mean()) < 0.11
     counts = np.bincount(buckets[:, 0, 0], minlength=169)
     assert counts[starting_hand((48, 49))] < counts[starting_hand((48, 45))] + 15
     assert (counts > 0).sum() > 160
 
 
-def test_buckets_of_a_deal_are_those_of_the_tables() -> None:
+@pytest.mark.parametrize("players", [2, 3, 10])
+def test_buckets_of_a_deal_are_those_of_the_tables(players: int) -> None:
     """The kernel's deals, drawn once more in Python."""
     tables = random_tables()
-    buckets, results = np.empty((40, 2, 4), np.uint16), np.empty(40, np.int8)
-    draw_deals(tables, np.uint64(9), 5, buckets, results)
+    buckets, found = np.empty((40, players, 4), np.uint16), np.empty((40, players), np.uint16)
+    draw_deals(tables, np.uint64(9), 5, buckets, found)
     for deal in range(40):
         state, cards = mixed(9 + mixed(5 + deal) & MASK_64), []
-        while len(cards) < 9:
+        while len(cards) < 5 + 2 * players:
             state = state + STEP & MASK_64
             card = (mixed(state) >> 32) * 52 >> 32
             if card not in cards:
                 cards.append(card)
-        board, holes = cards[:5], (cards[5:7], cards[7:])
-        ranks = [rank_hand((*hole, *board)) for hole in holes]
-        assert results[deal] == (ranks[0] > ranks[1]) - (ranks[0] < ranks[1])
+        board, holes = cards[:5], [cards[5 + 2 * player : 7 + 2 * player] for player in range(players)]
+        assert found[deal].tolist() == [rank_hand((*hole, *board)) for hole in holes]
         for player, hole in enumerate(holes):
             expected = [starting_hand(hole)]
             for count, keys, table in (
@@ -96,25 +107,29 @@ def test_buckets_of_a_deal_are_those_of_the_tables() -> None:
             assert buckets[deal, player].tolist() == expected
 
 
+def values_at(tree: BettingTree, node: int, ranks: list[int]) -> list[float]:
+    """What each player wins at an end, by the engine."""
+    folded = int(tree.folded[node])
+    shown = [None if folded >> player & 1 else rank for player, rank in enumerate(ranks)]
+    return showdown_values(tree.spent[node].tolist(), shown)
+
+
 def slow_walk(
-    tree: BettingTree, buckets: NDArray[np.uint16], result: int, player: int, numbers: tuple[NDArray[np.float32], ...]
+    tree: BettingTree, buckets: NDArray[np.uint16], ranks: list[int], player: int, numbers: NDArray[np.float32]
 ) -> tuple[dict[int, float], list[int]]:
-    """The regrets that a walk finds where the opponent has one action with a regret above 0."""
-    arrays, own, others = sampled_tree(tree, BUCKETS), numbers[player], numbers[1 - player]
+    """The regrets that a walk finds where each other player has one action with a regret above 0."""
+    arrays = sampled_tree(tree, BUCKETS)
     regrets: dict[int, float] = {}
     taken: list[int] = []
 
     def visit(node: int) -> float:
         if tree.kinds[node] != DECISION:
-            chips = float(tree.chips[node])
-            if tree.kinds[node] == FOLDED:
-                return -chips if tree.players[node] == player else chips
-            return chips * (result if player == 0 else -result)
+            return values_at(tree, node, ranks)[player]
         acts, round_ = int(tree.players[node]), int(tree.rounds[node])
         start = int(arrays.bases[acts, round_] + buckets[acts, round_] * arrays.widths[acts, round_])
         place, count = start + int(arrays.nodes[node, 3]), len(tree.actions[node])
         children = tree.children[node].tolist()
-        positive = np.maximum((own if acts == player else others)[place : place + count], 0).astype(float)
+        positive = np.maximum(numbers[place : place + count], 0).astype(float)
         chances = positive / positive.sum() if positive.any() else np.full(count, 1 / count)
         if acts != player:
             chosen = int(chances.argmax())
@@ -129,47 +144,59 @@ def slow_walk(
     return regrets, taken
 
 
-def test_a_walk_finds_the_regrets_of_its_slow_twin() -> None:
-    tree = limit()
-    arrays = sampled_tree(tree, BUCKETS)
-    sizes = (arrays.widths * np.array(BUCKETS, np.uint64)).sum(axis=1).astype(int)
+@pytest.mark.parametrize("name", ["limit", "limit3", "side pots"])
+def test_a_walk_finds_the_regrets_of_its_slow_twin(name: str) -> None:
+    tree = tree_of(name)
+    arrays, players = sampled_tree(tree, BUCKETS), tree.game.num_players
     chance = np.random.default_rng(7)
-    numbers = tuple(chance.normal(size=size).astype(np.float32) for size in sizes)
-    # Each opponent always takes the action with the greatest regret: the others are below 0.
-    pure = []
-    for player in range(2):
-        only = np.full(sizes[player], -1, np.float32)
-        for node in np.flatnonzero((tree.kinds == DECISION) & (tree.players == player)).tolist():
-            round_, count = int(tree.rounds[node]), len(tree.actions[node])
-            for bucket in range(BUCKETS[round_]):
-                place = int(arrays.bases[player, round_] + bucket * arrays.widths[player, round_])
-                only[place + int(arrays.nodes[node, 3]) + int(chance.integers(count))] = 1
-        pure.append(only)
-    buckets, results = np.empty((30, 2, 4), np.uint16), np.empty(30, np.int8)
-    draw_deals(random_tables(), np.uint64(1), 0, buckets, results)
-    room = np.empty(100_000, np.uint32), np.empty(100_000, np.float32), np.empty(100_000, np.uint32)
+    numbers = chance.normal(size=arrays.size).astype(np.float32)
+    # Each other player always takes the action with the greatest regret: those of its others are below 0.
+    pure = np.full(arrays.size, -1, np.float32)
+    for node in tree.decisions.tolist():
+        player, round_, count = int(tree.players[node]), int(tree.rounds[node]), len(tree.actions[node])
+        for bucket in range(BUCKETS[round_]):
+            place = int(arrays.bases[player, round_] + bucket * arrays.widths[player, round_])
+            pure[place + int(arrays.nodes[node, 3]) + int(chance.integers(count))] = 1
+    ends = [*arrays.bases[1:, 0].astype(int).tolist(), arrays.size]
+    buckets, ranks = np.empty((30, players, 4), np.uint16), np.empty((30, players), np.uint16)
+    draw_deals(random_tables(), np.uint64(1), 0, buckets, ranks)
+    ranks[::5] = ranks[::5, :1]  # All tie.
+    ranks[1::5, 1] = ranks[1::5, 0]
+    room = np.empty(200_000, np.uint32), np.empty(200_000, np.float32), np.empty(200_000, np.uint32)
     for deal in range(30):
-        for player in range(2):
-            own = (numbers[0], pure[1]) if player == 0 else (pure[0], numbers[1])
+        for player in range(players):
+            own = slice(int(arrays.bases[player, 0]), ends[player])
+            mixed_numbers = pure.copy()
+            mixed_numbers[own] = numbers[own]
             one = slice(deal, deal + 1)
-            found = explore(
-                arrays, buckets[one], results[one], np.uint64(5), player, own[player], own[1 - player], *room
-            )
-            expected, taken = slow_walk(tree, buckets[deal], int(results[deal]), player, own)
+            found = explore(arrays, buckets[one], ranks[one], np.uint64(5), player, mixed_numbers, pure, *room)
+            expected, taken = slow_walk(tree, buckets[deal], ranks[deal].tolist(), player, mixed_numbers)
             assert found == (len(expected), len(taken))
             assert {*room[0][: found[0]].tolist()} == {*expected}
-            assert room[1][: found[0]] == pytest.approx([expected[int(at)] for at in room[0][: found[0]]], abs=1e-4)
+            by_place = [expected[int(at)] for at in room[0][: found[0]]]
+            assert room[1][: found[0]] == pytest.approx(by_place, abs=2e-3, rel=1e-5)
             assert room[2][: found[1]].tolist() == taken
 
 
-def test_there_is_no_room_for_what_is_found() -> None:
-    tree = limit()
+def test_the_game_with_different_stacks_has_side_pots() -> None:
+    tree = tree_of("side pots")
     arrays = sampled_tree(tree, BUCKETS)
-    sizes = (arrays.widths * np.array(BUCKETS, np.uint64)).sum(axis=1).astype(int)
-    numbers = [np.zeros(size, np.float32) for size in sizes]
-    buckets, results = np.zeros((3, 2, 4), np.uint16), np.zeros(3, np.int8)
+    ends = arrays.nodes[: len(tree.kinds)][tree.kinds != DECISION]
+    assert (ends[:, 3] > 0).sum() > 10
+
+
+def test_a_pot_has_too_many_chips() -> None:
+    game = replace(find_game("nolimit3")[1], stacks=(2**31 - 1,) * 3)
+    with pytest.raises(SolvingError, match=r"the stacks are too large: a pot has 6,442,450,941 chips"):
+        sampled_tree(betting_tree(game, read_sizes("all", 4)), BUCKETS)
+
+
+def test_there_is_no_room_for_what_is_found() -> None:
+    arrays = sampled_tree(tree_of("limit"), BUCKETS)
+    numbers = np.zeros(arrays.size, np.float32)
+    buckets, ranks = np.zeros((3, 2, 4), np.uint16), np.zeros((3, 2), np.uint16)
     room = np.empty(100, np.uint32), np.empty(100, np.float32), np.empty(100, np.uint32)
-    assert explore(arrays, buckets, results, np.uint64(5), 0, *numbers, *room) == (-1, -1)
+    assert explore(arrays, buckets, ranks, np.uint64(5), 0, numbers, numbers, *room) == (-1, -1)
 
 
 def test_leduc_is_solved() -> None:
@@ -184,6 +211,63 @@ def test_leduc_is_solved() -> None:
     assert late < early / 2
 
 
+def draw_kuhn3(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
+    """Deals of Kuhn poker for three by their numbers."""
+    for row in range(len(ranks)):
+        ranks[row] = np.random.default_rng([int(seed), first + row]).permutation(4)[:3]
+        buckets[row, :, 0] = ranks[row]
+
+
+def kuhn3_value(strategy: NDArray[np.float64], player: int, *, is_best: bool) -> float:
+    """What a player of Kuhn poker wins in chips per hand, by its part of a strategy or the best answer to the others'.
+
+    Args:
+        strategy: shape (decisions, actions, cards).
+    """
+    rows = {node: strategy[at] for at, node in enumerate(KUHN3.decisions.tolist())}
+
+    def visit(node: int, weights: dict[tuple[int, ...], float]) -> float:
+        if KUHN3.kinds[node] != DECISION:
+            return sum(weight * values_at(KUHN3, node, list(deal))[player] for deal, weight in weights.items())
+        acts = int(KUHN3.players[node])
+        won = []
+        for action, child in enumerate(KUHN3.children[node].tolist()):
+            is_own = acts == player and is_best
+            chances = {deal: 1.0 if is_own else float(rows[node][action, deal[acts]]) for deal in weights}
+            won.append(visit(child, {deal: weight * chances[deal] for deal, weight in weights.items()}))
+        return max(won) if acts == player and is_best else sum(won)
+
+    deals = list(permutations(range(4), 3))
+    return sum(visit(0, {deal: 1 / len(deals) for deal in deals if deal[player] == card}) for card in range(4))
+
+
+def test_kuhn_poker_of_three_comes_near_an_equilibrium() -> None:
+    solver = SampledSolver(KUHN3, (4,), draw_kuhn3, Discounts(), seed=3, per_iteration=64)
+
+    def gains() -> list[float]:
+        strategy = as_strategy(KUHN3, (4,), solver.averages).reshape(-1, 2, 4)
+        values = [kuhn3_value(strategy, player, is_best=False) for player in range(3)]
+        assert sum(values) == pytest.approx(0, abs=1e-9)
+        best = [kuhn3_value(strategy, player, is_best=True) for player in range(3)]
+        return [one - value for one, value in zip(best, values, strict=True)]
+
+    for _ in range(16):
+        solver.iterate()
+    early = gains()
+    for _ in range(800):
+        solver.iterate()
+    late = gains()
+    assert min(early) > 0
+    assert max(late) < 0.012
+    assert sum(late) < sum(early) / 4
+    # In every equilibrium a bet is called with the best card and never with the worst one (Szafron et al. 2013).
+    strategy = as_strategy(KUHN3, (4,), solver.averages).reshape(-1, 2, 4)
+    for at, node in enumerate(KUHN3.decisions.tolist()):
+        if len({*KUHN3.spent[node].tolist()}) > 1:
+            assert strategy[at, 1, 3] > 0.99
+            assert strategy[at, 1, 0] < 0.01
+
+
 def test_the_mean_of_copies_is_nearer_to_an_equilibrium_than_they_are() -> None:
     copies = [leduc_solver(4, copy) for copy in range(4)]
     for copy in copies:
@@ -195,10 +279,11 @@ def test_the_mean_of_copies_is_nearer_to_an_equilibrium_than_they_are() -> None:
     assert together < 0.9 * np.mean(apart)
 
 
-def test_threads_and_interruptions_make_no_difference() -> None:
+@pytest.mark.parametrize("name", ["limit", "limit3"])
+def test_threads_and_interruptions_make_no_difference(name: str) -> None:
     def solver() -> SampledSolver:
         draw = partial(draw_deals, random_tables())
-        return SampledSolver(limit(), BUCKETS, draw, Discounts(), seed=2, per_iteration=100)
+        return SampledSolver(tree_of(name), BUCKETS, draw, Discounts(), seed=2, per_iteration=100)
 
     whole = solver()
     for _ in range(70):

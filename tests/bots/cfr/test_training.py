@@ -67,8 +67,10 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"game": "nolimit3"}, "for games of two players here, not of 3"),
-        ({"game": "limit3"}, "for games of two players here, not of 3"),
+        ({"game": "nolimit6", "sizes": "1"}, "the game is too large to be solved"),
+        ({"game": "limit3", "raises": "2/2"}, r"a number for all rounds, or 4 such as 4/3/2/1, not '2/2'"),
+        ({"game": "nolimit", "raises": "2"}, "nolimit is a no-limit game: its sizes say how many raises there are"),
+        ({"game": "kuhn.limit.3p"}, "games of more than two players are trained for in hold'em only"),
         ({"sizes": "1,all"}, "limit is a limit game: its raises have one size, so leave out sizes"),
         ({"game": "nolimit", "sizes": "1/1"}, "for one round, which holds for all, or for all 4"),
         ({"game": "nolimit", "sizes": "half"}, "such as 0.5,1,all, not 'half'"),
@@ -89,6 +91,13 @@ def test_what_is_needed_is_known_before() -> None:
     assert 3_000_000 < plan.strategy_bytes < 4_000_000
     assert plan.checkpoint_bytes == 8 * plan.numbers == 8 * 831_649
     assert plan.memory_bytes > 2 * plan.checkpoint_bytes
+
+
+def test_a_training_of_three_players_records_its_raises() -> None:
+    plan = plan_training(CfrSettings(game="limit3", raises="1", buckets="10"))
+    assert plan.settings.raises == "1"
+    assert plan.buckets == (169, 10, 10, 10)
+    assert len(plan.tree.decisions) < 5_000
 
 
 def test_a_no_limit_training_records_its_sizes(tmp_path: Path) -> None:

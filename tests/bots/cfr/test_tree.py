@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bots.cfr import tree as tree_module
-from bots.cfr.tree import DECISION, FOLDED, SHOWDOWN, betting_tree
+from bots.cfr.tree import DECISION, FOLDED, SHOWDOWN, betting_tree, default_caps, read_caps
 from bots.errors import SolvingError
-from engine import BettingState, betting_start
+from engine import ActionKind, BettingState, betting_start
 from protocol import find_game
 
 
@@ -26,9 +26,21 @@ def test_trees_of_small_games(name: str, nodes: int, decisions: int) -> None:
     assert (len(tree.kinds), len(tree.decisions)) == (nodes, decisions)
 
 
-@pytest.mark.parametrize("name", ["limit", "leduc"])
-def test_every_node_is_what_the_rules_say(name: str) -> None:
-    tree = betting_tree(find_game(name)[1])
+@pytest.mark.slow  # some seconds
+def test_the_tree_of_three_players_has_the_known_size() -> None:
+    game = find_game("limit3")[1]
+    tree = betting_tree(game, read_caps(default_caps(game), 4))
+    assert len(tree.kinds) == 315_068
+    assert np.bincount(tree.rounds[tree.decisions]).tolist() == [90, 1_116, 11_982, 123_930]
+
+
+@pytest.mark.parametrize(
+    ("name", "caps"), [("limit", ""), ("limit", "2/1/3/0"), ("leduc", ""), ("kuhn.limit.3p", ""), ("limit3", "1/2/1/1")]
+)
+def test_every_node_is_what_the_rules_say(name: str, caps: str) -> None:
+    game = find_game(name)[1]
+    of_rounds = [int(cap) for cap in caps.split("/")] if caps else game.max_raises
+    tree = betting_tree(game, read_caps(caps, 4) if caps else None)
     waiting: list[tuple[int, BettingState]] = [(0, betting_start(tree.game))]
     seen = 0
     while waiting:
@@ -38,22 +50,30 @@ def test_every_node_is_what_the_rules_say(name: str) -> None:
         if tree.kinds[node] == DECISION:
             assert tree.players[node] == state.acting_position
             legal = state.legal_actions()
-            assert len(tree.actions[node]) == 1 + legal.can_fold + legal.can_raise
+            raises = sum(action.kind is ActionKind.RAISE for _, action in state.rounds[-1])
+            can_raise = legal.can_raise and raises < of_rounds[state.round]
+            assert len(tree.actions[node]) == 1 + legal.can_fold + can_raise
             for action, child in zip(tree.actions[node], tree.children[node].tolist(), strict=False):
                 assert tree.parents[child] == node < child
                 waiting.append((child, state.after(action)))
         else:
             assert state.finished
             assert tree.chips[node] == min(state.spent)
+            assert tree.spent[node].tolist() == list(state.spent)
+            assert tree.folded[node] == state.folded
             assert tree.kinds[node] == (SHOWDOWN if state.is_showdown else FOLDED)
             if not state.is_showdown:
-                assert state.folded == 1 << tree.players[node]
+                assert tree.players[node] == tree.players[tree.parents[node]]
     assert seen == len(tree.kinds)
 
 
+@pytest.mark.parametrize("text", ["", "2/2", "2/2/2/x", "-1", "64", "2/2/2/2/2"])
+def test_caps_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(SolvingError, match=r"raises of a limit game are a number for all rounds, or 4 such as 4/3/2/1"):
+        read_caps(text, 4)
+
+
 def test_other_games_are_refused() -> None:
-    with pytest.raises(SolvingError, match="two players"):
-        betting_tree(find_game("limit3")[1])
     with pytest.raises(SolvingError, match="no-limit"):
         betting_tree(find_game("nolimit")[1])
 
