@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import csv
-import getpass
 import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.serve_event import app as event_app
+from dealer.cli.serve_users import COMMANDS as USER_COMMANDS
 from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.pages import WEB_INSTALL, has_web
 from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
 from dealer.run.run_settings import NO_ADDRESS
-from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
-from dealer.server.db.store import DATABASE_NAME, Store, back_up
+from dealer.server.db.store import DATABASE_NAME, back_up
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.server import FIRST_USER, Started, WebFace, is_reserved, reset_results
+from dealer.server.server import FIRST_USER, Started, WebFace, reset_results
 from dealer.server.server import serve as serve_until_cancelled
 from dealer.server.server_settings import ServerSettings, default_settings, example, read_toml_settings
 from dealer.table.collector import spare_collector
 from dealer.table.listener import reachable_at
 from dealer.table.loop import new_event_loop
-from dealer.table.players import NAME_RULE, is_name
-from engine.errors import quoted
 from engine.text import count_of, meant
 
 _CONFIG_NAME = "arena-server.toml"
@@ -55,12 +50,11 @@ app = typer.Typer(
     cls=_ServeGroup, help="Run a persistent match server: clients queue matches between its bots and their own."
 )
 app.add_typer(event_app, name="event")
-_Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
 
 
 @app.command(
-    epilog="'arena serve' has more commands, each with --help: user, password, revoke, event, backup and reset. A "
-    "configuration with one of these names is given as ./NAME."
+    epilog="'arena serve' has more commands, each with --help: user, users, invite, password, revoke, disable, remove, "
+    "event, backup and reset. A configuration with one of these names is given as ./NAME."
 )
 def start(
     terminal: Terminal,
@@ -116,63 +110,8 @@ def start(
     _serve(terminal, settings, data, is_verbose=verbose)
 
 
-@app.command()
-def user(
-    terminal: Terminal,
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of users.")] = None,
-    data: ServerData = SERVER_DATA,
-    csv_file: Annotated[
-        Path | None, "A CSV file of users: its column 'name', or its first column.", Wording("FILE", flags="--csv")
-    ] = None,
-    scopes: Annotated[
-        str, "Scopes of the token: read, play, admin (sees and cancels everything).", Wording("LIST")
-    ] = "read,play",
-) -> None:
-    """Create users and print their tokens, also before the first start; an existing user gets another token."""
-    wanted = _scopes(scopes)
-    every = [*(names or ()), *(() if csv_file is None else _names_in(csv_file))]
-    if not every:
-        abort("give the name of a user, or a file of names with --csv")
-    for name in every:
-        _checked_name(name)
-    if repeated := [name for name in dict.fromkeys(every) if every.count(name) > 1]:
-        abort(f"{repeated[0]} is named more than once; no user was created")
-    try:
-        data.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        abort(f"cannot make the folder {data}: {error.strerror}")
-    with contextlib.closing(Store(data / DATABASE_NAME)) as store:
-        tokens = store.write_now(lambda db: [add_token(db, add_user(db, name), wanted) for name in every])
-    for name, token in zip(every, tokens, strict=True):
-        terminal.print(f"{name} {token}")
-    if len(every) == 1:
-        terminal.note("This is the login. The token is not stored and cannot be shown again.")
-    else:
-        terminal.note("These are the logins. The tokens are not stored and cannot be shown again.")
-
-
-@app.command()
-def password(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
-    """Give a user a password for the pages, typed or from standard input."""
-    _checked_name(name)
-    with contextlib.closing(known_store(data)) as store:
-        if not _is_known(store, name):
-            abort(f"there is no user {name}; create one with 'arena serve user {name}'")
-        given = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
-        if not LEAST_LETTERS <= len(given) <= MOST_LETTERS:
-            abort(f"a password has {LEAST_LETTERS} to {MOST_LETTERS} letters")
-        store.write_now(lambda db: set_password(db, add_user(db, name), given))
-    terminal.sentence(f"{name} has a new password, and is logged out everywhere.")
-
-
-@app.command()
-def revoke(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
-    """End all tokens of a user."""
-    with contextlib.closing(known_store(data)) as store:
-        if not _is_known(store, name):
-            abort(f"there is no user {name} in {data}")
-        count = store.write_now(lambda db: revoke_tokens(db, name))
-    terminal.sentence(f"{count_of(count, 'token')} of {name} revoked.")
+for _command in USER_COMMANDS:
+    app.command()(_command)
 
 
 @app.command()
@@ -227,38 +166,6 @@ def _write_example(terminal: Terminal) -> None:
     except FileExistsError:
         abort(f"{path} exists already, and nothing is ever overwritten")
     terminal.sentence(f"Written: {path}. Start the server with: arena serve {path}")
-
-
-def _scopes(text: str) -> frozenset[Scope]:
-    try:
-        return frozenset(Scope(word.strip()) for word in text.split(","))
-    except ValueError:
-        abort(f"--scopes: '{text}' is not a list of {', '.join(Scope)}")
-
-
-def _checked_name(name: str) -> None:
-    if not is_name(name):
-        abort(f"no user can be called {quoted(name, 100)}: {NAME_RULE}")
-    if is_reserved(name):
-        abort(f"no user can be called {name}: the server uses this name itself; choose another")
-
-
-def _names_in(path: Path) -> list[str]:
-    """The names in a CSV file, with or without a header."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        abort(f"{path}: {getattr(error, 'strerror', None) or error}")
-    head = [cell.strip().lower() for cell in rows[0]] if rows else []
-    column = head.index("name") if "name" in head else 0
-    if short := [number for number, row in enumerate(rows, 1) if len(row) <= column]:
-        abort(f"{path}: row {short[0]} has no name")
-    return [row[column].strip() for row in rows[1 if "name" in head else 0 :]]
-
-
-def _is_known(store: Store, name: str) -> bool:
-    return bool(store.read("SELECT 1 FROM users WHERE name = ?", name))
 
 
 def _page_addresses(settings: ServerSettings, page: str) -> list[str]:

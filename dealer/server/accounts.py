@@ -90,7 +90,7 @@ def revoke_token(db: sqlite3.Connection, user: int, token: int) -> bool:
 
 _TOKENS = (
     "SELECT tokens.id, tokens.user, users.name, tokens.scopes, tokens.label, tokens.created_s FROM tokens "
-    "JOIN users ON users.id = tokens.user WHERE tokens.revoked_s IS NULL "
+    "JOIN users ON users.id = tokens.user WHERE tokens.revoked_s IS NULL AND users.disabled_s IS NULL "
 )
 
 
@@ -111,6 +111,89 @@ def revoke_tokens(db: sqlite3.Connection, name: str) -> int:
         (time.time(), name),
     )
     return found.rowcount
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user, for who runs the server.
+
+    Attributes:
+        tokens: how many are good. bots: their names, over all games.
+        is_invited: whether an invitation waits to be used.
+    """
+
+    name: str
+    created_s: float
+    has_password: bool
+    tokens: int
+    is_invited: bool
+    is_disabled: bool
+    bots: tuple[str, ...]
+
+
+def accounts_of(store: Store) -> tuple[Account, ...]:
+    """All users who can log in, or could, by name."""
+    rows = store.read(
+        "SELECT *, EXISTS (SELECT 1 FROM passwords WHERE user = users.id) AS has_password, "
+        "(SELECT count(*) FROM tokens WHERE user = users.id AND revoked_s IS NULL) AS tokens, "
+        "EXISTS (SELECT 1 FROM invitations WHERE user = users.id AND expires_s > ?) AS is_invited, "
+        "(SELECT group_concat(DISTINCT name) FROM bots WHERE owner = users.id) AS bots "
+        # No login has a blank in its name: removed users, and those whose the server's own jobs are.
+        "FROM users WHERE name NOT LIKE '% %' ORDER BY name",
+        time.time(),
+    )
+    return tuple(
+        Account(
+            row["name"],
+            row["created_s"],
+            has_password=bool(row["has_password"]),
+            tokens=row["tokens"],
+            is_invited=bool(row["is_invited"]),
+            is_disabled=row["disabled_s"] is not None,
+            bots=tuple(sorted(row["bots"].split(","))) if row["bots"] else (),
+        )
+        for row in rows
+    )
+
+
+def add_invitation(db: sqlite3.Connection, user: int, lasting_s: float) -> str:
+    """A new invitation of a user, in place of an earlier one: the only time that it is seen."""
+    secret = secrets.token_urlsafe(24)
+    db.execute(
+        "INSERT OR REPLACE INTO invitations (hash, user, expires_s) VALUES (?, ?, ?)",
+        (hash_of(secret), user, time.time() + lasting_s),
+    )
+    return secret
+
+
+_INVITED: Final = (
+    "SELECT users.id, users.name FROM invitations JOIN users ON users.id = invitations.user "
+    "WHERE hash = ? AND expires_s > ? AND disabled_s IS NULL"
+)
+
+
+def invited_user(store: Store, invitation: str) -> User | None:
+    """Who has this invitation, if it can still be used."""
+    rows = store.read(_INVITED, hash_of(invitation), time.time())
+    return User(rows[0]["id"], rows[0]["name"]) if rows else None
+
+
+def disable_user(db: sqlite3.Connection, name: str, *, is_disabled: bool) -> int:
+    """Take no login of a user, or take them again; returns how many users there are of this name."""
+    disabled_s = time.time() if is_disabled else None
+    return db.execute("UPDATE users SET disabled_s = ? WHERE name = ?", (disabled_s, name)).rowcount
+
+
+def remove_user(db: sqlite3.Connection, name: str) -> int:
+    """Remove the name and all logins of a user, whose bots and results stay; returns how many there were."""
+    row = db.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        return 0
+    for table in ("tokens", "passwords", "sessions", "invitations"):
+        db.execute(f"DELETE FROM {table} WHERE user = ?", (row["id"],))
+    # No login can have a blank in its name.
+    db.execute("UPDATE users SET name = ? WHERE id = ?", (f"removed user {row['id']}", row["id"]))
+    return 1
 
 
 def hash_of(secret: str) -> bytes:
@@ -143,7 +226,7 @@ class Accounts:
         if password is not None:
             if by_token_only:
                 return None
-            rows = self._store.read("SELECT id FROM users WHERE name = ?", name)
+            rows = self._store.read("SELECT id FROM users WHERE name = ? AND disabled_s IS NULL", name)
             return User(rows[0]["id"], name) if hmac.compare_digest(password, given) and rows else None
         token = self.find_token(secret)
         return token.user if token is not None and token.user.name == name and Scope.PLAY in token.scopes else None
@@ -338,7 +421,7 @@ class Passwords:
             return None
         rows = self._store.read(
             "SELECT users.id, users.name, hash, salt, n, r, p FROM passwords "
-            "JOIN users ON users.id = passwords.user WHERE users.name = ?",
+            "JOIN users ON users.id = passwords.user WHERE users.name = ? AND users.disabled_s IS NULL",
             name,
         )
         row = rows[0] if rows else None
@@ -359,6 +442,26 @@ class Passwords:
         salt = secrets.token_bytes(16)
         hashed = await self._hash(password, salt, _COST)
         await self._store.write(lambda db: _enter(db, user.id, hashed, salt))
+
+    async def accept(self, invitation: str, password: str) -> tuple[User, str] | None:
+        """Give who was invited a password and a token; returns the token, and None if the invitation is not good.
+
+        Raises:
+            WebError: too many are logging in just now.
+            StoreError: it cannot be written.
+        """
+        salt = secrets.token_bytes(16)
+        hashed = await self._hash(password, salt, _COST)
+
+        def change(db: sqlite3.Connection) -> tuple[User, str] | None:
+            row = db.execute(_INVITED, (hash_of(invitation), time.time())).fetchone()
+            if row is None:
+                return None
+            db.execute("DELETE FROM invitations WHERE user = ?", (row["id"],))
+            _enter(db, row["id"], hashed, salt)
+            return User(row["id"], row["name"]), add_token(db, row["id"], label="of the invitation")
+
+        return await self._store.write(change)
 
     async def _hash(self, secret: str, salt: bytes, cost: Mapping[str, int]) -> bytes:
         if self._waiting >= _MOST_WAITING:

@@ -113,7 +113,7 @@ class Sessions:
         now_s = self._clock_s()
         rows = self._store.read(
             "SELECT users.id, users.name, sessions.used_s FROM sessions JOIN users ON users.id = sessions.user "
-            "WHERE sessions.hash = ? AND sessions.used_s >= ?",
+            "WHERE sessions.hash = ? AND sessions.used_s >= ? AND users.disabled_s IS NULL",
             hash_of(cookie),
             now_s - self._lasting_s,
         )

@@ -230,7 +230,15 @@ CREATE TABLE event_jobs (
 ) STRICT;
 CREATE INDEX event_jobs_by_event ON event_jobs (event);
 """
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS)
+_INVITATIONS = """
+ALTER TABLE users ADD COLUMN disabled_s REAL; -- since when no login of the user is taken
+CREATE TABLE invitations (
+    hash BLOB PRIMARY KEY,
+    user INTEGER NOT NULL UNIQUE REFERENCES users,
+    expires_s REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS)
 """The steps from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

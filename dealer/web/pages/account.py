@@ -29,6 +29,7 @@ from dealer.server.accounts import (
     Scope,
     User,
     add_token,
+    invited_user,
     revoke_token,
     tokens_of,
 )
@@ -60,6 +61,11 @@ _FILES: Final = {"log": ".log", "times": ".tlog", "faults": ".faults", "comments
 """What can be downloaded of a match, and how the names of these files end."""
 _OWNER_SCOPES: Final = (Scope.READ, Scope.PLAY)
 _CRUMBS: Final = (Link("Account", "/account"),)
+_FIXED: Final = "Your password is in the configuration of the server; its operator can change it."
+_NO_INVITATION: Final = (
+    "This invitation has been used, has expired or was replaced by a newer one; "
+    "ask whoever runs the server for another."
+)
 _NO_BOTS: Final = (
     "You have no bots on this server yet. A bot is registered when it connects: arena join connects it from any "
     "machine with one of your tokens."
@@ -76,6 +82,8 @@ def routes(site: Site) -> list[BaseRoute]:
         Route("/login", account.show_login, methods=["GET"]),
         Route("/login", account.log_in, methods=["POST"]),
         Route("/logout", account.log_out, methods=["POST"]),
+        Route("/invitation/{secret}", account.show_invitation, methods=["GET"]),
+        Route("/invitation/{secret}", account.accept, methods=["POST"]),
         Route("/account", account.show),
         Route("/account/request", account.ask, methods=["GET"]),
         Route("/account/request", account.submit, methods=["POST"]),
@@ -126,6 +134,50 @@ class _Account:
         answer = RedirectResponse("/", _SEE_OTHER)
         set_cookie(request, answer, visitor_of(request), "")
         return answer
+
+    async def show_invitation(self, request: Request) -> Response:
+        """Where somebody who was invited chooses a password."""
+        return self._invitation(request, self._invited(request))
+
+    async def accept(self, request: Request) -> Response:
+        """The password is chosen; the token is shown once, and the browser is logged in."""
+        user, form = self._invited(request), await read_form(request)
+        problem = _password_problem(form.get("new", ""), form.get("again", ""))
+        if problem:
+            return self._invitation(request, user, problem=problem)
+        accepted = await self.passwords.accept(request.path_params["secret"], form["new"])
+        if accepted is None:
+            raise WebError(404, _NO_INVITATION)
+        user, token = accepted
+        visitor = visitor_of(request)
+        await self.sessions.end(visitor.cookie)
+        answer = self._invitation(request, user, token=token)
+        set_cookie(request, answer, visitor, await self.sessions.begin(user))
+        return answer
+
+    def _invited(self, request: Request) -> User:
+        guesses, address = self.server.accounts.guesses, visitor_of(request).address
+        if wait_s := guesses.wait_s(address):
+            raise WebError(429, f"There were too many attempts; try again in {wait_s} seconds.", "login", wait_s)
+        user = invited_user(self.server.store, request.path_params["secret"])
+        if user is None:
+            guesses.note_failure(address)
+            raise WebError(404, _NO_INVITATION)
+        if user.name in dict(self.server.settings.passwords):
+            raise WebError(409, _FIXED)
+        return user
+
+    def _invitation(self, request: Request, user: User, *, problem: str = "", token: str = "") -> Response:
+        return self.site.page(
+            request,
+            "invitation.html.jinja",
+            status=422 if problem else 200,
+            name=user.name,
+            problem=problem,
+            token=token,
+            least_letters=LEAST_LETTERS,
+            most_letters=MOST_LETTERS,
+        )
 
     # ---- everything at a glance
 
@@ -374,11 +426,9 @@ class _Account:
         form = await read_form(request)
         old, new = form.get("old", ""), form.get("new", "")
         if user.name in dict(self.server.settings.passwords):
-            problem = "Your password is in the configuration of the server; its operator can change it."
-        elif not LEAST_LETTERS <= len(new) <= MOST_LETTERS:
-            problem = f"A password has {LEAST_LETTERS} to {MOST_LETTERS} letters."
-        elif new != form.get("again", ""):
-            problem = "The new password was not typed the same twice."
+            problem = _FIXED
+        elif problem := _password_problem(new, form.get("again", "")):
+            pass
         elif await self.passwords.log_in(user.name, old, visitor_of(request).address) != user:
             problem = "The present password, or a token in its place, is another."
         else:
@@ -387,6 +437,12 @@ class _Account:
             set_cookie(request, answer, visitor_of(request), await self.sessions.begin(user))
             return answer
         return await self._page(request, status=422, problem=problem)
+
+
+def _password_problem(new: str, again: str) -> str:
+    if not LEAST_LETTERS <= len(new) <= MOST_LETTERS:
+        return f"A password has {LEAST_LETTERS} to {MOST_LETTERS} letters."
+    return "" if new == again else "The new password was not typed the same twice."
 
 
 def _request_of(form: Mapping[str, str], game: ServerGame) -> JobRequest:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from dealer.server.accounts import add_user, set_password
+from dealer.server.db.store import Store
 from dealer.table.listener import reachable_at
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
@@ -162,7 +164,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (
             ["doctor"],
             "'arena serve' has no command 'doctor', and there is no configuration of this name; "
-            "its commands are start, user, password, revoke, backup, reset, event",
+            "its commands are start, user, users, invite, password, revoke, disable, remove, backup, reset, event",
         ),
         (["revok"], "'arena serve' has no command 'revok', .*; did you mean 'revoke'\\?"),
         (["reset"], "nothing is removed without --results, for requests, runs, ratings and logs"),
@@ -290,3 +292,40 @@ def test_what_is_no_event_is_told(arena: Arena, folder: Path, text: str, problem
     said = arena("serve", "event", "new", "final.toml").err
     assert problem in said
     assert said.count("\n") == 1
+
+
+def test_users_are_invited_listed_disabled_and_removed(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "students.csv").write_text("mail,name\na@b,ann\nb@c,bob\n", "utf-8")
+    made = arena_here("serve", "users", "students.csv", "--address", "https://poker.example.org/")
+    assert re.fullmatch(
+        r"ann https://poker\.example\.org/invitation/[\w-]{32}\nbob https://poker\.example\.org/invitation/[\w-]{32}\n",
+        made.out,
+    )
+    assert made.err == "Each link works once, within 14 days, and cannot be shown again.\n"
+    with contextlib.closing(Store(tmp_path / "arena-server" / "server.sqlite3")) as store:
+        store.write_now(lambda db: set_password(db, add_user(db, "ann"), "correct horse"))
+    again = arena_here("serve", "users", "students.csv", "--out", "links.csv", "--days", "2.5")
+    assert "1 user of the file had a password already." in again.err
+    assert [line.partition(",")[0] for line in (tmp_path / "links.csv").read_text().splitlines()] == ["name", "bob"]
+    reset = arena_here("serve", "invite", "ann").out
+    assert reset.startswith("ann http://127.0.0.1:8080/invitation/")
+    assert arena_here("serve", "disable", "bob").out == "bob cannot log in any more.\n"
+    listed = json.loads(arena_here("serve", "users", "--json").out)["sections"][0]["parts"][0]["rows"]
+    assert [(row["name"], row["logs in with"]) for row in listed] == [
+        ("ann", "password, a link, not used yet"),
+        ("bob", "nothing: disabled"),
+    ]
+    assert arena_here("serve", "disable", "bob", "--undo").out == "bob can log in again.\n"
+    assert arena_here("serve", "remove", "bob").out == "bob is removed.\n"
+    listed = json.loads(arena_here("serve", "users", "--json").out)["sections"][0]["parts"][0]["rows"]
+    assert [row["name"] for row in listed] == ["ann"]
+    for words, problem in (
+        (("remove", "bob"), "there is no user bob in arena-server"),
+        (("disable", "bob"), "there is no user bob in arena-server"),
+        (("users", "students.csv", "--out", "links.csv"), "links.csv exists already, and nothing is ever overwritten"),
+        (("users", "none.csv"), "none.csv: No such file or directory"),
+        (("invite", "ladder"), "no user can be called ladder"),
+        (("invite", "ann", "--address", "example.org"), "'example.org' is not the address of pages, such as http://"),
+    ):
+        ran = arena_here("serve", *words)
+        assert (ran.code, problem in ran.err) == (2, True), ran.err

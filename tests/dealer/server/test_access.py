@@ -89,6 +89,8 @@ SERVES: Final[dict[str, set[str]]] = {
     "GET /login": NOTHING,
     "POST /login": NOTHING,
     "POST /logout": NOTHING,
+    "GET /invitation/{secret}": NOTHING,
+    "POST /invitation/{secret}": NOTHING,
     "GET /api/v1/openapi.json": NOTHING,
     "GET /api/v1/me": NOTHING,
     "GET /api/v1/games": NOTHING,
@@ -523,6 +525,7 @@ def values_of(made: House, address: str, one: Secrets) -> list[dict[str, str]]:
         "token": [1],
         "bot": ["calling"],
         "name": ["calling"],
+        "secret": ["guessed"],
     }
     return [
         dict(zip(names, map(str, values), strict=True)) for values in itertools.product(*(choices[n] for n in names))

@@ -19,7 +19,7 @@ from dealer.server.service import Service
 from tests.dealer.server.servers import rows
 from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
 
-KEPT = {"users", "tokens", "passwords", "sessions", "bots", "versions", "scheduled_events", "entries"}
+KEPT = {"users", "tokens", "passwords", "sessions", "bots", "versions", "scheduled_events", "entries", "invitations"}
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,17 @@ import httpx2
 import pytest
 
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.server.accounts import Accounts, Scope, User, add_user, tokens_of
+from dealer.server.accounts import (
+    Accounts,
+    Scope,
+    User,
+    accounts_of,
+    add_invitation,
+    add_user,
+    disable_user,
+    remove_user,
+    tokens_of,
+)
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import JobRequest, JobState, Match, RunSeat, RunState, new_job
@@ -201,6 +211,98 @@ def test_a_password_is_changed_by_who_knows_the_old_one(tmp_path: Path) -> None:
             assert await log_in(other, "player", new) == 303
 
     play(tmp_path, talk)
+
+
+def invited(one: Visit, name: str = "eve", lasting_s: float = 100.0) -> str:
+    """The path of a new invitation."""
+    with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+        secret = store.write_now(lambda db: add_invitation(db, add_user(db, name), lasting_s))
+    return f"/invitation/{secret}"
+
+
+def test_who_was_invited_chooses_a_password_once_and_gets_a_token(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        path = invited(one)
+        page = seen(await one.browser.get(path))
+        assert "Welcome, eve" in page
+        for new, again, problem in (
+            ("short", "short", "A password has 8 to 256 letters."),
+            ("correct horse", "correct house", "The new password was not typed the same twice."),
+        ):
+            answer = await post(one.browser, path, path, new=new, again=again)
+            assert (answer.status_code, problem in seen(answer)) == (422, True)
+        assert (
+            await one.browser.post(path, data={"new": "correct horse", "again": "correct horse"})
+        ).status_code == 403
+        accepted = await post(one.browser, path, path, new="correct horse", again="correct horse")
+        found = re.search(r'aria-label="The token">([^<]+)<', accepted.text)
+        assert found
+        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+            user = Accounts(store).find("eve", found[1])
+            assert user is not None
+            assert [token.scopes for token in tokens_of(store, user.id)] == [frozenset((Scope.READ, Scope.PLAY))]
+        assert "eve" in seen(await one.browser.get("/account"))
+        async with one.another() as other:
+            assert await log_in(other, "eve", "correct horse") == 303
+        used = await one.browser.get(path)
+        assert (used.status_code, "This invitation has been used" in seen(used)) == (404, True)
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_an_invitation_expires_is_replaced_and_ends_with_its_user(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        async def status(path: str) -> int:
+            return (await one.browser.get(path)).status_code
+
+        assert await status(invited(one, "late", -1.0)) == 404
+        first, second = invited(one), invited(one)
+        assert (await status(first), await status(second)) == (404, 200)
+        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+            store.write_now(lambda db: disable_user(db, "eve", is_disabled=True))
+            assert await status(second) == 404
+            store.write_now(lambda db: disable_user(db, "eve", is_disabled=False))
+            assert await status(second) == 200
+            store.write_now(lambda db: remove_user(db, "eve"))
+            assert await status(second) == 404
+        # Guesses count as those of logins do.
+        statuses = [await status("/invitation/guessed") for _ in range(40)]
+        assert statuses[-1] == 429
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_a_user_who_is_disabled_or_removed_is_let_in_nowhere(tmp_path: Path, *, is_removed: bool) -> None:
+    async def talk(one: Visit) -> None:
+        path = invited(one)
+        token = re.search('token">([^<]+)<', (await post(one.browser, path, path, new="x" * 8, again="x" * 8)).text)
+        assert token
+        headers = {"authorization": f"Bearer {token[1]}"}
+
+        async def doors() -> list[int]:
+            found = [(await one.browser.get("/account")).status_code]
+            async with one.another() as program:
+                found.append((await program.get("/api/v1/me", headers=headers)).status_code)
+            for secret in ("x" * 8, token[1]):
+                async with one.another() as other:
+                    found.append(await log_in(other, "eve", secret))
+            return found
+
+        assert await doors() == [200, 200, 303, 303]
+        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+            if is_removed:
+                store.write_now(lambda db: remove_user(db, "eve"))
+            else:
+                store.write_now(lambda db: disable_user(db, "eve", is_disabled=True))
+            assert await doors() == [303, 401, 403, 403]
+            if is_removed:
+                assert [account.name for account in accounts_of(store)] == ["player"]
+            else:
+                store.write_now(lambda db: disable_user(db, "eve", is_disabled=False))
+                assert await doors() == [200, 200, 303, 303]
+
+    visit(small_house(), talk, tmp_path / "data")
 
 
 def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_path: Path) -> None:
