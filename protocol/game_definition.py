@@ -174,9 +174,14 @@ def format_game_definition(game: Game) -> str:
     return "\n".join(lines) + "\n"
 
 
+@cache
+def _shipped() -> tuple[str, ...]:
+    return tuple(sorted(name.removesuffix(".game") for name in os.listdir(_FOLDER) if name.endswith(".game")))
+
+
 def shipped_games() -> list[str]:
     """Full names of the games that come with the arena, sorted."""
-    return sorted(name.removesuffix(".game") for name in os.listdir(_FOLDER) if name.endswith(".game"))
+    return list(_shipped())
 
 
 def find_game(name: str) -> tuple[str, Game]:

@@ -25,14 +25,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import Annotated, Final, cast
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import GameRefused, PolicyError
-from bots.evaluation.policies import AskedPolicy, Policy, certain_policy_at, parse_policy, policy_by_holding_at
-from bots.sdk.bot import Bot, drawn_action
+from bots.evaluation.policies import Policy, certain_policy_at, policy_by_holding_at
+from bots.sdk.bot import drawn_action
 from bots.sdk.holdings import HoldingChances, view_with
 from bots.sdk.view import View
 from engine import (
@@ -53,7 +53,6 @@ from engine.errors import quoted
 from engine.holdem import is_holdem
 from engine.ranges import HOLDINGS, are_free, holding_number, shares_against
 from logs.variance.terms import PotRow, Shares, shares_refusal
-from protocol import format_action
 
 _BOTH = 0b11
 
@@ -126,16 +125,6 @@ _GRAMMAR: Final = (
     "and in limit games r raise; in no-limit games m the smallest raise, h half the pot, p the pot, a all-in, or a "
     "number of sizes such as 56"
 )
-
-
-def local_refusal(game: Game) -> str | None:
-    """Why local best response does not play a game; None where it does."""
-    if is_holdem(game) and game.num_players == 2:
-        return None
-    return (
-        "local best response is for hold'em of two players, such as the games limit and nolimit; this game is not one "
-        "of them"
-    )
 
 
 @dataclass(frozen=True)
@@ -352,99 +341,3 @@ def _sum(chances: Sequence[float | _Floats]) -> float | _Floats:
     for one in chances:
         total = total + one
     return total
-
-
-class LbrBot(Bot):
-    """Plays local best response against an opponent whose policy it knows.
-
-    Algorithm: `bots.evaluation.local_best_response`. It keeps how likely each holding of the opponent is by the policy
-        of `against`, and takes the action that wins most if there is no bet after it. Where the opponent does what that
-        policy never would, it learns nothing from it.
-
-    Source: V. Lisy & M. Bowling, "Equilibrium approximation quality of current no-limit poker bots", 2017, arXiv
-        1612.07547.
-
-    Other games: limit and no-limit hold'em of two players; all others are refused.
-
-    Strength: against the policy that it is given it wins what `arena exploit` finds; against others it has no claim.
-
-    It draws nothing, so a match that is resumed or split between hands plays the same.
-    """
-
-    def __init__(
-        self,
-        *,
-        against: Annotated[
-            str, "the policy of the opponent: a bot, with ; between its options, or file:PATH, or ask:PROGRAM"
-        ] = "calling",
-        actions: Annotated[
-            str,
-            "what it tries on each street, as in `arena exploit --actions`; fcr in limit games and fcpa in "
-            "no-limit games by default",
-        ] = "",
-        explain: Annotated[
-            bool, "whether to send a comment with its share of the pot against the range before each action"
-        ] = False,
-    ) -> None:
-        if actions and not any(_is_readable(actions, is_limit) for is_limit in (True, False)):
-            ActionSets(actions, is_limit=False)
-        self._against, self._actions, self._explains = against.replace(";", ","), actions, explain
-        self._opponent: RangeOfPolicy | None = None
-        self._policy: object = None
-
-    @classmethod
-    def refusal(cls, game: Game) -> str | None:
-        return local_refusal(game)
-
-    def prepare(self, game: Game) -> None:
-        from engine.ranges import chances_of_all, shares_against
-
-        self._known(game)
-        board = game.deck[:3]
-        chances_of_all(board)
-        shares_against(game.deck[3:5], board)
-        shares_against(game.deck[3:5], ())
-
-    def hand_started(self, view: View) -> None:
-        if self._opponent is not None:
-            self._opponent.forget()
-
-    def match_finished(self) -> None:
-        if isinstance(self._policy, AskedPolicy):
-            self._policy.close()
-        self._opponent = self._policy = None
-
-    def act(self, view: View) -> Action:
-        action = self._choose(view)
-        if self._explains:
-            opponent = self._known(view.game)
-            weights = opponent.weights(view.betting, view.position, view.hole_cards, view.board)
-            share = opponent.share(weights, view.hole_cards, view.board)
-            view.comment(
-                f"share {share:.3f} of the pot against the range of {self._against} -> {format_action(action)}"
-            )
-        return action
-
-    def policy(self, view: View) -> Mapping[Action, float]:
-        return {self._choose(view): 1.0}
-
-    def _choose(self, view: View) -> Action:
-        sets = ActionSets(self._actions or ("fcr" if view.game.is_limit else "fcpa"), view.game.is_limit)
-        return self._known(view.game).choose(view.betting, view.hole_cards, view.board, sets)
-
-    def _known(self, game: Game) -> RangeOfPolicy:
-        if self._opponent is None or self._opponent.game != game:
-            self.require_game(game)
-            if self._actions and not _is_readable(self._actions, game.is_limit):
-                raise GameRefused(f"the actions {self._actions} are not for this game")
-            self._policy = policy = parse_policy(self._against, game)
-            self._opponent = RangeOfPolicy(game, policy, self._against)
-        return self._opponent
-
-
-def _is_readable(actions: str, is_limit: bool) -> bool:
-    try:
-        ActionSets(actions, is_limit)
-    except ValueError:
-        return False
-    return True

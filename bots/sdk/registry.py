@@ -71,7 +71,7 @@ _ENTRIES: Final[Mapping[str, tuple[str, str]]] = {
     "kuhn-safe": ("bots.kuhn.bot:SafeBot", "bets and calls only its best card"),
     "kuhn-shy": ("bots.kuhn.bot:ShyBot", "never bets, calls with its best card"),
     "learner": ("bots.learner.bot:LearnerBot", "plays what earned most, and learns"),
-    "lbr": ("bots.evaluation.local_best_response:LbrBot", "one-step answer to a given policy"),
+    "lbr": ("bots.evaluation.bot:LbrBot", "one-step answer to a given policy"),
     "lp": ("bots.lp_mc.bot:LpBot", "plays the preflop equilibrium"),
     "lp-mc": ("bots.lp_mc.bot:LpMcBot", "preflop equilibrium, then simulation"),
     "mc": ("bots.lp_mc.bot:McBot", "simulates each hand to its end"),

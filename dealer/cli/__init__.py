@@ -88,6 +88,9 @@ def main(on_imported: Callable[[], None] = lambda: None) -> None:
         if not is_completing and (not arguments or arguments[0] in ("--help", "-h")):
             sys.stdout.write(_help(is_full="--help" in arguments))
             sys.exit(0 if arguments else EXIT_USAGE)
+        if not is_completing and arguments == ["--version"]:
+            sys.stdout.write(f"{version_line()}\n")
+            sys.exit(0)
         from engine.shadowing import ours
 
         with ours("engine", "protocol", "logs", "bots", "dealer"):
@@ -103,6 +106,12 @@ def commands_for(arguments: Sequence[str]) -> Collection[str]:
     """The one command that is asked for; all, if there is no such command."""
     asked = next((word for word in arguments if not word.startswith("-")), "")
     return [asked] if asked in COMMANDS else COMMANDS
+
+
+def version_line() -> str:
+    from importlib.metadata import version
+
+    return f"acpc-arena {version('acpc-arena')}"
 
 
 def _help(*, is_full: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, Any, Final
 
 import typer
@@ -66,6 +67,7 @@ def _data(bot: BotDescription) -> dict[str, Any]:
     return {"name": bot.name, "summary": bot.summary, "origin": bot.origin, "games": games, "options": options}
 
 
+@cache
 def _played(name: str) -> dict[str, str]:
     """The short names of the shipped games that a bot plays, by their full names."""
     shipped = shipped_games()

@@ -111,6 +111,9 @@ class _Contender:
 def _compare(game: str, contenders: Sequence[_Contender], rounds: int, hands: int, matches: int) -> Iterator[Row]:
     whole: dict[_Contender, list[_Times]] = {one: [] for one in contenders}
     each: dict[_Contender, list[_Times]] = {one: [] for one in contenders}
+    for one in contenders:
+        # Modules that have been changed are compiled here, and read from the disk later.
+        one.time_match(_SHORT_HANDS)
     for number in range(rounds):
         # In turn from either end, so that nobody always runs after the same neighbour.
         for one in contenders if number % 2 else reversed(contenders):
@@ -221,7 +224,7 @@ def _start(command: Sequence[str], arena: Path, folder: Path) -> subprocess.Pope
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(arena)},
+        env={**os.environ, "PYTHONPATH": str(arena), "PYTHONDONTWRITEBYTECODE": ""},
     )
 
 

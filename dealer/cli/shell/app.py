@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
+from dealer.cli import version_line
 from dealer.cli.shell.command_options import takes_options
 from dealer.cli.shell.commands import ArenaCommand, ArenaGroup
 from dealer.cli.shell.console import Terminal
@@ -47,7 +47,7 @@ def _prepare(group: typer.Typer) -> None:
 
 def _show_version(context: typer.Context, wanted: bool) -> None:
     if wanted:
-        context.ensure_object(Terminal).print(f"acpc-arena {version('acpc-arena')}")
+        context.ensure_object(Terminal).print(version_line())
         raise typer.Exit
 
 

@@ -25,7 +25,6 @@ import typer
 from bots.sdk.options import Option, Wording, options_of
 from dealer.cli.shell.console import Terminal, abort
 from dealer.errors import ConfigError
-from dealer.run.run_settings import RunSettings, Seating
 from logs.formats import ExportWarning
 
 Given: TypeAlias = dict[str, Any]
@@ -59,6 +58,8 @@ _KINDS: Final = {int: "N", float: "X", str: "TEXT", Path: "PATH"}
 
 def option_of(setting: str) -> str:
     """The option of a setting; empty if it is an argument without a name."""
+    from dealer.run.run_settings import RunSettings
+
     named = {option.name for option in options_of(RunSettings) if option.wording.is_flag}
     return _flag(setting) if setting in named else _NAMES.get(setting, "")
 
@@ -91,6 +92,8 @@ class RunOptions:
     @property
     def seating(self) -> Given:
         """The setting, if an option decides it."""
+        from dealer.run.run_settings import Seating
+
         if self.permutations and self.duplicate is not None:
             raise ConfigError("--permutations plays every order of the players: leave out --[no-]duplicate")
         if self.permutations:

@@ -11,7 +11,6 @@ import sys
 from typing import Any, Final
 
 import typer
-from pydantic import ValidationError
 from typer.core import TyperCommand, TyperGroup
 
 from dealer.cli.shell.command_options import option_of
@@ -19,7 +18,6 @@ from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.help import HELP_ENTRY, Entry, Page, page_text
 from dealer.cli.shell.streams import EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import CommandError, ConfigError, FolderTakenError
-from dealer.run.run_settings import problem_in_words
 from engine.errors import PortableError, quoted
 from engine.text import meant
 
@@ -139,7 +137,11 @@ def _usage_problem(error: typer.TyperException) -> str:
     message = f"{error.message[:1].lower()}{error.message[1:]}".rstrip(".").replace(". Did you", "; did you")
     if parameter is not None:
         name = max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else _value_name(parameter)
+        from pydantic import ValidationError
+
         if isinstance(error.__cause__, ValidationError):
+            from dealer.run.run_settings import problem_in_words
+
             message = problem_in_words(error.__cause__.errors(include_url=False)[0])[1]
         if message:
             return f"{name}: {message}"

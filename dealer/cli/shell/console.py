@@ -22,7 +22,6 @@ from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from pydantic import BaseModel
 from rich.console import Console, RenderableType
 from rich.text import Text
 
@@ -92,11 +91,9 @@ class Terminal:
             self.out.print()
         self._takes_blank, self._is_blank_due = True, False
 
-    def json(self, value: BaseModel | dict[str, Any] | list[Any], *, indent: int | None = 2) -> None:
-        """Print a result as JSON; on one line where `indent` is None."""
-        self.print(
-            value.model_dump_json(indent=indent) if isinstance(value, BaseModel) else json.dumps(value, indent=indent)
-        )
+    def json(self, value: Any) -> None:
+        """Print what can be written as JSON."""
+        self.print(json.dumps(value, indent=2))
 
     def sentence(self, text: str, *, indent: int = 0) -> None:
         """Print a result in words; in a window, lines end between words."""
