@@ -40,9 +40,9 @@ _RESULT: Final = "all deals were played"
 _PATIENCE_S: Final = 600.0
 
 
-def configuration(page: Path) -> str:
-    """The configuration, or the part of one, that a page prints."""
-    found = re.search(r"(?s)```toml\n(.*?)```", page.read_text("utf-8"))
+def configuration(page: Path, beginning: str = "") -> str:
+    """The first file, or part of one, that a page prints and that begins so."""
+    found = re.search(rf"(?s)```toml\n({re.escape(beginning)}.*?)```", page.read_text("utf-8"))
     assert found is not None
     return found[1]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -84,7 +85,7 @@ def test_the_course_as_it_is_printed(pages: ModuleType, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_ladder_of_a_competition(pages: ModuleType, tmp_path: Path) -> None:
     course = pages.configuration(pages.COURSE)
-    config = course.replace("[ladder]\nwidth = 20\n", pages.configuration(pages.COMPETITION))
+    config = course.replace("[ladder]\nwidth = 20\n", pages.configuration(pages.COMPETITION, "[ladder]"))
     assert config != course
     with room_of(pages, tmp_path) as room:
         room.serve(config)
@@ -99,3 +100,26 @@ def test_the_ladder_of_a_competition(pages: ModuleType, tmp_path: Path) -> None:
         room.serve(config)
         room.run(command, RESULT)
     assert games_of(tmp_path, "anns-bot") == {"kuhn.limit.2p"}
+
+
+@pytest.mark.slow
+def test_the_event_of_a_competition_from_its_announcement_to_its_publication(pages: ModuleType, tmp_path: Path) -> None:
+    """As it is printed, but for its times and its length."""
+    closes = datetime.now(UTC) + timedelta(seconds=30)
+    event = pages.configuration(pages.COMPETITION, 'name = "final"').replace("deals = 2000", "deals = 100")
+    event = re.sub(r"(?m)^opens = .*\n", "", re.sub(r"(?m)^(closes = ).*", rf"\g<1>{closes.isoformat()}", event))
+    (tmp_path / "final.toml").write_text(event)
+    commands = [f"arena serve event {words}" for words in ("new final.toml", "show final", "publish final site")]
+    page = pages.COMPETITION.read_text("utf-8")
+    assert all(f"    {command}\n" in page or f"`{command}`" in page for command in commands)
+    announce, show, publish = commands
+    with room_of(pages, tmp_path) as room:
+        room.serve(pages.configuration(pages.COURSE).split("[ladder]")[0] + '[[games]]\ngame = "kuhn"\n')
+        room.run("arena serve user ann")
+        assert "The event is open." in room.run(announce)
+        join = pages.command(pages.COURSE, "ladder").replace("--ladder", "--games kuhn")
+        assert re.search(r"final\.anns-bot-calling: anns-bot .* all deals were played", room.run(join, RESULT))
+        while "The event is finished: 1 contest." not in (printed := room.run(show)):
+            assert "The event is" in printed
+        room.run(publish)
+    assert "anns-bot" in (tmp_path / "site" / "index.html").read_text("utf-8")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import random
 import re
+import signal
 import sqlite3
 import time
 import tomllib
@@ -28,8 +31,9 @@ from dealer.server.service import Service
 from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
-from tests.dealer.helpers import PATIENCE_S, ROOT
+from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, program_env
 from tests.dealer.server.test_contests import Host, offer, play, until
+from tests.programs import start
 
 HOUSE = """
 own_seat_patience_s = {patience}
@@ -321,3 +325,53 @@ def test_the_example_of_the_page_about_competitions_is_an_event() -> None:
     (text,) = re.findall(r"(?s)```toml\n(name = .*?)```", page)
     settings = EventSettings.model_validate(tomllib.loads(text))
     assert {name for name, value in settings if value is None} == set()
+
+
+class Killed:
+    """A server in a process of its own, which can be killed at any moment."""
+
+    def __init__(self) -> None:
+        command = [*ARENA, "serve", "s.toml", "--port", "0", "--web-port", "0", "--data", "data"]
+        self.program = start(command, cwd=Path.cwd(), env=program_env())
+        assert self.program.stdout is not None
+        assert self.program.stdout.readline().startswith(b"Listening on ")
+
+    def end(self, number: signal.Signals) -> None:
+        self.program.send_signal(number)
+        self.program.communicate(timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_an_event_survives_its_server_being_killed(tmp_path: Path, kills: int) -> None:
+    house()
+    settings = EventSettings.model_validate({"name": "final", "game": "two", "deals": 300 * kills, "closes": at(3600)})
+    chance = random.Random(kills)
+    server = Killed()
+    try:
+        with contextlib.closing(Store(Path("data/server.sqlite3"))) as store:
+            store.write_now(lambda db: add_event(db, settings, "two"))
+            store.write_now(lambda db: db.execute("UPDATE scheduled_events SET opens_s = 1, closes_s = 2").rowcount)
+            for _ in range(kills):
+                time.sleep(chance.uniform(0.2, 2.5))
+                server.end(signal.SIGKILL)
+                server = Killed()
+            deadline = time.monotonic() + PATIENCE_S
+            while (event := event_records.event(store, "final")) is None or event.state is not EventState.FINISHED:
+                assert time.monotonic() < deadline, event
+                time.sleep(0.1)
+            contests = event_records.contests_of(store, event)
+            assert sorted(job.players for job, _ in contests) == [
+                ("calling", "raising"),
+                ("calling", "random"),
+                ("raising", "random"),
+            ]
+            assert len(records.runs(store)) == 3
+            for _, run in contests:
+                assert run is not None
+                assert isinstance(run.seed, DealKey)
+                assert (run.state, run.duplicates) == (RunState.FINISHED, 300 * kills)
+                logs = sorted((Path("data") / run.folder).glob("match*.log"))
+                assert [check_deals(log, run.seed) for log in logs] == [300 * kills, 300 * kills]
+            assert publish(store, Path("data"), event, tmp_path / "site") == 3
+    finally:
+        server.end(signal.SIGINT)
