@@ -89,6 +89,8 @@ def main(on_imported: Callable[[], None] = lambda: None) -> None:
             sys.stdout.write(_help(is_full="--help" in arguments))
             sys.exit(0 if arguments else EXIT_USAGE)
         if not is_completing and arguments == ["--version"]:
+            from dealer.cli.shell.help import version_line
+
             sys.stdout.write(f"{version_line()}\n")
             sys.exit(0)
         from engine.shadowing import ours
@@ -106,12 +108,6 @@ def commands_for(arguments: Sequence[str]) -> Collection[str]:
     """The one command that is asked for; all, if there is no such command."""
     asked = next((word for word in arguments if not word.startswith("-")), "")
     return [asked] if asked in COMMANDS else COMMANDS
-
-
-def version_line() -> str:
-    from importlib.metadata import version
-
-    return f"acpc-arena {version('acpc-arena')}"
 
 
 def _help(*, is_full: bool) -> str:

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli import version_line
 from dealer.cli.shell.command_options import takes_options
 from dealer.cli.shell.commands import ArenaCommand, ArenaGroup
 from dealer.cli.shell.console import Terminal
+from dealer.cli.shell.help import version_line
 
 
 def application(commands: Iterable[str]) -> typer.Typer:

@@ -99,3 +99,9 @@ def _wrapped(text: str, width: int, first: str = "", others: str = "") -> str:
         break_long_words=False,
         break_on_hyphens=False,
     ).rstrip()
+
+
+def version_line() -> str:
+    from importlib.metadata import version
+
+    return f"acpc-arena {version('acpc-arena')}"
