@@ -93,7 +93,7 @@ def users(
     out: _Out = None,
     as_json: Json = False,
 ) -> None:
-    """Create the users of a file, with a link each at which they choose a password; or list all users.
+    """Create the users of a file, each with a link to choose a password; or list all users.
 
     A link works once. Who has a password already gets no link; 'arena serve invite' makes one in any case.
     """
