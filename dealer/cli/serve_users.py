@@ -44,9 +44,7 @@ _Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The user'
 _Names: TypeAlias = Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of users.")]
 _Days: TypeAlias = Annotated[float, "Days until the links expire.", Interval(0.01, 3650)]
 _Address: TypeAlias = Annotated[str, "Address of the server's pages, with which the links begin.", Wording("URL")]
-_Out: TypeAlias = Annotated[
-    Path | None, "Write names and links to a new CSV file instead of printing them.", Wording("FILE")
-]
+_Out: TypeAlias = Annotated[Path | None, "Write the links to a new CSV file; they are not printed.", Wording("FILE")]
 _ADDRESS = "http://127.0.0.1:8080"
 
 
