@@ -184,7 +184,7 @@ def interval_svgs(values: Sequence[object], axis: Axis) -> tuple[str, list[str]]
     lines = [
         f'<line class="{"grid" if at else "zero"}" x1="{x(at):.2f}%" x2="{x(at):.2f}%" y2="100%"/>' for at in x.ticks
     ]
-    names = [f'<text x="{x(at):.2f}%" y="75%" text-anchor="middle">{at:,.6g}</text>' for at in x.ticks]
+    names = [f'<text x="{x(at):.2f}%" y="75%" text-anchor="{_anchor(x(at))}">{at:,.6g}</text>' for at in x.ticks]
     found = []
     for one in values:
         parts = list(lines)
@@ -196,6 +196,11 @@ def interval_svgs(values: Sequence[object], axis: Axis) -> tuple[str, list[str]]
             parts.append(f'<circle class="dot" cx="{x(one.mean):.2f}%" cy="50%" r="4"/>')
         found.append(_interval(parts))
     return _interval(names), found
+
+
+def _anchor(percent: float) -> str:
+    """Where a name at this part of the width begins: it must not reach beyond the sides."""
+    return "start" if percent < 8 else "end" if percent > 92 else "middle"
 
 
 def _interval(parts: Sequence[str]) -> str:

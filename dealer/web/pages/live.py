@@ -3,6 +3,7 @@
     /runs/RUN/matches/MATCH/events              the table of a match, whenever it has changed
     /runs/RUN/contest-events/CONTEST            the scores of a contest, likewise
     /live/runs?game=GAME&bot=BOT                the first page of a list of runs, likewise
+    /live/home                                  what the first page shows of the runs being played
 
 Each event holds a piece of a page as a whole, so a reader that comes back after a break needs none of those that it has
 missed; its ``Last-Event-ID`` only shows whether there is anything new. A slow reader gets fewer events, each the
@@ -35,10 +36,11 @@ from dealer.errors import WebError
 from dealer.server.access import Access
 from dealer.server.server_settings import WebSettings
 from dealer.watching import WatchedContest, WatchedMatch
-from dealer.web.pages.shown_runs import Counting, Library, ShownRun, choices_of
+from dealer.web.pages.shown_runs import Counting, Library, ServerLibrary, ShownRun, choices_of
+from dealer.web.pages.standings import now_values
 from dealer.web.pages.views import contest_of, hero_of, match_of, open_run, scores_document, table_now
 from dealer.web.site import Site, document_part, templates
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import Visitor, visitor_of
 from logs.errors import LogsError
 
 QUIET_S: Final = 15.0
@@ -145,6 +147,17 @@ class _Live:
 
         return await self._follow(request, ("runs", *sorted(chosen.items())), read, Access(), _RUNS_S)
 
+    async def home(self, request: Request) -> Response:
+        library = self._library
+        assert isinstance(library, ServerLibrary)
+
+        def read() -> tuple[Access, str, str, bool]:
+            # Its tables have no cards, whoever asks.
+            text = templates().get_template("now.html.jinja").render(now_values(library, Visitor("")))
+            return Access(), f"{crc32(text.encode()):x}", text, False
+
+        return await self._follow(request, "home", read, Access(), _RUNS_S)
+
     async def _follow_run(
         self, request: Request, key: str, make: _Make, every_s: float, *, is_counted: bool
     ) -> Response:
@@ -239,7 +252,7 @@ def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
     return [
         Route("/runs/{run}/matches/{match:path}/events", live.table),
         Route("/runs/{run}/contest-events/{contest:path}", live.scores),
-        *([] if site.server is None else [Route("/live/runs", live.runs)]),
+        *([] if site.server is None else [Route("/live/runs", live.runs), Route("/live/home", live.home)]),
     ]
 
 

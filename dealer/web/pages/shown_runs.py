@@ -265,10 +265,10 @@ def _local_row(key: str, path: Path) -> tuple[Value, ...]:
 
 
 class ServerLibrary:
-    """The runs of a server."""
+    """The runs of a server, whose parts are `parts`."""
 
     def __init__(self, parts: ServerParts) -> None:
-        self._parts = parts
+        self.parts = parts
         self._open = _open_runs()
         self._tables: dict[int, tuple[LiveMatches, Callable[[], None]]] = {}
         self._lock = threading.Lock()
@@ -284,8 +284,8 @@ class ServerLibrary:
         state = None if "state" not in chosen else RunState(chosen["state"])
         choose = partial(
             records.runs,
-            self._parts.store,
-            game=self._parts.settings.full_name(chosen.get("game")),
+            self.parts.store,
+            game=self.parts.settings.full_name(chosen.get("game")),
             bot=chosen.get("bot"),
             user=chosen.get("user"),
         )
@@ -293,7 +293,7 @@ class ServerLibrary:
         seen = {run.id for run in going}
         found = choose(state=state, is_over=state is None, before=before, most=most + 1)
         over = [run for run in found[:most] if run.id not in seen]
-        table = runs_table("Runs", (*going, *over), self._parts.service.progress())
+        table = runs_table("Runs", (*going, *over), self.parts.service.progress())
         return table, str(found[most - 1].id) if len(found) > most else ""
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
@@ -304,7 +304,7 @@ class ServerLibrary:
             OSError: it cannot be read.
             WebError: its files were removed, or there never were any; the sentence gives the reason.
         """
-        number, store = whole_number(key), self._parts.store
+        number, store = whole_number(key), self.parts.store
         if (
             number is None
             or (row := records.run(store, number)) is None
@@ -312,7 +312,7 @@ class ServerLibrary:
         ):
             return None
         access = access_to(store, row, job, visitor.person)
-        path = self._parts.folder / row.folder
+        path = self.parts.folder / row.folder
         reason = f"The run {_ENDED[row.state]}: {row.reason}" if row.state in _ENDED else ""
         if removed := removal_sentence(path):
             raise WebError(410, removed)
@@ -324,14 +324,14 @@ class ServerLibrary:
         return ShownRun(run, access, tables, reason, row.unrated, self._practice_path(job))
 
     def _practice_path(self, job: Job) -> str:
-        if not self._parts.settings.practice_duplicates:
+        if not self.parts.settings.practice_duplicates:
             return ""
         players = {f"player{seat}": player for seat, player in enumerate(job.players, 1)}
         return f"/account/request?{urlencode({'game': job.game, **players, 'practice': 1})}"
 
     def _tables_of(self, run: Run) -> LiveMatches | None:
         """Where a run goes on; who asks for it first has it watched until its end."""
-        watchers = self._parts.service.watchers
+        watchers = self.parts.service.watchers
         for number in [number for number in self._tables if not watchers.is_open(number)]:
             self._tables.pop(number)[1]()
         if run.state is not RunState.RUNNING:

@@ -28,7 +28,7 @@ from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
 from dealer.web.pages.event_pages import event_path
 from dealer.web.pages.shown_runs import ServerLibrary, run_path, runs_table
-from dealer.web.pages.views import crosstable_note, table_now
+from dealer.web.pages.views import crosstable_note, match_path, table_now
 from dealer.web.security import whole_number
 from dealer.web.site import Site, game_of, next_pages
 from dealer.web.visitor import Visitor, visitor_of
@@ -36,6 +36,7 @@ from engine.text import shown
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Section, Table
 from logs.errors import LogsError
 from logs.estimation import Rate
+from protocol.game_definition import short_name
 
 _RUNS_OF_A_PAGE: Final = 100
 _TABLES_OF_A_PAGE: Final = 50
@@ -45,7 +46,7 @@ _MOST_FULL_CELLS: Final = 10
 _BEST: Final = 5
 _RUNS_OF_THE_FRONT: Final = 8
 _EVENTS_OF_THE_FRONT: Final = 3
-_TABLES_OF_THE_FRONT: Final = 2
+_TABLES_OF_THE_FRONT: Final = 4
 _RATING: Final = "expected winnings from the average of the comparable bots"
 _RATING_NOTE: Final = f"The rating is the {_RATING}, in mbb/g with its 95 % interval. Provisional: based on few deals."
 _LADDER_ONLY: Final = "Only contests of the server's ladder count, which it plays while no request waits."
@@ -59,15 +60,16 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
     """The addresses of these pages."""
 
     async def front(request: Request) -> Response:
-        sections, values = await run_in_threadpool(_front, server, library, visitor_of(request))
+        now = await run_in_threadpool(now_values, library, visitor_of(request))
         return site.document(
             request,
-            Document(site.name, sections=sections),
+            Document(site.name),
             "front.html.jinja",
             is_broad=True,
             address=str(request.base_url).rstrip("/"),
             may_play=server.settings.web.guests_may_play,
-            **values,
+            games=await run_in_threadpool(_best, server),
+            **now,
         )
 
     async def first(request: Request) -> Response:
@@ -163,24 +165,31 @@ def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> Table:
     return Table.of("Ratings", columns, rows).without_empty()
 
 
-def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> tuple[tuple[Section, ...], dict[str, Any]]:
-    """What is played now, the best bots of each game, and the last results."""
+def _best(server: ServerParts) -> list[tuple[ServerGame, Table, int]]:
+    """The best bots of each game, and how many there are; the games with results first."""
     games = []
     for game in server.settings.games:
         ratings = counted_scores.standings(server.store, game.name)
         best = replace(_ratings(game, ratings[:_BEST]), title=f"The best in {game.shown}")
         games.append((game, best.with_columns(range(len(best.columns) - 1)), len(ratings)))
+    return sorted(games, key=lambda one: not one[2])
+
+
+def now_values(library: ServerLibrary, visitor: Visitor) -> dict[str, Any]:
+    """What is played now and the last results, for ``now.html.jinja``."""
+    server = library.parts
     playing = records.runs(server.store, state=RunState.RUNNING, most=_RUNS_OF_THE_FRONT)
     ended = records.runs(server.store, state=RunState.FINISHED, most=_RUNS_OF_THE_FRONT)
-    events = events_table("Events", event_records.events(server.store, most=_EVENTS_OF_THE_FRONT), event_path)
-    lists = (
-        events,
-        runs_table("Being played", playing, server.service.progress()),
-        runs_table("Last results", ended, {}),
-    )
-    tables = [table for run in playing[:_TABLES_OF_THE_FRONT] if (table := _thumbnail(library, run, visitor))]
-    sections = tuple(Section(table.title, (table,)) for table in lists if table.rows)
-    return sections, {"games": games, "tables": tables}
+    tables: list[dict[str, Any]] = []
+    for run in playing:
+        if len(tables) < _TABLES_OF_THE_FRONT and (table := _thumbnail(library, run, visitor)) is not None:
+            tables.append(table)
+    return {
+        "tables": tables,
+        "events": events_table("Events", event_records.events(server.store, most=_EVENTS_OF_THE_FRONT), event_path),
+        "playing": runs_table("Being played", playing, server.service.progress()),
+        "ended": runs_table("Last results", ended, {}),
+    }
 
 
 def _thumbnail(library: ServerLibrary, run: Run, visitor: Visitor) -> dict[str, Any] | None:
@@ -195,7 +204,8 @@ def _thumbnail(library: ServerLibrary, run: Run, visitor: Visitor) -> dict[str, 
     with found.run.lock:
         _, _, scenes = table_now(found, found.run.contest_of(match), match, with_cards=False)
         title = " - ".join(map(shown, match.hands.names))
-    return {"path": run_path(str(run.id)), "title": title, "scene": scenes[-1]} if scenes else None
+        path = match_path(found.run.key, match.key)
+    return {"path": path, "title": title, "game": short_name(run.game), "scene": scenes[-1]} if scenes else None
 
 
 def _standings(server: ServerParts, game: ServerGame) -> Document:

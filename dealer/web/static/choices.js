@@ -1,4 +1,4 @@
-// Keeps how a person wants pages to look: the colours of the suits, light or dark.
+// Keeps how a person wants pages to look: the colours of the suits, light or dark. Lets commands be copied.
 "use strict";
 {
   const keep = (name, value) => {
@@ -13,5 +13,15 @@
       choice.addEventListener("change", () => keep(choice.dataset.choice, choice.value));
     }
     document.querySelector("footer").hidden = false;
+    // Browsers have a clipboard only for pages that came encrypted, or from this machine.
+    if (navigator.clipboard) for (const text of document.querySelectorAll(".copied")) {
+      const button = document.createElement("button");
+      button.textContent = "Copy";
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(text.textContent);
+        button.textContent = "Copied";
+      });
+      text.after(" ", button);
+    }
   });
 }

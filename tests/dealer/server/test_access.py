@@ -136,6 +136,7 @@ SERVES: Final[dict[str, set[str]]] = {
     "GET /standings/{game}": NOTHING,
     "GET /tables/{game}": NOTHING,
     "GET /pairs/{game}/{number}": NOTHING,
+    "GET /live/home": NOTHING,
     "GET /live/runs": NOTHING,
     "GET /runs": NOTHING,
     "GET /runs/{run}": FAULTS | ENDS | HANDS,

@@ -35,6 +35,9 @@ async def finished(one: Visit, job: int) -> None:
 
 def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
+        home = (await one.browser.get("/")).text
+        assert "Nothing has been played yet" in home
+        assert {"/login?next=/account/request", "/account/request", "#join"} <= {*links(home, "")}
         empty = await one.browser.get(f"/standings/{GAME}")
         assert "no results that count yet" in empty.text
         assert "/account/request" in links(empty.text)
@@ -64,6 +67,12 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         assert f"arena join {one.address.rstrip('/')} --token" in home
         assert path in links(home)
         assert runs[0] in links(home)
+        assert "Nothing has been played yet" not in home
+        async with one.browser.stream("GET", "/live/home") as events:
+            async for piece in events.aiter_text():
+                if "event: state" in piece:
+                    assert runs[0] in links(piece)
+                    break
         for query, found in (
             ("game=kuhn&bot=random&user=player&state=finished", True),
             ("game=leduc", False),
