@@ -154,12 +154,14 @@ def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> Table:
         path = f"{_path('bots', game)}/{quote(rating.bot.name, safe='')}"
         remark = "provisional" if rating.is_provisional else ""
         rate = _rate(rating, name, "the field")
-        rows.append((place, Link(name, path), rate, remark, rating.duplicates or 0))
+        owner = "" if rating.bot.owner is None else rating.bot.owner.name
+        rows.append((place, Link(name, path), rate, remark, owner, rating.duplicates or 0))
     columns = (
         Column("place", ","),
         Column("bot"),
         Column("rating", "+,.0f", "mbb/g", meaning=_RATING, is_drawn=True),
         Column("", meaning="provisional: based on few deals"),
+        Column("owner"),
         Column("deals", ","),
     )
     return Table.of("Ratings", columns, rows).without_empty()

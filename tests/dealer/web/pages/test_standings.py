@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from dealer.server.accounts import add_user
+from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.server_settings import ServerGame, bots_for
 from protocol import find_game
 from tests.dealer.web.browsing import links
@@ -82,6 +85,12 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         ):
             assert (runs[0] in links((await one.browser.get(f"/runs?{query}")).text)) is found, query
         assert (await one.browser.get("/runs?state=lost")).status_code == 400
+        assert "owner" not in (await one.browser.get("/standings/kuhn")).text
+        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+            query = "UPDATE bots SET owner = ? WHERE game = ? AND name = 'random'"
+            store.write_now(lambda db: db.execute(query, (add_user(db, "ann-lee"), GAME)).rowcount)
+        standings = (await one.browser.get("/standings/kuhn")).text
+        assert ("owner" in standings, standings.count("ann-lee")) == (True, 1)
         pair = await one.browser.get(pairs[0])
         assert pair.status_code == 200
         assert runs[0] in links(pair.text)
