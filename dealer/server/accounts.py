@@ -138,8 +138,8 @@ def accounts_of(store: Store) -> tuple[Account, ...]:
         "(SELECT count(*) FROM tokens WHERE user = users.id AND revoked_s IS NULL) AS tokens, "
         "EXISTS (SELECT 1 FROM invitations WHERE user = users.id AND expires_s > ?) AS is_invited, "
         "(SELECT group_concat(DISTINCT name) FROM bots WHERE owner = users.id) AS bots "
-        # No login has a blank in its name: removed users, and those whose the server's own jobs are.
-        "FROM users WHERE name NOT LIKE '% %' ORDER BY name",
+        # Others are guests, removed users, and the server itself.
+        "FROM users WHERE name NOT LIKE '% %' AND name NOT LIKE '(%' ORDER BY name",
         time.time(),
     )
     return tuple(
@@ -191,8 +191,8 @@ def remove_user(db: sqlite3.Connection, name: str) -> int:
         return 0
     for table in ("tokens", "passwords", "sessions", "invitations"):
         db.execute(f"DELETE FROM {table} WHERE user = ?", (row["id"],))
-    # No login can have a blank in its name.
-    db.execute("UPDATE users SET name = ? WHERE id = ?", (f"removed user {row['id']}", row["id"]))
+    # Names in parentheses are the server's.
+    db.execute("UPDATE users SET name = ? WHERE id = ?", (f"(removed-{row['id']})", row["id"]))
     return 1
 
 

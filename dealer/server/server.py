@@ -45,7 +45,7 @@ _MOST_THREADS = 200
 
 def is_reserved(name: str) -> bool:
     """Whether no user may have a name: it means the server itself, a guest, a built-in bot or a client's own agent."""
-    return name.casefold() in _RESERVED
+    return name.casefold() in _RESERVED or name.startswith("(")
 
 
 @dataclass(frozen=True, slots=True)

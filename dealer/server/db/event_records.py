@@ -22,8 +22,8 @@ from dealer.server.db.records import Bot, Job, Model, Run, model_of, moment_of
 from dealer.server.db.run_changes import add_job
 from dealer.server.db.store import Store
 
-EVENT_USER = "an event"
-"""The user whose the jobs of events are: no other user's name can have a blank."""
+EVENT_USER = "(event)"
+"""The user whose the jobs of events are: names in parentheses are the server's, and the text port needs one word."""
 
 _Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")]
 

@@ -26,6 +26,7 @@ from dealer.server.db.records import JobState, RunState
 from dealer.server.db.run_changes import remove_results
 from dealer.server.db.store import Store
 from dealer.server.event_results import event_detail, event_document, publish
+from dealer.server.server import is_reserved
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.server.service import Service
 from engine import DealKey
@@ -108,6 +109,8 @@ def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> No
         assert (event.contests, event.contests_ended, event.deals, event.note) == (6, 6, 200, "")
         assert len(set(pairs_played(service))) == 6
         assert [bot.label for bot in records.bots_of_event(service.store, event.id)] == ["", "v7", "", ""]
+        assert {job.user.name for job, _ in event_records.contests_of(service.store, event)} == {"(event)"}
+        assert is_reserved("(event)")
         runs = [run for _, run in event_records.contests_of(service.store, event)]
         assert {(run and run.state, run and run.duplicates) for run in runs} == {(RunState.FINISHED, 200)}
         assert {run and run.unrated for run in runs} == {"it counts in an event"}
