@@ -55,6 +55,11 @@ class CfrBot(LearningBot):
     Rivers: when the last card is dealt it solves what is left, with all holdings of both players and the pot that
         is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.rivers`).
 
+    More players: of limit hold'em for three or more it plays what the same self-play finds, rivers by their buckets. It
+        guarantees nothing there: even an equilibrium of more than two players can lose, and this need not be one. The
+        tree has fewer raises in a round; those beyond are read as calls, and answered by their price
+        (`bots.cfr.lookup`).
+
     Opponents: with `exploit` it counts how the opponent of limit hold'em departs from the strategy, and answers that in
         this part of the hands (`bots.cfr.opponent`). What it plays then depends on the hands before: in a contest that
         is training.
@@ -110,7 +115,7 @@ class CfrBot(LearningBot):
                 raise ValueError(str(error)) from error
 
     def refusal(self, game: Game) -> str | None:
-        if self._exploit and not (game.is_limit and is_dealt_as_holdem(game)):
+        if self._exploit and not (game.is_limit and _is_holdem_of_two(game)):
             return "cfr answers its opponent in limit hold'em of two players: leave out exploit"
         if self._path:
             if self._file(self._path).game == game:
@@ -118,10 +123,7 @@ class CfrBot(LearningBot):
             return f"{os.path.basename(self._path)} is a strategy for another game"
         if _shipped_for(game) is not None:
             return None
-        return (
-            f"cfr comes with strategies for {', '.join(SHIPPED)}; "
-            "for another game of two players, train one with `arena train cfr`"
-        )
+        return f"cfr comes with strategies for {', '.join(SHIPPED)}; for another game, train one with `arena train cfr`"
 
     def prepare(self, game: Game) -> None:
         """Map the file into memory, and load what counts hands and solves rivers."""
@@ -129,7 +131,7 @@ class CfrBot(LearningBot):
         if is_dealt_as_holdem(game):
             for board in ((0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20)):
                 strategy.buckets_on(board)
-            if self._iterations != 0:
+            if self._iterations != 0 and _is_holdem_of_two(game):
                 from bots.cfr.rivers import Rivers
 
                 betting = betting_start(game)
@@ -267,7 +269,7 @@ class CfrBot(LearningBot):
 
     def _river(self, strategy: StrategyFile, view: View) -> tuple[River, int] | None:
         """The solved river of a state, and the node there; None where the strategy is played as it is."""
-        if self._iterations == 0 or view.round != _RIVER or not is_dealt_as_holdem(view.game):
+        if self._iterations == 0 or view.round != _RIVER or not _is_holdem_of_two(view.game):
             return None
         if strategy.path not in self._rivers:
             from bots.cfr.rivers import Rivers
@@ -301,6 +303,10 @@ class CfrBot(LearningBot):
 
 def _shipped_for(game: Game) -> str | None:
     return next((path for name, path in SHIPPED.items() if find_game(name)[1] == game), None)
+
+
+def _is_holdem_of_two(game: Game) -> bool:
+    return game.num_players == 2 and is_dealt_as_holdem(game)
 
 
 def _cards(view: View) -> str:

@@ -7,23 +7,26 @@ spaces"): the mapping that keeps a bettor indifferent between a bluff and a give
 sizes, whatever they are. A bet below the smallest size lies between it and no bet at all, size 0; what is above the
 largest is read as the largest.
 
-So a betting is at one node, or at several, each with a weight (`tree_positions`). Every action of a limit game is in
-its tree. In no-limit games the other player's raises may have any size. Each is measured in pots as they really are
-and read as the neighbouring sizes of the tree, with chances, so a hand is followed along several paths at once. A path
-counts by the chances of its readings, times how likely we would have done along it what we did: so playing by all
-paths at once is the same as drawing a reading of each raise and staying with it. A path is left where the table
-contradicts it, as long as there are others: we did what is not done on it, or everybody is all-in on it and at the
-table no player is.
+So a betting is at one node, or at several, each with a weight (`tree_positions`). A limit game is at one node. Where
+its tree has fewer raises in a round than the rules allow, a raise beyond them is read as a call of the one before. The
+players who have called in the tree still owe calls at the table, and who folds instead of paying checks and folds in
+the tree. In no-limit games, which are of two players here, the other player's raises may have any size. Each is
+measured in pots as they really are and read as the neighbouring sizes of the tree, with chances, so a hand is followed
+along several paths at once. A path counts by the chances of its readings, times how likely we would have done along it
+what we did: so playing by all paths at once is the same as drawing a reading of each raise and staying with it. A path
+is left where the table contradicts it, as long as there are others: we did what is not done on it, or everybody is
+all-in on it and at the table no player is.
 
 A raise may be read as none. Where the check or call that it is read as ends a round, the path continues after an answer
 that is still *owed* at the table: a call.
 
 Our own raises are of the fraction of the real pot that the tree has of its own; all-in is always all-in.
 
-`play` makes one policy of the probabilities at all these positions. Two decisions are not the tree's. Where the tree
-has nothing that corresponds to the table, and where a call would put in everything on a path on which sizes had to be
-read, a hand is held against the price: it calls if its standing among all hands is at least the part of the final pot
-that the call pays. On a path that is the tree's own to the chip, the strategy is played as it is.
+`play` makes one policy of the probabilities at all these positions. Some decisions are not the tree's. Where the tree
+has nothing that corresponds to the table, where a call would put in everything on a path on which sizes had to be read,
+and where a limit game has had more raises in the round than the tree, a hand is held against the price: it calls if its
+standing among all hands, to the power of the number of opponents, is at least the part of the pot that the call pays.
+On a path that is the tree's own to the chip, the strategy is played as it is.
 
 `ranges` is how likely each player comes to a betting with each holding, where both play a strategy. A raise of a size
 that the strategy never makes is read as its neighbours that it does make, as one of the opponent is: it is as likely
@@ -110,7 +113,7 @@ class TreePosition:
         matched: the chips a caller has in there, in the tree.
         weights: the chances of the readings that led here, times how likely we would have come along.
         owes_call: whether the node is after a call that has not come yet.
-        is_exact: whether nothing on the way had to be read.
+        is_exact: whether nothing on the way had to be read; in limit games, nothing in this round.
     """
 
     node: int
@@ -142,6 +145,8 @@ def tree_positions(
 
     `decide` is what the player does on the way, asked only where there are several paths.
     """
+    if strategy.game.is_limit:
+        return [_limit_position(strategy, betting, holdings)], []
     state = betting_start(strategy.game)
     found = [TreePosition(0, strategy.game.big_blind, np.ones(holdings))]
     read: list[Reading] = []
@@ -158,6 +163,40 @@ def tree_positions(
     # Over in the tree, but not at the table.
     on = [place for place in found if place.owes_call or (place.node != LEFT and strategy.nodes[place.node])]
     return on or [replace(found[0], node=LEFT)], read
+
+
+def _limit_position(strategy: StrategyFile, betting: BettingState, holdings: int) -> TreePosition:
+    """The place of a betting of a limit game at a decision."""
+    table = tree = betting_start(strategy.game)
+    node, is_exact = 0, True
+    for position, action in (one for actions in betting.rounds for one in actions):
+        if _is_together(tree, table) and tree.acting_position == position:
+            is_read = action.kind is ActionKind.RAISE and not _shape(strategy, node)[1]
+            is_exact &= not is_read
+            node, tree = _moved(strategy, node, tree, CALL if is_read else action)
+        before, table = table, table.after(action)
+        is_exact |= table.round > before.round
+        # Who has folded at the table, and not in the tree, leaves there as soon as it can.
+        while not tree.finished and tree.acting_position != -1 and table.folded >> tree.acting_position & 1:
+            node, tree = _moved(strategy, node, tree, FOLD)
+    owes_call = tree.round > table.round or (tree.round == table.round and tree.is_showdown)
+    if not owes_call and tree.acting_position != betting.acting_position:
+        node = LEFT
+    is_known = owes_call or _is_together(tree, table)
+    return TreePosition(node if is_known else LEFT, 0, np.ones(holdings), owes_call, is_exact)
+
+
+def _is_together(tree: BettingState, table: BettingState) -> bool:
+    return tree.round == table.round and not tree.finished
+
+
+def _moved(strategy: StrategyFile, node: int, tree: BettingState, action: Action) -> tuple[int, BettingState]:
+    """The node and the state of a tree after an action; a call where there is no fold."""
+    fold, _ = _shape(strategy, node)
+    if action.kind is ActionKind.FOLD and not fold:
+        action = CALL
+    at = 0 if action.kind is ActionKind.FOLD else fold + (action.kind is ActionKind.RAISE)
+    return strategy.children_of(node)[at], tree.after(action)
 
 
 def mixed(
@@ -179,9 +218,9 @@ def mixed(
 def _actions_at(strategy: StrategyFile, place: TreePosition, state: BettingState) -> tuple[Action, ...]:
     """What each action of a decision that owes no call is at the table; several may come to the same."""
     fold, raises = _shape(strategy, place.node)
-    if strategy.game.is_limit:
-        return (FOLD,) * fold + (CALL,) + (RAISE,) * raises
     can_raise = state.legal_actions().can_raise
+    if strategy.game.is_limit:
+        return (FOLD,) * fold + (CALL,) + (RAISE if can_raise else CALL,) * raises
     totals = _totals(strategy, place, state) if can_raise else []
     return (FOLD,) * fold + (CALL,) + tuple(map(raise_to, totals)) + (CALL,) * (raises - len(totals))
 
@@ -209,8 +248,6 @@ def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, act
     fold, _ = _shape(strategy, place.node)
     if action.kind is not ActionKind.RAISE:
         return [_gone_on(strategy, place, fold if action.kind is ActionKind.CALL else 0)]
-    if strategy.game.is_limit:
-        return [_gone_on(strategy, place, fold + 1)]
     following = []
     for number, chance in _readings(strategy, place, state, action):
         if number == NO_BET:
@@ -227,8 +264,7 @@ def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, act
 
 def _gone_on(strategy: StrategyFile, place: TreePosition, at: int) -> TreePosition:
     child = strategy.children_of(place.node)[at]
-    total = 0 if strategy.game.is_limit else int(strategy.totals[child])
-    return replace(place, node=child, matched=total or place.matched)
+    return replace(place, node=child, matched=int(strategy.totals[child]) or place.matched)
 
 
 def _readings(
@@ -244,8 +280,7 @@ def _readings(
 
 def _reading(strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action) -> Reading | None:
     """How a raise is read at a place; None where nothing has to be read there."""
-    is_raise = action.kind is ActionKind.RAISE and not strategy.game.is_limit
-    if not is_raise or place.owes_call or place.node == LEFT or not strategy.nodes[place.node]:
+    if action.kind is not ActionKind.RAISE or place.owes_call or place.node == LEFT or not strategy.nodes[place.node]:
         return None
     totals = _totals(strategy, place, state)
     if action.hand_total in totals:
@@ -309,9 +344,9 @@ def decided_at(
     strategy: StrategyFile, place: TreePosition, state: BettingState, buckets: Buckets
 ) -> Mapping[Action, Chances]:
     ones = np.ones(len(buckets))
-    if place.owes_call:
+    if place.owes_call and not strategy.game.is_limit:
         return {CALL: ones}
-    if place.node == LEFT:
+    if place.owes_call or place.node == LEFT:
         return _priced({CALL: ones}, strategy, state, buckets)
     decided: dict[Action, Chances] = {}
     for action, chances in zip(
@@ -319,7 +354,8 @@ def decided_at(
     ):
         decided[action] = decided.get(action, 0.0) + chances
     is_all = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]
-    return decided if place.is_exact or not is_all else _priced(decided, strategy, state, buckets)
+    is_priced = not place.is_exact and (is_all or strategy.game.is_limit)
+    return _priced(decided, strategy, state, buckets) if is_priced else decided
 
 
 def _priced(
@@ -328,7 +364,8 @@ def _priced(
     if not state.legal_actions().can_fold or not is_dealt_as_holdem(strategy.game) or not state.round:
         return decided
     price = state.to_call / (state.pot + state.to_call)
-    refuses = (buckets + 0.5) / strategy.buckets[state.round] < price
+    standing = (buckets + 0.5) / strategy.buckets[state.round]
+    refuses = standing ** (len(state.in_pot) - 1) < price
     calls = decided[CALL]
     folds = decided.get(FOLD, np.zeros(len(buckets))) + np.where(refuses, calls, 0.0)
     return {**decided, FOLD: folds, CALL: np.where(refuses, 0.0, calls)}

@@ -119,8 +119,8 @@ def plan_training(settings: CfrSettings) -> TrainingPlan:
         raise SolvingError(f"{settings.game} is a limit game: its raises have one size, so leave out sizes")
     if not game.is_limit and settings.raises:
         raise SolvingError(f"{settings.game} is a no-limit game: its sizes say how many raises there are")
-    if not is_drawn and game.num_players > 2:
-        raise SolvingError(f"{settings.game}: games of more than two players are trained for in hold'em only")
+    if game.num_players > 2 and not (is_drawn and game.is_limit):
+        raise SolvingError(f"{settings.game}: games of more than two players are trained for in limit hold'em only")
     if game.is_limit:
         settings = replace(settings, raises=settings.raises or default_caps(game))
     else:

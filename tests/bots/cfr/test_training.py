@@ -67,10 +67,11 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"game": "nolimit6", "sizes": "1"}, "the game is too large to be solved"),
+        ({"game": "nolimit3"}, "games of more than two players are trained for in limit hold'em only"),
+        ({"game": "limit3", "raises": "3"}, "the game is too large to be solved"),
         ({"game": "limit3", "raises": "2/2"}, r"a number for all rounds, or 4 such as 4/3/2/1, not '2/2'"),
         ({"game": "nolimit", "raises": "2"}, "nolimit is a no-limit game: its sizes say how many raises there are"),
-        ({"game": "kuhn.limit.3p"}, "games of more than two players are trained for in hold'em only"),
+        ({"game": "kuhn.limit.3p"}, "games of more than two players are trained for in limit hold'em only"),
         ({"sizes": "1,all"}, "limit is a limit game: its raises have one size, so leave out sizes"),
         ({"game": "nolimit", "sizes": "1/1"}, "for one round, which holds for all, or for all 4"),
         ({"game": "nolimit", "sizes": "half"}, "such as 0.5,1,all, not 'half'"),
