@@ -368,6 +368,6 @@ def test_from_the_first_page_to_a_table(tmp_path: Path) -> None:
         table = await sit_down(one.browser, hands="1")
         assert "The match has 1 hand." in seen(await one.browser.get(table))
         # A run that goes on says who sits there, the person too.
-        assert re.search(r"player, calling .* running", seen(await one.browser.get("/runs")))
+        assert re.search(r"player ?, calling .* running", seen(await one.browser.get("/runs")))
 
     visit(small_house(), talk, tmp_path)
