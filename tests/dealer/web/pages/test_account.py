@@ -66,7 +66,8 @@ def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
         assert EVIL not in page.text
         assert "&lt;script&gt;" in page.text
         (run,) = records.runs(Store(one.house.folder / DATABASE_NAME))
-        details = await one.browser.get(f"/account/runs/{run.id}")
+        # The files have cards: they are shown a moment later, when the request has ended, too.
+        details = await until(one, "times", f"/account/runs/{run.id}")
         assert re.search(r"match\.b 7 ", seen(details)), seen(details)
         assert f'href="/runs/{run.id}"' in details.text
         assert (await one.browser.get(f"/runs/{run.id}")).status_code == 200
