@@ -13,7 +13,7 @@ import pytest
 
 from dealer.errors import StoreError
 from dealer.server.accounts import Accounts, GuessLimit, User, add_token, add_user, revoke_tokens
-from dealer.server.db import records
+from dealer.server.db import event_records, records
 from dealer.server.db.records import JobRequest, RunSeat, RunState
 from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_run
 from dealer.server.db.store import MIGRATIONS, Store, back_up
@@ -194,3 +194,18 @@ def test_a_run_counts_unless_there_is_a_reason(store: Store) -> None:
         assert kept is not None
         assert (kept.is_rated, kept.unrated) == (not unrated, unrated)
     assert list(records.duplicate_scores(store, 2, 1)) == [-1.0]
+
+
+def test_a_database_of_the_first_version_keeps_its_users_and_lets_them_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "server.sqlite3"
+    with monkeypatch.context() as patched:
+        patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:1])
+        with contextlib.closing(Store(path)) as store:
+            token = store.write_now(lambda db: add_token(db, add_user(db, "ann")))
+            assert version(path) == 1
+    with contextlib.closing(Store(path)) as store:
+        assert version(path) == len(MIGRATIONS)
+        assert Accounts(store).find("ann", token) is not None
+        assert event_records.events(store) == ()
