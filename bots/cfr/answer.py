@@ -2,8 +2,9 @@
 
 The strategy is fixed, and both seats of an opponent learn against it by external sampling (`bots.cfr.sampling`). An
 answer in the strategy's own buckets bounds nothing: it cannot tell apart the hands that the strategy plays alike. So
-it has at least twice as many on each street. It plays the action with the largest sum of regrets, and is judged on
-other deals than those it learnt from (`bots.cfr.expectation`). Neither side solves rivers.
+it has at least twice as many on each street. It begins as the strategy itself, in the bucket of the strategy that has
+most of its hands, plays the action with the largest sum of regrets, and is judged on other deals than those it learnt
+from (`bots.cfr.expectation`). Neither side solves rivers.
 
 A folder holds ``answer.checkpoint`` (settings, progress, regrets) and ``answer.buckets``, those of all hands. After as
 many deals, a resumed learning has come to the same answer.
@@ -25,7 +26,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
-from bots.cfr.abstraction import CardTables, ClusteredHands, cluster_hands, read_hands, tabulated, write_hands
+from bots.cfr.abstraction import (
+    NO_BUCKET,
+    CardTables,
+    ClusteredHands,
+    cluster_hands,
+    read_hands,
+    tabulated,
+    write_hands,
+)
 from bots.cfr.expectation import PAIRS, PlayedTree, Player, by_node, numbers_of, player_of, tree_of, winnings
 from bots.cfr.sampling import DEALS, EPOCH, Draw, Found, SampledTree, add_regrets, as_strategy, draw_deals, explore
 from bots.cfr.solver import Discounts
@@ -48,6 +57,10 @@ _PARTS: Final = 16
 _ROOM: Final = 1 << 17
 _FIRST_MARK_S: Final = 60.0
 """Processor time after which the answer is judged for the first time; then after twice as much each."""
+_BEGINNING: Final = 10
+"""Big blinds of regret, times its probability, with which each action begins; a hand in some limit pot wins as much."""
+_ROWS: Final = 4096
+"""Boards whose buckets are counted at once."""
 _LINEAR: Final = Discounts(1.0, 1.0, 1.0)
 
 
@@ -121,6 +134,13 @@ class Answer:
         self._own, self.regrets = numbers_of(tree, buckets)
         self.regrets[:] = 0
         self._found: list[Found] = []
+
+    def begin(self, buckets: Sequence[NDArray[np.integer[Any]]], counts: Sequence[int]) -> None:
+        """Begin as the strategy, which has so many buckets, in one of them for each bucket of the answer, by round."""
+        theirs = by_node(self.tree, self._strategy.arrays, counts, self._strategy.chances)
+        ours = by_node(self.tree, self._own, self.buckets, self.regrets)
+        for (node, regrets), (_, chances) in zip(ours, theirs, strict=True):
+            regrets[:] = _BEGINNING * self.tree.game.big_blind * chances[buckets[self.tree.rounds[node]]]
 
     def iterate(self, pool: Executor | None = None) -> None:
         over: Callable[..., Any] = map if pool is None else pool.map
@@ -216,11 +236,36 @@ def learn_answer(
         draws = partial(draw_deals, tables), partial(draw_deals, theirs)
         answer = Answer(tree, strategy.played, hands.buckets, draws, seed=settings.seed)
         learning = _Learning(settings, answer, (hands, strategy), path)
-        if begun is not None:
+        if begun is None:
+            counts = list(zip(hands.buckets, settings.strategy.buckets, strict=True))
+            shared = [np.arange(counts[0][0]), *shared_buckets(tables, theirs, counts[1:])]
+            answer.begin(shared, settings.strategy.buckets)
+        else:
             with begun.parsing():
                 learning.resume(begun.header, begun.arrays())
         run_steps(learning.steps(cpu_seconds, pool), learning.save, show, save_every_s=60.0)
     return LearnedAnswer(settings, answer, hands, learning.marks)
+
+
+def shared_buckets(
+    finer: CardTables, others: CardTables, counts: Sequence[tuple[int, int]]
+) -> list[NDArray[np.integer[Any]]]:
+    """Of each finer bucket on flop, turn and river, the other bucket that has most of its hands.
+
+    Args:
+        counts: of both kinds of buckets, by round.
+    """
+    found = []
+    tables = zip((finer.flops, finer.turns, finer.rivers), (others.flops, others.turns, others.rivers), strict=True)
+    for (ours, theirs), (count, their_count) in zip(tables, counts, strict=True):
+        both = np.zeros(count * their_count, np.int64)
+        for start in range(0, len(ours), _ROWS):
+            ours_here, theirs_here = (table[start : start + _ROWS].ravel() for table in (ours, theirs))
+            is_hand = (ours_here != NO_BUCKET) & (theirs_here != NO_BUCKET)
+            pairs = ours_here[is_hand].astype(np.int64) * their_count + theirs_here[is_hand]
+            both += np.bincount(pairs, minlength=len(both))
+        found.append(both.reshape(count, their_count).argmax(axis=1))
+    return found
 
 
 def _finer_hands(

@@ -12,8 +12,16 @@ from numpy.typing import NDArray
 
 from bots.artifact import read_artifact
 from bots.cfr import answer as module
-from bots.cfr.abstraction import CardTables
-from bots.cfr.answer import Answer, AnswerSettings, LearnedAnswer, answer_document, answer_settings, learn_answer
+from bots.cfr.abstraction import NO_BUCKET, CardTables
+from bots.cfr.answer import (
+    Answer,
+    AnswerSettings,
+    LearnedAnswer,
+    answer_document,
+    answer_settings,
+    learn_answer,
+    shared_buckets,
+)
 from bots.cfr.deals import AllBoards
 from bots.cfr.expectation import PlayedTree, by_node, compared, numbers_of
 from bots.cfr.sampling import as_strategy
@@ -67,6 +75,31 @@ def test_an_answer_wins_nearly_what_the_best_response_wins() -> None:
         won = values(arrays, BOARDS, np.where(is_of[player], answered, fixed), player).mean()
         even = values(arrays, BOARDS, fixed, player).mean()
         assert even + 0.9 * (best[player] - even) < won <= best[player] + 1e-9
+
+
+def test_an_answer_begins_as_the_strategy() -> None:
+    answer, blind = leduc_answer(), blind_strategy()
+    answer.begin([np.zeros(count, np.int64) for count in BOARDS.buckets[0]], BLIND)
+    ours = answer.played()
+    of_blind = by_node(LEDUC, blind.arrays, BLIND, blind.chances)
+    for (_, played), (_, chances) in zip(
+        by_node(LEDUC, ours.arrays, BOARDS.buckets[0], ours.chances), of_blind, strict=True
+    ):
+        assert (played.argmax(axis=1) == chances[0].argmax()).all()
+        assert (played.sum(axis=1) == 1).all()
+
+
+def test_the_shared_bucket_has_most_of_the_hands() -> None:
+    finer, others = random_tables(), random_tables(FEW)
+    for table in (finer.flops, finer.turns, finer.rivers):
+        table[:, ::7] = NO_BUCKET
+    for ours, theirs in ((finer.flops, others.flops), (finer.turns, others.turns), (finer.rivers, others.rivers)):
+        theirs[ours == 2] = 1
+    found = shared_buckets(finer, others, list(zip(BUCKETS[1:], FEW[1:], strict=True)))
+    assert [len(buckets) for buckets in found] == [*BUCKETS[1:]]
+    assert [int(buckets[2]) for buckets in found] == [1, 1, 1]
+    live = finer.flops == 4
+    assert found[0][4] == np.bincount(others.flops[live]).argmax()
 
 
 def _sizes() -> NDArray[np.int64]:
