@@ -261,6 +261,7 @@ BOTS: list[Callable[[], Bot]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
 def test_never_illegal(name: str) -> None:
     """Hands between random casts: every answer legal, chips conserved, policy and action in accord."""

@@ -75,6 +75,7 @@ def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str])
     assert script.replies == ["c", "r", "c"]  # raises on the flop with a pair of aces
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(NODE is None, reason="node is not here")
 @pytest.mark.parametrize(
     ("game", "others", "hands"),

@@ -69,6 +69,7 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("match", BY_SIZE, ids=_id)
 def test_the_recording_is_whole(match: dict[str, Any]) -> None:
     """The data agree with the manifest, and the log alone tells every byte of every seat."""

@@ -174,6 +174,7 @@ def test_patterns_of_ranks_count_every_board(hands: str) -> None:
     check_all_boards(cards, (), [list(range(len(cards))), [0, 1], [len(cards) - 1]])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(15))
 def test_patterns_of_ranks_count_every_board_of_random_hands(seed: int) -> None:
     chance = random.Random(seed)

@@ -17,6 +17,7 @@ from tests.bots.evaluation.known import Known
 from tests.logs.variance.small_games import all_hands, drawn, small_game, uniform
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "known"),
     [

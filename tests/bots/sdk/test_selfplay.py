@@ -76,6 +76,7 @@ CASTS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seating", ["rotations", "single"])
 @pytest.mark.parametrize(("game", "specs"), CASTS, ids=[game for game, _ in CASTS])
 def test_the_hands_are_those_of_the_dealer(game: str, specs: tuple[str, ...], seating: Any, tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def test_nothing_is_found_in_unusual_good_bots(make: type[Peer], name: str) -> N
         assert found == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", GAMES)
 def test_a_game_has_all_situations_that_its_rules_allow(name: str) -> None:
     rows = {outcome.name: outcome for outcome in examine(Peer, game(name)).rows}

@@ -185,6 +185,7 @@ class Scribe(Recorder):
         )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("hooks", [HOOKS, HOOKS[:2], HOOKS[::2], HOOKS[:1]], ids="-".join)
 @pytest.mark.parametrize(
     "name", ["kuhn", "kuhn.limit.3p", "leduc", "limit", "nolimit", "holdem.nolimit.6p", "sidepots.nolimit.3p.game"]

@@ -104,6 +104,7 @@ def _same(board: Board, other: Board) -> bool:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_talkative", [False, True])
 @pytest.mark.parametrize("name", GAMES)
 def test_holding_after_every_hand_changes_no_byte(name: str, is_talkative: bool) -> None:
@@ -262,6 +263,7 @@ def test_a_match_that_goes_on_at_a_mark_holds_there_at_once() -> None:
     assert [record.hand_number for record in board.seen.records] == [2, 3, 4]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("hands", range(HANDS))
 def test_a_match_goes_on_behind_any_hand(name: str, hands: int) -> None:

@@ -32,6 +32,7 @@ def _page(records: Iterable[HandRecord], title: str | None = None) -> str:
     return format_page(report_document(HandCounts().add_all(records), [], title, worst_deals=worst.found))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "limit", "nolimit", "nolimit6", "limit10"])
 def test_a_page_is_whole_and_fetches_nothing(game: str) -> None:
     """It has a chart of all players and one of each, but only one of two."""

@@ -279,6 +279,7 @@ def test_a_transcript_line_by_line(tmp_path: Path) -> None:
     assert second.comments == ()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", range(0, len(TRANSCRIPT), 7))
 def test_a_transcript_cut_off_anywhere(tmp_path: Path, size: int) -> None:
     (tmp_path / "x.log").write_text(

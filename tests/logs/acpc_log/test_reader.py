@@ -49,6 +49,7 @@ def assert_same(hands: list[HandRecord], written: list[HandRecord]) -> None:
 # ---- what was written comes back
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
 def test_every_shipped_game_comes_back(name: str) -> None:
     written = random_hands(name, 120)
@@ -66,6 +67,7 @@ def test_any_game_comes_back(game: Game, seed: int, first_hand: int, fixed_seats
     assert_same(hands, written)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", recorded_cases())
 def test_the_recorded_matches_come_back_byte_by_byte(name: str) -> None:
     text = recorded_file(name, "log")

@@ -67,6 +67,7 @@ def test_the_bounds_are_reached_when_everybody_raises(name: str) -> None:
     assert max(values) == largest_value(game)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
 def test_random_hands_stay_within(name: str) -> None:
     game = find_game(name)[1]

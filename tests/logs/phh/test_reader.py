@@ -50,6 +50,7 @@ def kept(record: HandRecord) -> HandRecord:
 # ---- what we write comes back
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", HOLDEM)
 @pytest.mark.parametrize("fixed_seats", [False, True])
 def test_every_shipped_game_comes_back(name: str, fixed_seats: bool, tmp_path: Path) -> None:

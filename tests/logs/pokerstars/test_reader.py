@@ -90,6 +90,7 @@ def test_many_random_hands_come_back(name: str) -> None:
     assert_round_trip(random_hands(name, 2000, seed=7, fold=0.05))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", recorded_cases("holdem", "sidepots"))
 def test_recorded_matches_come_back(name: str) -> None:
     game = recorded_game(name)

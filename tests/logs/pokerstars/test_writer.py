@@ -123,6 +123,7 @@ def test_short_stacks_and_side_pots(seeds: Iterable[int]) -> None:
     assert_odd_games(seeds)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sample.recorded_cases("holdem", "sidepots"))
 def test_recorded_matches(name: str) -> None:
     lines = sample.recorded_file(name, "log").splitlines(keepends=True)

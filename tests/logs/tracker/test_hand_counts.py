@@ -440,6 +440,7 @@ def pot_blinds(record: HandRecord) -> float:
     return (sum(spent) - (spent[-1] - spent[-2])) / record.game.big_blind
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", ["limit", "nolimit3", "limit6"])
 @pytest.mark.parametrize("most", [0, 1, 10])
 def test_the_biggest_are_kept_and_of_equal_ones_the_first(game: str, most: int) -> None:

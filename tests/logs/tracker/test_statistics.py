@@ -12,6 +12,7 @@ from logs.tracker.statistics import SCHEMA_VERSION, Frequency
 from tests.logs.hands import HOLDEM, TOYS, random_hands
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", HOLDEM + TOYS)
 @pytest.mark.parametrize("hands", [1, 130])
 def test_json_comes_back(game: str, hands: int) -> None:

@@ -46,6 +46,7 @@ def expectations(hands: list[Weighed], position: int) -> tuple[CrossSums, int]:
     return sums, columns
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "strategies"),
     [pytest.param(*case, marks=[pytest.mark.slow] if case[0] == "leduc no-limit" else []) for case in CASES],
