@@ -13,8 +13,8 @@ from protocol.game_definition import SHORT_NAMES
 from tests.dealer.cli.conftest import Arena
 
 
-def test_bots_are_listed_with_their_games(arena: Arena) -> None:
-    ran = arena("bots")
+def test_bots_are_listed_with_their_games(arena_here: Arena) -> None:
+    ran = arena_here("bots")
     assert (ran.code, ran.err) == (0, "")
     lines = {line.split()[0]: line for line in ran.out.splitlines()[3:] if line}
     assert lines.keys() == set(builtin_names())

@@ -38,8 +38,8 @@ def test_a_match_is_shown_as_a_table_and_a_sentence(arena: Arena, tmp_path: Path
     assert (tmp_path / "here" / "match.a.log").is_file()
 
 
-def test_a_quiet_match_is_one_line(arena: Arena) -> None:
-    ran = arena("play", "kuhn", "calling", "calling", "-n", "10", "--seed", "1", "--in-process", "--quiet")
+def test_a_quiet_match_is_one_line(arena_here: Arena) -> None:
+    ran = arena_here("play", "kuhn", "calling", "calling", "-n", "10", "--seed", "1", "--in-process", "--quiet")
     assert ran.code == 0
     assert ran.err == ""
     (line,) = ran.out.splitlines()
@@ -47,15 +47,17 @@ def test_a_quiet_match_is_one_line(arena: Arena) -> None:
     assert line.endswith(".")
 
 
-def test_nobody_has_won_less_than_nothing(arena: Arena) -> None:
+def test_nobody_has_won_less_than_nothing(arena_here: Arena) -> None:
     """After these hands both are level, and the mean of one is a hair below zero by rounding."""
     level = ("play", "nolimit", "calling", "calling", "-n", "20", "--no-duplicate", "--seed", "1097356067")
-    rows = [line.split() for line in arena(*level, "--in-process").out.splitlines() if line.startswith("  calling")]
+    rows = [
+        line.split() for line in arena_here(*level, "--in-process").out.splitlines() if line.startswith("  calling")
+    ]
     assert [row[1] for row in rows] == ["+0.0", "+0.0"]
 
 
-def test_json_is_json_and_nothing_else(arena: Arena, tmp_path: Path) -> None:
-    ran = arena(
+def test_json_is_json_and_nothing_else(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here(
         "play", "kuhn", "calling", "raising", "-n", "10", "--seed", "7", "--in-process", "--json", "--out", "x/y"
     )
     assert ran.code == 0
@@ -83,9 +85,9 @@ def test_a_bot_of_ones_own_plays_over_tcp_and_in_process_alike(arena: Arena, tmp
     assert results[0][0][0] == "Mine_fold_0.3"
 
 
-def test_what_is_wrong_with_a_bot_of_ones_own_is_a_sentence(arena: Arena, tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_bot_of_ones_own_is_a_sentence(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
-    ran = arena("play", "kuhn", "mine.py:Mine", "calling", "-n", "5", "--in-process")
+    ran = arena_here("play", "kuhn", "mine.py:Mine", "calling", "-n", "5", "--in-process")
     assert ran.code == 2
     assert "Mine in mine.py is not a bot: derive it from bots.Bot" in ran.err
 
@@ -120,14 +122,14 @@ def test_a_bot_of_ones_own_that_cannot_be_made_leaves_no_run(
     assert not (tmp_path / "runs").exists()
 
 
-def test_limit_holdem_is_the_game_where_none_is_named(arena: Arena) -> None:
-    result = json.loads(arena("play", "calling", "random", "-n", "10", "--in-process", "--json").out)
+def test_limit_holdem_is_the_game_where_none_is_named(arena_here: Arena) -> None:
+    result = json.loads(arena_here("play", "calling", "random", "-n", "10", "--in-process", "--json").out)
     assert result["game"] == "holdem.limit.2p.reverse_blinds"
 
 
-def test_three_players(arena: Arena) -> None:
+def test_three_players(arena_here: Arena) -> None:
     bots = ("calling", "raising", "tight=folding")
-    result = json.loads(arena("play", "kuhn3", *bots, "-n", "30", "--in-process", "--json").out)
+    result = json.loads(arena_here("play", "kuhn3", *bots, "-n", "30", "--in-process", "--json").out)
     assert result["outcome"] == "finished"
     assert [player["name"] for player in result["players"]] == ["calling", "raising", "tight"]
     assert sum(player["chips"] for player in result["players"]) == pytest.approx(0)
@@ -141,16 +143,16 @@ def test_a_seed_fixes_the_whole_match(arena: Arena, tmp_path: Path) -> None:
     assert logs[0] == logs[1]
 
 
-def test_a_game_file_of_ones_own(arena: Arena, tmp_path: Path) -> None:
+def test_a_game_file_of_ones_own(arena_here: Arena, tmp_path: Path) -> None:
     kuhn = Path(__file__).resolve().parents[3] / "engine" / "games" / "kuhn.limit.2p.game"
     (tmp_path / "my.game").write_bytes(kuhn.read_bytes())
-    result = json.loads(arena("play", "my.game", "calling", "calling", "-n", "5", "--in-process", "--json").out)
+    result = json.loads(arena_here("play", "my.game", "calling", "calling", "-n", "5", "--in-process", "--json").out)
     assert (result["outcome"], result["duplicates"]) == ("finished", 5)
 
 
-def test_without_out_every_run_has_a_folder_of_its_own(arena: Arena, tmp_path: Path) -> None:
+def test_without_out_every_run_has_a_folder_of_its_own(arena_here: Arena, tmp_path: Path) -> None:
     for _ in range(2):
-        assert arena("play", "kuhn", "calling", "calling", "-n", "2", "-q", "--in-process").code == 0
+        assert arena_here("play", "kuhn", "calling", "calling", "-n", "2", "-q", "--in-process").code == 0
     folders = list((tmp_path / "runs").iterdir())
     assert len(folders) == 2
     assert all("calling" in folder.name for folder in folders)

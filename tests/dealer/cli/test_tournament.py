@@ -70,8 +70,8 @@ def test_a_tournament_over_tcp_and_in_process_is_the_same(arena: Arena, tmp_path
         assert (tmp_path / "one" / log).read_bytes() == (tmp_path / "two" / log).read_bytes()
 
 
-def test_at_tables_of_three_everybody_has_every_seat(arena: Arena) -> None:
-    ran = arena("tournament", "kuhn3", *BOTS, "folding", "-n", "20", "--seed", "3", "--in-process", "--json")
+def test_at_tables_of_three_everybody_has_every_seat(arena_here: Arena) -> None:
+    ran = arena_here("tournament", "kuhn3", *BOTS, "folding", "-n", "20", "--seed", "3", "--in-process", "--json")
     result = TournamentResult.model_validate_json(ran.out)
     assert [len(contest.players) for contest in result.contests] == [3] * 4
     for contest in result.contests:
@@ -91,24 +91,24 @@ def test_a_bot_that_cannot_start_costs_its_own_contests_only(arena: Arena, tmp_p
     assert result.standings[0].unfinished == ["Bad"]
 
 
-def test_the_file_a_run_leaves_repeats_it(arena: Arena, tmp_path: Path) -> None:
+def test_the_file_a_run_leaves_repeats_it(arena_here: Arena, tmp_path: Path) -> None:
     bots = ("calling", "random?fold=0.2,call=0.5,raise=0.3")
-    first = arena("play", "kuhn", *bots, "-n", "50", "-q", "--in-process", "--out", "one")
-    again = arena("play", "--config", "one/run.toml", "-q", "--out", "two")
+    first = arena_here("play", "kuhn", *bots, "-n", "50", "-q", "--in-process", "--out", "one")
+    again = arena_here("play", "--config", "one/run.toml", "-q", "--out", "two")
     assert first == again
     assert first.code == 0
     for name in ("match.a.log", "match.b.log"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    shorter = arena("play", "--config", "one/run.toml", "-n", "20", "--json", "--out", "three")
+    shorter = arena_here("play", "--config", "one/run.toml", "-n", "20", "--json", "--out", "three")
     assert json.loads(shorter.out)["deals_asked"] == 20
 
 
-def test_a_tournament_from_a_file(arena: Arena, tmp_path: Path) -> None:
+def test_a_tournament_from_a_file(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(
         'games = ["kuhn"]\nbots = ["calling", "raising", "random"]\ndeals = 20\n'
         'format = "gauntlet"\nin_process = true\n'
     )
-    result = TournamentResult.model_validate_json(arena("tournament", "cup.toml", "--json").out)
+    result = TournamentResult.model_validate_json(arena_here("tournament", "cup.toml", "--json").out)
     assert (result.format, len(result.contests)) == ("gauntlet", 2)
 
 
@@ -127,11 +127,11 @@ def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> No
     )
 
 
-def test_a_finished_run_resumed_says_the_same_again(arena: Arena, tmp_path: Path) -> None:
-    arena("play", "kuhn", "calling", "random", "-n", "20", "--seed", "1", "-q", "--in-process", "--out", "one")
+def test_a_finished_run_resumed_says_the_same_again(arena_here: Arena, tmp_path: Path) -> None:
+    arena_here("play", "kuhn", "calling", "random", "-n", "20", "--seed", "1", "-q", "--in-process", "--out", "one")
     log = (tmp_path / "one" / "match.a.log").read_bytes()
     before = json.loads((tmp_path / "one" / "result.json").read_text())
-    again = json.loads(arena("resume", "one", "--json").out)
+    again = json.loads(arena_here("resume", "one", "--json").out)
     assert (tmp_path / "one" / "match.a.log").read_bytes() == log
     for result in (before, again):
         for key in ("seconds", "hands_per_second", "dealer"):
@@ -139,40 +139,40 @@ def test_a_finished_run_resumed_says_the_same_again(arena: Arena, tmp_path: Path
     assert again == before
 
 
-def test_the_crosstable_for_programs(arena: Arena, tmp_path: Path) -> None:
-    arena("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "1", "-q", "--in-process", "--out", "t")
-    assert arena("crosstable", "t").out.count("| mean |") == 2
-    assert arena("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
-    lines = arena("crosstable", "t", "--format", "csv").out.splitlines()
+def test_the_crosstable_for_programs(arena_here: Arena, tmp_path: Path) -> None:
+    arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "1", "-q", "--in-process", "--out", "t")
+    assert arena_here("crosstable", "t").out.count("| mean |") == 2
+    assert arena_here("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
+    lines = arena_here("crosstable", "t", "--format", "csv").out.splitlines()
     assert lines[0] == (
         "game,player,opponent,mbb_per_game,half_width_95,standard_error,"
         "corrected_mbb_per_game,corrected_half_width_95,corrected_standard_error,hands"
     )
     assert len(lines) == 1 + 2 * 9
-    arena("play", "kuhn", "-n", "2", "-q", "--in-process", "--out", "p")
-    assert arena("crosstable", "p").code == 2
+    arena_here("play", "kuhn", "-n", "2", "-q", "--in-process", "--out", "p")
+    assert arena_here("crosstable", "p").code == 2
 
 
 def test_what_holds_no_run_is_told(arena_here: Arena, tmp_path: Path) -> None:
     assert arena_here("resume", "nothing").sentence == "nothing holds no run: there is no run.toml in it"
 
 
-def test_the_gate_has_an_exit_code_for_each_verdict(arena: Arena, tmp_path: Path) -> None:
-    arena("play", "kuhn", "raising", "folding", "-n", "200", "--seed", "1", "-q", "--in-process", "--out", "run")
-    passed = arena("gate", "run", "--min-mbb", "-20", "--junit", "gate.xml")
+def test_the_gate_has_an_exit_code_for_each_verdict(arena_here: Arena, tmp_path: Path) -> None:
+    arena_here("play", "kuhn", "raising", "folding", "-n", "200", "--seed", "1", "-q", "--in-process", "--out", "run")
+    passed = arena_here("gate", "run", "--min-mbb", "-20", "--junit", "gate.xml")
     assert (passed.code, passed.out.startswith("passed: raising over folding:")) == (0, True)
     assert ElementTree.fromstring((tmp_path / "gate.xml").read_text()).get("failures") == "0"
-    failed = arena("gate", "run/result.json", "--min-mbb", "-20", "--player", "folding", "--junit", "gate.xml")
+    failed = arena_here("gate", "run/result.json", "--min-mbb", "-20", "--player", "folding", "--junit", "gate.xml")
     assert (failed.code, failed.out.startswith("failed: folding over raising:")) == (1, True)
     assert ElementTree.fromstring((tmp_path / "gate.xml").read_text()).get("failures") == "1"
-    arena("play", "kuhn", "raising", "folding", "-n", "20", "--seed", "1", "-q", "--in-process", "--out", "few")
-    undecided = arena("gate", "few", "--min-mbb", "-20", "--json")
+    arena_here("play", "kuhn", "raising", "folding", "-n", "20", "--seed", "1", "-q", "--in-process", "--out", "few")
+    undecided = arena_here("gate", "few", "--min-mbb", "-20", "--json")
     facts = json.loads(undecided.out)
     assert (undecided.code, facts["verdict"], facts["half_width_95"], facts["deals"]) == (3, "undecided", None, 20)
-    facts = json.loads(arena("gate", "run", "--min-mbb", "-20", "--json").out)
+    facts = json.loads(arena_here("gate", "run", "--min-mbb", "-20", "--json").out)
     assert (facts["player"], facts["opponent"], facts["min_mbb"], facts["deals"]) == ("raising", "folding", -20, 200)
     assert facts["mbb_per_game"] - facts["half_width_95"] >= -20
-    assert arena("gate", "run", "--min-mbb", "0", "--player", "Bob").sentence == (
+    assert arena_here("gate", "run", "--min-mbb", "0", "--player", "Bob").sentence == (
         "there is no player 'Bob'; there are: raising, folding"
     )
 
