@@ -233,20 +233,20 @@ def _finished(arena: Arena) -> Ran:
     return ran
 
 
-def test_a_log_of_another_run(tmp_path: Path, arena: Arena) -> None:
-    _finished(arena)
+def test_a_log_of_another_run(tmp_path: Path, arena_here: Arena) -> None:
+    _finished(arena_here)
     log = next(iter(sorted((tmp_path / "run").glob("*.log"))))
     log.write_bytes(log.read_bytes().replace(b" 1\n", b" 2\n", 1))
     (tmp_path / "run" / "result.json").unlink()
-    ran = arena("resume", "run")
+    ran = arena_here("resume", "run")
     assert ran.code == 2
     assert f"{log.name}, line 1: this is the log of another match" in ran.sentence
 
 
-def test_a_file_of_the_run_that_is_damaged(tmp_path: Path, arena: Arena) -> None:
-    _finished(arena)
+def test_a_file_of_the_run_that_is_damaged(tmp_path: Path, arena_here: Arena) -> None:
+    _finished(arena_here)
     (tmp_path / "run" / "run.toml").write_text("game = \n")
-    ran = arena("resume", "run")
+    ran = arena_here("resume", "run")
     assert ran.code == 2
     assert "run.toml" in ran.sentence
     assert "line 1" in ran.sentence
@@ -277,12 +277,12 @@ def test_a_disk_that_is_full_is_one_sentence_and_whole_lines(tmp_path: Path, are
         assert log.endswith(b"\n")
 
 
-def test_a_run_of_a_game_file_is_resumed_from_anywhere(tmp_path: Path, arena: Arena) -> None:
+def test_a_run_of_a_game_file_is_resumed_from_anywhere(tmp_path: Path, arena_here: Arena) -> None:
     """The definition is kept with the run, under the name that its logs give."""
     kuhn = Path(__file__).resolve().parents[3] / "engine" / "games" / "kuhn.limit.2p.game"
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "my.game").write_bytes(kuhn.read_bytes())
-    whole = arena(
+    whole = arena_here(
         "play", "games/my.game", "calling", "random", "-n", "20", "--seed", "1", "--in-process", "--out", "run"
     )
     assert whole.code == 0
@@ -290,7 +290,7 @@ def test_a_run_of_a_game_file_is_resumed_from_anywhere(tmp_path: Path, arena: Ar
     assert logs["match.a.log"].startswith(b"# name/game/hands/seed match.a my.game 20 1\n")
     (tmp_path / "games" / "my.game").unlink()
     (tmp_path / "run" / "result.json").unlink()
-    ran = arena("resume", str(tmp_path / "run"), "--json")
+    ran = arena_here("resume", str(tmp_path / "run"), "--json")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["outcome"] == "finished"
     assert _logs(tmp_path / "run") == logs
@@ -303,14 +303,14 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_run_that_has_finished_is_left_as_it_is(tmp_path: Path, arena: Arena) -> None:
-    _finished(arena)
+def test_a_run_that_has_finished_is_left_as_it_is(tmp_path: Path, arena_here: Arena) -> None:
+    _finished(arena_here)
     before = _files(tmp_path / "run")
-    ran = arena("resume", "run")
+    ran = arena_here("resume", "run")
     assert ran.code == 0
     assert ran.err == "run has finished, nothing is changed; 'arena resume run -n DEALS' asks for more.\n"
     assert "20 deals of kuhn" in ran.out
-    again = arena("resume", "run", "--json")
+    again = arena_here("resume", "run", "--json")
     assert (again.code, json.loads(again.out)) == (0, json.loads(before["result.json"]))
     assert _files(tmp_path / "run") == before
 
