@@ -18,6 +18,7 @@ from tests.scripts import script
 
 REMAKE = script("cfr/remake.py")
 RIVERS = script("cfr/rivers.py")
+ADAPTING = script("cfr/adapting.py")
 _FIGURES = re.compile(r"^\| `([\w-]+)` \|.*\| ([^|]*?) ?\| ([^|]*?) ?\|$", re.MULTILINE)
 RECORDED = -18.8
 """What the strategy of a small training wins from the shipped one, in mbb/g."""
@@ -82,6 +83,15 @@ def test_a_match_can_be_played_again(tmp_path: Path) -> None:
 def test_a_row_can_be_played_again(tmp_path: Path) -> None:
     row = REMAKE.played(tmp_path, "folding", REMAKE.DEALS["folding"])
     assert row in REMAKE.rows_of_csv()
+
+
+def test_answers_to_opponents_are_shown_as_they_were_measured() -> None:
+    page = RIVERS.PAGE.read_text("utf-8")
+    rows = RIVERS.read_rows(ADAPTING.CSV, ADAPTING.Adapted)
+    assert [(row.opponent, row.deals) for row in rows] == [
+        (opponent, matches * ADAPTING.DEALS) for opponent, matches in ADAPTING.MATCHES.items()
+    ]
+    assert ADAPTING.with_table(page, rows) == page
 
 
 def test_rivers_are_shown_as_they_were_measured() -> None:

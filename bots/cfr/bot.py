@@ -85,7 +85,7 @@ class CfrBot(LearningBot):
         exploit: Annotated[
             float,
             "the part of the hands, 0 to 1, in which it plays what wins most from the opponent's actions so far, in "
-            "limit hold'em; 0.2 is a good value",
+            "limit hold'em; 0.3 is a good value",
         ] = 0.0,
         explain: Annotated[
             bool, "whether to send bucket, probabilities and how raises were read as a comment before each action"
