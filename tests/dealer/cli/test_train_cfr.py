@@ -28,7 +28,7 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--game", "kuhn3"], "games of more than two players are trained for in hold'em only"),
+        (["--game", "kuhn3"], "games of more than two players are trained for in limit hold'em only"),
         (["--game", "nothing"], "nothing"),
         (["--buckets", "0"], "1 to 10,000 buckets on the flop, not 0"),
         (["--workers", "2"], "give their number with --copies"),
