@@ -19,6 +19,7 @@ from tests.scripts import script
 REMAKE = script("cfr/remake.py")
 RIVERS = script("cfr/rivers.py")
 ADAPTING = script("cfr/adapting.py")
+FIELDS = script("cfr/fields.py")
 _FIGURES = re.compile(r"^\| `([\w-]+)` \|.*\| ([^|]*?) ?\| ([^|]*?) ?\|$", re.MULTILINE)
 RECORDED = -18.8
 """What the strategy of a small training wins from the shipped one, in mbb/g."""
@@ -63,6 +64,17 @@ def test_the_training_is_that_of_the_results() -> None:
     rows = RIVERS.read_rows(REMAKE.TRAINING_CSV, REMAKE.Mark)
     assert tuple(row.iterations for row in rows) == REMAKE.MARKS
     assert REMAKE.with_training(page, rows) == page
+
+
+def test_the_table_of_three_is_that_of_the_results() -> None:
+    page = FIELDS.PAGE.read_text("utf-8")
+    rows = RIVERS.read_rows(FIELDS.FIELDS, FIELDS.Field)
+    assert FIELDS.with_fields(page, rows) == page
+    game = find_game(FIELDS.GAME)[1]
+    able = {other for other in builtin_names() if make_bot(other).refusal(game) is None}
+    assert {row.opponent for row in rows} == able - {"constant", "cfr"}
+    # "it wins from two of every other built-in bot but `raising`"
+    assert {row.opponent for row in rows if row.mean < row.half_width} == {"raising"}
 
 
 def test_every_built_in_bot_that_can_is_met() -> None:

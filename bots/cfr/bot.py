@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SHIPPED: Final[Mapping[str, str]] = {
     name: os.path.join(os.path.dirname(__file__), f"{name}.strategy")
-    for name in ("limit", "nolimit", "kuhn", "kuhn-depth", "leduc", "leduc-nolimit")
+    for name in ("limit", "limit3", "nolimit", "kuhn", "kuhn-depth", "leduc", "leduc-nolimit")
 }
 """The strategies that ship, by the short name of their game; the first line of each has its training."""
 RIVER_ITERATIONS: Final = {True: 50, False: 200}
