@@ -203,6 +203,7 @@ class PlayerView:
         last: what it has done last in this round, such as ``raises to 300``; empty before.
         move: its last action of this round; None before.
         value: net chips of the hand; None before it is over.
+        strength: what its best hand is called, once it is shown; empty in games without such names.
     """
 
     position: Position
@@ -218,6 +219,7 @@ class PlayerView:
     last: str = ""
     move: Move | None = None
     value: float | None = None
+    strength: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +341,7 @@ class _Table:
         who = self.seats[at].name
         if isinstance(event, Shown):
             words = f"shows {' '.join(self.game.shown_cards(event.cards))}" if event.cards else "does not show"
-            self.seats[at] = replace(self.seats[at], last=words)
+            self.seats[at] = replace(self.seats[at], last=words, strength=event.strength)
             return f"{who} {words}" + (f", {event.strength}" if event.strength else "")
         words = action_words(event, self.game)
         match event:

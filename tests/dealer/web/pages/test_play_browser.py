@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dealer.server.server_settings import ServerGame, bots_for
+from protocol import find_game
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
 from tests.dealer.web.served import Served
 from tests.dealer.web.visits import small_house
@@ -68,6 +71,33 @@ def press(page: Any, *keys: str) -> None:
         before = moment(page)
         page.keyboard.press(key)
         page.wait_for_function("before => document.querySelector('.table').dataset.moment !== before", arg=before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["limit10", "nolimit10"])
+def test_on_a_telephone_the_own_cards_are_above_the_buttons(browser: Any, tmp_path: Path, name: str) -> None:
+    full, game = find_game(name)
+    bots = bots_for(game, ("random", "calling"))
+    settings = replace(small_house(), games=(ServerGame(full, full, game, 20, 10, bots, 10_000),))
+    with Served(settings, tmp_path / "server") as server, opened(browser, width=SIZES[0]) as page:
+        page.set_viewport_size({"width": SIZES[0], "height": 800})
+        sit_down(page, server, full)
+        wait_for_question(page)
+        page.evaluate("scrollTo(0, 0)")
+        page.screenshot(path=str(tmp_path / "telephone.png"))
+        top = page.locator(".ask").bounding_box()["y"]
+        for part in (".hole", ".plate"):
+            box = page.locator(f".seat.s0 {part}").bounding_box()
+            assert box["y"] > 0
+            assert box["y"] + box["height"] <= top, part
+        # All of the navigation is in one row.
+        middles = {
+            round(box["y"] + box["height"] / 2) // 12
+            for link in page.locator("header nav > *").all()
+            if (box := link.bounding_box()) is not None
+        }
+        assert len(middles) == 1
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
 def test_a_match_by_keyboard_only(browser: Any, server: Served) -> None:
