@@ -1,4 +1,4 @@
-"""A user's account: logging in and out, and the page Account with the user's bots, requests, tokens and faults.
+"""A user's account: logging in and out, the page Account with the user's bots, requests and faults, and its settings.
 
 Wrong logins count by address and by name, shared with the text port (`dealer.server.accounts.GuessLimit`). Everything
 that changes something is a form of its own. A token is shown on the page that answers the form, once.
@@ -6,6 +6,7 @@ that changes something is a form of its own. A token is shown on the page that a
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import RefusedError, WebError
 from dealer.match.faults import line_text
 from dealer.run.run_settings import Seating
+from dealer.run.tournament_run import Progress
 from dealer.server import access
 from dealer.server.access import Access
 from dealer.server.accounts import (
@@ -40,13 +42,13 @@ from dealer.server.queue.fair_queue import Forecast
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
-from dealer.web.pages.shown_runs import run_path
+from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site
 from dealer.web.table_manager import connected_bots_in
 from dealer.web.visitor import Sessions, visitor_of
-from engine.text import duration, escaped
-from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table
+from engine.text import ago, duration, escaped
+from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from logs.estimation import Estimate
 from protocol.game_definition import short_name
 from protocol.joining import TABLE_TAG
@@ -61,6 +63,7 @@ _FILES: Final = {"log": ".log", "times": ".tlog", "faults": ".faults", "comments
 """What can be downloaded of a match, and how the names of these files end."""
 _OWNER_SCOPES: Final = (Scope.READ, Scope.PLAY)
 _CRUMBS: Final = (Link("Account", "/account"),)
+_SETTINGS: Final = "/account/settings"
 _FIXED: Final = "Your password is in the configuration of the server; its operator can change it."
 _NO_INVITATION: Final = (
     "This invitation has been used, has expired or was replaced by a newer one; "
@@ -91,6 +94,7 @@ def routes(site: Site) -> list[BaseRoute]:
         Route("/account/runs/{run:int}", account.run),
         Route("/account/runs/{run:int}/{match}/{kind}", account.file),
         Route("/account/faults", account.faults),
+        Route("/account/settings", account.settings),
         Route("/account/tokens", account.make_token, methods=["POST"]),
         Route("/account/tokens/{token:int}/revoke", account.revoke, methods=["POST"]),
         Route("/account/password", account.change_password, methods=["POST"]),
@@ -187,9 +191,7 @@ class _Account:
             return RedirectResponse("/login?next=/account", _SEE_OTHER)
         return await self._page(request)
 
-    async def _page(
-        self, request: Request, *, status: int = 200, problem: str = "", made: str = "", token: str = ""
-    ) -> Response:
+    async def _page(self, request: Request) -> Response:
         user = self._user(request)
         store, manager = self.server.store, self.site.table_manager
         forecasts = await self.server.service.forecasts()
@@ -202,28 +204,48 @@ class _Account:
         )
         every = Fact("all faults", Link("page by page", "/account/faults"), NAME)
         ask = Fact("new request", Link("have a contest played", "/account/request"), NAME)
+        settings = Fact("settings", Link("tokens and password", _SETTINGS), NAME)
         return self.site.document(
             request,
-            Document(user.name, (), (ask, *([every] if faults else [])), sections),
+            Document(user.name, (), (ask, *([every] if faults else []), settings), sections),
             "account.html.jinja",
+            open_jobs=[job for job in jobs if job.is_open],
+            tables=[] if manager is None else manager.table_store.of(f"user {user.id}"),
+        )
+
+    async def settings(self, request: Request) -> Response:
+        """The page of tokens and the password."""
+        if visitor_of(request).user is None:
+            return RedirectResponse(f"/login?next={_SETTINGS}", _SEE_OTHER)
+        return self._settings_page(request)
+
+    def _settings_page(
+        self, request: Request, *, status: int = 200, problem: str = "", made: str = "", token: str = ""
+    ) -> Response:
+        user = self._user(request)
+        return self.site.document(
+            request,
+            Document("Settings"),
+            "settings.html.jinja",
+            crumbs=_CRUMBS,
             status=status,
             problem=problem,
             made=made,
             token=token,
-            open_jobs=[job for job in jobs if job.is_open],
-            tables=[] if manager is None else manager.table_store.of(f"user {user.id}"),
-            tokens=tokens_of(store, user.id),
+            tokens=tokens_of(self.server.store, user.id),
             is_fixed=user.name in dict(self.server.settings.passwords),
             least_letters=LEAST_LETTERS,
             most_letters=MOST_LETTERS,
         )
 
     def _jobs_part(self, jobs: Sequence[Job], forecasts: Mapping[int, Forecast]) -> Part:
-        rows = []
+        rows, progress = [], self.server.service.progress()
         for job in jobs:
             runs = records.runs(self.server.store, job=job.id, most=10)
             links = tuple(Link(f"{run.id} {run.state}", f"/account/runs/{run.id}") for run in runs)
-            rows.append((job.id, job.tag, short_name(job.game), job.players, _state_words(job, forecasts), links))
+            now = next((progress[run.id] for run in runs if run.id in progress), None)
+            state = _state_words(job, forecasts, now)
+            rows.append((job.id, job.tag, short_name(job.game), job.players, state, links))
         columns = ("number", Column("name"), Column("game"), Column("players"), Column("state"), Column("runs"))
         return Table.of("Requests", columns, rows).without_empty() if rows else "You have no requests yet."
 
@@ -236,16 +258,18 @@ class _Account:
         }
         rows = []
         for bot in bots:
-            rating, is_connected = ratings.get(bot.version), "yes" if bot.name in is_here else "no"
+            rating, seen = ratings.get(bot.version), "" if bot.seen_s is None else ago(bot.seen_s, time.time())
+            state = Toned("online", Tone.GOOD) if bot.name in is_here else seen
+            name = Link(bot.name, bot_path(bot))
             estimate = None if rating is None else Estimate(rating.mbb_per_game, rating.half_width_95)
             remark = "provisional" if rating is not None and rating.is_provisional else ""
-            rows.append((bot.name, short_name(bot.game), bot.number, bot.label, is_connected, estimate, remark))
+            rows.append((name, short_name(bot.game), bot.number, bot.label, state, estimate, remark))
         columns = (
             "bot",
             Column("game"),
             Column("version"),
             Column("label"),
-            Column("connected"),
+            Column("last seen"),
             Column("rating", "+,.0f", "mbb/g"),
             Column("", meaning="provisional: based on few deals"),
         )
@@ -408,8 +432,8 @@ class _Account:
             problem = f"You have {_MOST_TOKENS} tokens; revoke one first."
         else:
             token = await self.server.store.write(lambda db: add_token(db, user.id, scopes, label))
-            return await self._page(request, status=201, token=token)
-        return await self._page(request, status=422, problem=problem)
+            return self._settings_page(request, status=201, token=token)
+        return self._settings_page(request, status=422, problem=problem)
 
     async def revoke(self, request: Request) -> Response:
         """Revoke a token."""
@@ -418,7 +442,7 @@ class _Account:
         number = request.path_params["token"]
         if not await self.server.store.write(lambda db: revoke_token(db, user.id, number)):
             raise WebError(404, "You have no such token.")
-        return RedirectResponse("/account#tokens", _SEE_OTHER)
+        return RedirectResponse(f"{_SETTINGS}#tokens", _SEE_OTHER)
 
     async def change_password(self, request: Request) -> Response:
         """Another password; all browsers but this one have to log in again."""
@@ -433,10 +457,11 @@ class _Account:
             problem = "The present password, or a token in its place, is another."
         else:
             await self.passwords.change(user, new)
-            answer = await self._page(request, made="Your password is changed, and your other browsers are logged out.")
+            made = "Your password is changed, and your other browsers are logged out."
+            answer = self._settings_page(request, made=made)
             set_cookie(request, answer, visitor_of(request), await self.sessions.begin(user))
             return answer
-        return await self._page(request, status=422, problem=problem)
+        return self._settings_page(request, status=422, problem=problem)
 
 
 def _password_problem(new: str, again: str) -> str:
@@ -487,16 +512,25 @@ def _faults_part(faults: Sequence[tuple[str, Fault]]) -> Part:
     return Table.of("Faults", columns, rows) if rows else "Nothing."
 
 
-def _state_words(job: Job, forecasts: Mapping[int, Forecast]) -> str:
+def _state_words(job: Job, forecasts: Mapping[int, Forecast], now: Progress | None) -> str:
     if not job.is_open:
         return job.state.value + (f": {job.reason}" if job.reason else "")
     if job.state is JobState.RUNNING:
-        return "being played"
+        return "being played" + ("" if now is None else f", {_progress_words(job, now)}")
     forecast = forecasts.get(job.id)
     if forecast is None:
         return "waiting for a bot that is not connected or busy"
     starts = "" if forecast.starts_in_s is None else f", starts in about {duration(forecast.starts_in_s)}"
     return f"waiting, place {forecast.position}{starts}"
+
+
+def _progress_words(job: Job, now: Progress) -> str:
+    run = f"run {job.started} of {job.runs}, " if job.runs > 1 else ""
+    deals = f"{run}{now.deals:,} of {now.deals_planned:,} deals"
+    if not now.hands_per_second:
+        return deals
+    most = "at most" if now.has_stop_rule else "about"
+    return f"{deals}, {most} {duration((now.hands_planned - now.hands) / now.hands_per_second)} left"
 
 
 def _own_path(text: str) -> str:

@@ -25,7 +25,7 @@ from dealer.run.folder import CONFIG_NAME
 from dealer.run.tournament_run import Progress
 from dealer.server.access import Access, access_to
 from dealer.server.db import records
-from dealer.server.db.records import Job, Run, RunState
+from dealer.server.db.records import Bot, Job, Run, RunState
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.watching import LiveMatches, WatchedRun
@@ -186,6 +186,11 @@ _ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancell
 def run_path(run: str) -> str:
     """The address of a run."""
     return f"/runs/{quote(run, safe='')}"
+
+
+def bot_path(bot: Bot) -> str:
+    """The address of a bot in a game."""
+    return f"/bots/{quote(bot.game, safe='/')}/{quote(bot.name, safe='')}"
 
 
 def choices_of(request: Request) -> dict[str, str]:

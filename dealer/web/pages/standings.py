@@ -27,7 +27,7 @@ from dealer.server.event_results import events_table
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
 from dealer.web.pages.event_pages import event_path
-from dealer.web.pages.shown_runs import ServerLibrary, run_path, runs_table
+from dealer.web.pages.shown_runs import ServerLibrary, bot_path, run_path, runs_table
 from dealer.web.pages.views import crosstable_note, match_path, table_now
 from dealer.web.security import whole_number
 from dealer.web.site import Site, game_of, next_pages
@@ -151,11 +151,10 @@ def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> Table:
     rows = []
     for place, rating in enumerate(ratings, 1):
         name = _name(rating.bot)
-        path = f"{_path('bots', game)}/{quote(rating.bot.name, safe='')}"
         remark = "provisional" if rating.is_provisional else ""
         rate = _rate(rating, name, "the field")
         owner = "" if rating.bot.owner is None else rating.bot.owner.name
-        rows.append((place, Link(name, path), rate, remark, owner, rating.duplicates or 0))
+        rows.append((place, Link(name, bot_path(rating.bot)), rate, remark, owner, rating.duplicates or 0))
     columns = (
         Column("place", ","),
         Column("bot"),

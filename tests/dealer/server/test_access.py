@@ -126,6 +126,7 @@ SERVES: Final[dict[str, set[str]]] = {
     "GET /account/request": NOTHING,
     "POST /account/request": NOTHING,
     "POST /account/jobs/{job}/cancel": NOTHING,
+    "GET /account/settings": NOTHING,
     "GET /account/runs/{run}": FAULTS | ENDS,
     "GET /account/runs/{run}/{match}/{kind}": CARDS | FAULTS,
     "GET /account/faults": FAULTS,

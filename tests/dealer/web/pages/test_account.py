@@ -137,7 +137,8 @@ def test_a_request_can_be_cancelled_by_its_owner(tmp_path: Path) -> None:
         sent = {"game": GAME, "player1": "calling", "player2": "random", "deals": "10000", "runs": "10"}
         asked = await post(one.browser, "/account/request", **sent)
         assert asked.status_code == 303, seen(asked)
-        page = await until(one, "being played")
+        await until(one, "run 1 of 10, ")
+        page = await until(one, "of 10,000 deals")
         found = re.search(r"/account/jobs/(\d+)/cancel", page.text)
         assert found
         token = new_user(one.house.folder, "eve")
@@ -162,7 +163,8 @@ def test_a_token_is_shown_once_and_good_for_what_was_chosen(tmp_path: Path) -> N
         found = re.search(r"<pre[^>]*>([^<]+)</pre>", answer.text)
         assert found
         token = found[1]
-        page = await one.browser.get("/account")
+        page = await one.browser.get("/account/settings")
+        assert "&lt;script&gt;" in page.text
         assert token not in page.text
         assert EVIL not in page.text
         store = Store(one.house.folder / DATABASE_NAME)
@@ -338,7 +340,7 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
             for path in ("/account", "/account/faults", f"/account/runs/{run}"):
                 page = await eve.get(path)
                 assert "0:0::Ks|:x&lt;img src=&quot;x&quot;&gt;\\x00" in page.text
-                assert "<img" not in page.text
+                assert '<img src="x' not in page.text
                 assert "secret of the other" not in page.text
             for path in (f"/account/runs/{run}", f"/account/runs/{run}/match/log", f"/account/runs/{run}/match/faults"):
                 assert (await other.get(path)).status_code == 404
@@ -357,7 +359,8 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
 def test_who_has_not_logged_in_sees_nothing(tmp_path: Path, path: str) -> None:
     async def talk(one: Visit) -> None:
         assert (await one.browser.get(path)).status_code == 401
-        assert (await one.browser.get("/account")).headers["location"] == "/login?next=/account"
+        for private in ("/account", "/account/settings"):
+            assert (await one.browser.get(private)).headers["location"] == f"/login?next={private}"
         assert (await one.browser.get("/account/request")).headers["location"] == "/login?next=/account/request"
 
     visit(small_house(), talk, tmp_path)

@@ -30,7 +30,7 @@ def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_pat
         for width in SIZES:
             with opened(browser, width=width, scheme=scheme) as page:
                 log_in(page, server)
-                page.goto(f"{server.address}account")
+                page.goto(f"{server.address}account/settings")
                 page.get_by_label("What a new token is for").fill(EVIL.replace("\u202e", ""))
                 page.get_by_role("button", name="Make a token").click()
                 page.get_by_text("It is not kept").wait_for()
