@@ -147,7 +147,10 @@ def particulars_lines(part: Particulars, width: int | None) -> list[Text]:
     """The names and values of particulars, none of them wider than `width`."""
     room = max(_LEAST_ROOM, min(width or _MOST_WIDTH, _MOST_WIDTH) - _NAMES - 1)
     marked = [fact.value for fact in part.facts if isinstance(fact.value, Marked)]
-    longest = max((len(fact.text) for fact in part.facts if fact.format == CODE), default=0)
+    # A mark may stand behind the last character.
+    longest = max(
+        [*(len(fact.text) for fact in part.facts if fact.format == CODE), *(one.at + 1 for one in marked)], default=0
+    )
     # Most of the room is for what comes before the mark, which two lines are compared by.
     start = max([one.at - room * 2 // 3 for one in marked], default=0) if longest > room else 0
     lines = []

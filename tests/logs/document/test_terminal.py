@@ -6,7 +6,7 @@ import re
 from io import StringIO
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -49,6 +49,7 @@ def test_near_the_right_edge_the_label_stands_before_the_mark() -> None:
     assert line[mark.index("^")] == "y"
 
 
+@example("a" * 27, 27, 40)
 @given(st.text("abc", max_size=300), st.integers(0, 300), st.integers(40, 120))
 def test_the_marked_character_is_always_shown(text: str, at: int, width: int) -> None:
     at = min(at, len(text))
@@ -67,7 +68,7 @@ def test_words_are_wrapped_behind_the_names_and_never_wider_than_the_window() ->
     assert [line.strip() for line in more[-2:]] == ["output one", "two"]
 
 
-def example() -> HandGrid:
+def shown_hands() -> HandGrid:
     hands = [{"rc": 1.0}] * len(STARTING_HANDS)
     hands[STARTING_HANDS.index("AA")] = {"crc": 0.75, "rr": 0.25}
     hands[STARTING_HANDS.index("72o")] = {"f": 1.0}
@@ -77,7 +78,7 @@ def example() -> HandGrid:
 
 def drawn(width: int, colours: str | None = None) -> list[str]:
     console = Console(file=StringIO(), width=width, color_system=colours, force_terminal=True, legacy_windows=False)  # type: ignore[arg-type]
-    for line in grid_lines(example(), width, colours):
+    for line in grid_lines(shown_hands(), width, colours):
         console.print(line, soft_wrap=True)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue().splitlines()
@@ -106,5 +107,5 @@ def test_actions_differ_in_colour(colours: str) -> None:
 
 
 def test_the_heading_of_a_grid_counts_what_is_always_done() -> None:
-    assert example().heading == "small blind: 166 rc, 1 f, 1 k, 1 mixed"
-    assert example().mixed == {"AA": {"crc": 0.75, "rr": 0.25}}
+    assert shown_hands().heading == "small blind: 166 rc, 1 f, 1 k, 1 mixed"
+    assert shown_hands().mixed == {"AA": {"crc": 0.75, "rr": 0.25}}
