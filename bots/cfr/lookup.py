@@ -114,6 +114,7 @@ class TreePosition:
         weights: the chances of the readings that led here, times how likely we would have come along.
         owes_call: whether the node is after a call that has not come yet.
         is_exact: whether nothing on the way had to be read; in limit games, nothing in this round.
+        price: in limit games, what a call is of the pot after it, in the tree; 0 where none is owed.
     """
 
     node: int
@@ -121,6 +122,7 @@ class TreePosition:
     weights: Chances
     owes_call: bool = False
     is_exact: bool = True
+    price: float = 0.0
 
 
 class Reading(NamedTuple):
@@ -183,7 +185,8 @@ def _limit_position(strategy: StrategyFile, betting: BettingState, holdings: int
     if not owes_call and tree.acting_position != betting.acting_position:
         node = LEFT
     is_known = owes_call or _is_together(tree, table)
-    return TreePosition(node if is_known else LEFT, 0, np.ones(holdings), owes_call, is_exact)
+    price = _price(tree) if is_known and not owes_call else 0.0
+    return TreePosition(node if is_known else LEFT, 0, np.ones(holdings), owes_call, is_exact, price)
 
 
 def _is_together(tree: BettingState, table: BettingState) -> bool:
@@ -353,19 +356,38 @@ def decided_at(
         _actions_at(strategy, place, state), _chances(strategy, place.node, buckets), strict=True
     ):
         decided[action] = decided.get(action, 0.0) + chances
+    if _is_ranked(strategy, state) and _price(state) < place.price:
+        # Bets beyond the tree have made the pot larger: what the price allows is called.
+        kept = np.where(_refuses(strategy, state, buckets), decided[FOLD], 0.0)
+        decided[CALL], decided[FOLD] = decided[CALL] + decided[FOLD] - kept, kept
     is_all = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]
     is_priced = not place.is_exact and (is_all or strategy.game.is_limit)
     return _priced(decided, strategy, state, buckets) if is_priced else decided
 
 
+def _price(state: BettingState) -> float:
+    """The part of the pot after a call that the call puts in."""
+    return state.to_call / (state.pot + state.to_call)
+
+
+def _is_ranked(strategy: StrategyFile, state: BettingState) -> bool:
+    """Whether buckets are in ascending order of strength."""
+    return state.round > 0 and is_dealt_as_holdem(strategy.game)
+
+
+def _refuses(strategy: StrategyFile, state: BettingState, buckets: Buckets) -> NDArray[np.bool_]:
+    """Which hands win less often than a call has to, against hands of any kind."""
+    standing = (buckets + 0.5) / strategy.buckets[state.round]
+    refuses: NDArray[np.bool_] = standing ** (len(state.in_pot) - 1) < _price(state)
+    return refuses
+
+
 def _priced(
     decided: dict[Action, Chances], strategy: StrategyFile, state: BettingState, buckets: Buckets
 ) -> Mapping[Action, Chances]:
-    if not state.legal_actions().can_fold or not is_dealt_as_holdem(strategy.game) or not state.round:
+    if not state.legal_actions().can_fold or not _is_ranked(strategy, state):
         return decided
-    price = state.to_call / (state.pot + state.to_call)
-    standing = (buckets + 0.5) / strategy.buckets[state.round]
-    refuses = standing ** (len(state.in_pot) - 1) < price
+    refuses = _refuses(strategy, state, buckets)
     calls = decided[CALL]
     folds = decided.get(FOLD, np.zeros(len(buckets))) + np.where(refuses, calls, 0.0)
     return {**decided, FOLD: folds, CALL: np.where(refuses, 0.0, calls)}

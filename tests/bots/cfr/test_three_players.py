@@ -106,6 +106,26 @@ def test_a_call_beyond_the_tree_is_held_against_its_price(strategy: StrategyFile
     assert read == {True, False}
 
 
+def test_what_the_price_allows_is_called_in_a_pot_larger_than_that_of_the_tree(
+    tree: BettingTree, strategy: StrategyFile
+) -> None:
+    bot, found = CfrBot(strategy=strategy.path), set()
+    node = node_of(tree, "ccc/rrcc/r")
+    for hole in ("5c5d", "AhKh", "3c4d", "QdQc", "9c8c", "Tc2d", "JhJd", "6c6s"):
+        # Each has put in two bets more on the flop than in the tree.
+        view = view_of(f"MATCHSTATE:1:0:ccc/rrrrcc/r:|{hole}|/2h7dQs/3s")
+        policy = bot.policy(view)
+        assert policy is not None
+        bucket = int(strategy.buckets_on(view.board)[holding_number(*view.hole_cards)])
+        fold, call = strategy.chances_of(node, bucket)
+        price = view.betting.to_call / (view.betting.pot + view.betting.to_call)
+        is_called = ((bucket + 0.5) / BUCKETS[2]) ** 2 >= price
+        expected = {CALL: 1.0} if is_called else {FOLD: fold, CALL: call}
+        assert policy == pytest.approx({action: chance for action, chance in expected.items() if chance})
+        found.add(is_called)
+    assert found == {True, False}
+
+
 def test_policies_are_of_legal_actions_in_every_state(strategy: StrategyFile) -> None:
     bot, numbers = CfrBot(strategy=strategy.path, seed=1), np.random.default_rng(4)
     for number in range(150):
