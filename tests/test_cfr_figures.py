@@ -68,7 +68,7 @@ def test_the_training_is_that_of_the_results() -> None:
 
 def test_the_table_of_three_is_that_of_the_results() -> None:
     page = FIELDS.PAGE.read_text("utf-8")
-    rows = RIVERS.read_rows(FIELDS.FIELDS, FIELDS.Field)
+    rows = RIVERS.read_rows(FIELDS.FIELDS, FIELDS.Row)
     assert FIELDS.with_fields(page, rows) == page
     game = find_game(FIELDS.GAME)[1]
     able = {other for other in builtin_names() if make_bot(other).refusal(game) is None}
@@ -99,7 +99,7 @@ def test_a_row_can_be_played_again(tmp_path: Path) -> None:
 
 def test_answers_to_opponents_are_shown_as_they_were_measured() -> None:
     page = RIVERS.PAGE.read_text("utf-8")
-    rows = RIVERS.read_rows(ADAPTING.CSV, ADAPTING.Adapted)
+    rows = RIVERS.read_rows(ADAPTING.CSV, ADAPTING.Row)
     assert [(row.opponent, row.deals) for row in rows] == [
         (opponent, matches * ADAPTING.DEALS) for opponent, matches in ADAPTING.MATCHES.items()
     ]

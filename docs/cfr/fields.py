@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-from rows import PAGE, between, write_rows
+from rows import PAGE, Row, between, write_rows
 
 from bots.cfr.bot import SHIPPED
 from bots.cfr.strategy_files import read_strategy
@@ -39,28 +39,12 @@ _ROTATIONS: Final = 3
 _AT_ONCE: Final = 100
 
 
-class Field(NamedTuple):
-    """Winnings of `cfr` at a table with two players of one bot, in mbb/g without the luck of the cards.
-
-    Attributes:
-        opponent: the bot.
-        deals: how many, each played in three rotations.
-        mean: over the deals.
-        half_width: of the 95 % interval.
-    """
-
-    opponent: str
-    deals: int
-    mean: float
-    half_width: float
-
-
-def played(folder: Path, opponent: str, deals: int = DEALS) -> Field:
+def played(folder: Path, opponent: str, deals: int = DEALS) -> Row:
     """The winnings at one table; from the folder, if they have been played."""
     checksum = zlib.crc32(read_strategy(SHIPPED[GAME]).probabilities.tobytes())
     path = folder / f"{opponent}-{deals}-{checksum:08x}.json"
     if path.exists():
-        return Field(*json.loads(path.read_text("utf-8")))
+        return Row(*json.loads(path.read_text("utf-8")))
     game = find_game(GAME)[1]
     bots = [make_bot("cfr", seed=1), *[make_bot(OPPONENTS[opponent], seed=seed) for seed in (2, 3)]]
     correction, means = ChanceCorrection(game), RunningMean()
@@ -70,12 +54,12 @@ def played(folder: Path, opponent: str, deals: int = DEALS) -> Field:
         won = [values[hand.names.index("cfr")] for hand, values in zip(some, corrected, strict=True)]
         for first in range(0, len(won), _ROTATIONS):
             means.add(1000 / game.big_blind * sum(won[first : first + _ROTATIONS]) / _ROTATIONS)
-    field = Field(opponent, deals, round(means.mean, 1), round(means.half_width() or 0.0, 1))
-    path.write_text(json.dumps(field), "utf-8")
-    return field
+    row = Row.of(opponent, means)
+    path.write_text(json.dumps(row), "utf-8")
+    return row
 
 
-def with_fields(text: str, rows: Iterable[Field]) -> str:
+def with_fields(text: str, rows: Iterable[Row]) -> str:
     """The page with the table of these rows, what wins least first."""
     lines = ["| against two of | deals, in three rotations | mbb/g |", "| --- | ---: | ---: |"]
     lines += [
@@ -90,7 +74,7 @@ def main(folder: Path, workers: int = 1, deals: int = DEALS) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(workers) as pool:
         rows = list(pool.map(played, [folder] * len(OPPONENTS), OPPONENTS, [deals] * len(OPPONENTS)))
-    write_rows(FIELDS, Field, rows)
+    write_rows(FIELDS, Row, rows)
     PAGE.write_text(with_fields(PAGE.read_text("utf-8"), rows), "utf-8")
 
 

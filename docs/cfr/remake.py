@@ -20,7 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rows import PAGE, between, write_rows
+from rows import PAGE, Row, between, won_in_both_seatings, write_rows
 
 from bots.cfr.bot import SHIPPED
 from bots.cfr.expectation import compared
@@ -28,9 +28,7 @@ from bots.cfr.strategy_files import read_strategy
 from bots.cfr.training import plan_training, train
 from bots.cfr.training_settings import CfrSettings
 from bots.sdk.registry import make_bot
-from bots.sdk.selfplay import self_play
 from logs.estimation import RunningMean
-from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
 BOTS: Final = HERE.parent / "bots.md"
@@ -70,22 +68,6 @@ MARKS: Final = (250, 1_000, 2_500, 5_000, 10_000)
 BOARDS: Final = 1_500
 """Of a comparison."""
 SEED: Final = 2011
-
-
-class Row(NamedTuple):
-    """Winnings of `cfr` from one opponent, in mbb/g.
-
-    Attributes:
-        opponent: by its name.
-        deals: how many, each played in both seatings.
-        mean: of the duplicates.
-        half_width: of the 95 % interval.
-    """
-
-    opponent: str
-    deals: int
-    mean: float
-    half_width: float
 
 
 class Mark(NamedTuple):
@@ -135,19 +117,8 @@ def played(folder: Path, opponent: str, deals: int, game: str = "limit") -> Row:
     path = folder / f"{opponent}-{deals}-{checksum:08x}.json"
     if path.exists():
         return Row(*json.loads(path.read_text("utf-8")))
-    bots, big_blind = (
-        [make_bot("cfr", seed=1), make_bot(FROZEN.get(opponent, opponent), seed=2)],
-        find_game(game)[1].big_blind,
-    )
-    means = RunningMean()
-    waiting: dict[int, float] = {}
-    for hand in self_play(game, bots, deals=deals, seed=SEED, names=["cfr", opponent]):
-        won = 1000 / big_blind * hand.values[hand.names.index("cfr")]
-        if hand.hand_number in waiting:
-            means.add((waiting.pop(hand.hand_number) + won) / 2)
-        else:
-            waiting[hand.hand_number] = won
-    row = Row(opponent, deals, round(means.mean, 1), round(means.half_width() or 0.0, 1))
+    bots = make_bot("cfr", seed=1), make_bot(FROZEN.get(opponent, opponent), seed=2)
+    row = Row.of(opponent, RunningMean(won_in_both_seatings(game, bots, deals, SEED)))
     path.write_text(json.dumps(row), "utf-8")
     return row
 

@@ -4,14 +4,51 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from blocks import with_blocks
 
+from bots.sdk.bot import Bot
+from bots.sdk.selfplay import self_play
+from logs.estimation import RunningMean
+from protocol import find_game
+
 PAGE: Final = Path(__file__).resolve().parent.parent / "cfr-tables.md"
+
+
+class Row(NamedTuple):
+    """Winnings of `cfr` from an opponent, in mbb/g.
+
+    Attributes:
+        opponent: by its name.
+        deals: how many, each played in every seating.
+        mean: over the deals.
+        half_width: of the 95 % interval.
+    """
+
+    opponent: str
+    deals: int
+    mean: float
+    half_width: float
+
+    @classmethod
+    def of(cls, opponent: str, won: RunningMean) -> Row:
+        return cls(opponent, won.count, round(won.mean, 1), round(won.half_width() or 0.0, 1))
+
+
+def won_in_both_seatings(game: str, bots: Sequence[Bot], deals: int, seed: int) -> Iterator[float]:
+    """What the first of two bots wins in each deal, the mean of both seatings, in mbb/g."""
+    big_blind, waiting = find_game(game)[1].big_blind, dict[int, float]()
+    for hand in self_play(game, bots, deals=deals, seed=seed, names=["first", "second"]):
+        won = 1000 / big_blind * hand.values[hand.names.index("first")]
+        if hand.hand_number in waiting:
+            yield (waiting.pop(hand.hand_number) + won) / 2
+        else:
+            waiting[hand.hand_number] = won
+
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
