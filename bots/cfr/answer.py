@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -35,8 +34,8 @@ from bots.cfr.abstraction import (
     tabulated,
     write_hands,
 )
-from bots.cfr.expectation import PAIRS, PlayedTree, Player, by_node, numbers_of, player_of, tree_of, winnings
-from bots.cfr.sampling import DEALS, EPOCH, Draw, Found, SampledTree, add_regrets, as_strategy, draw_deals, explore
+from bots.cfr.expectation import PAIRS, PlayedTree, Player, numbers_of, player_of, tree_of, winnings
+from bots.cfr.sampling import DEALS, EPOCH, Draw, Walks, add_regrets, as_strategy, by_node, draw_deals
 from bots.cfr.solver import Discounts
 from bots.cfr.strategy_files import StrategyFile, write_strategy
 from bots.cfr.training_settings import MOST_BUCKETS
@@ -44,7 +43,6 @@ from bots.cfr.tree import BettingTree
 from bots.errors import SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
 from engine import ActionKind
-from engine.splitmix import mixed
 from engine.text import duration
 from logs.document import Column, Document, Fact, Section, Table, text_of
 from protocol.game_definition import short_name
@@ -52,9 +50,6 @@ from protocol.game_definition import short_name
 _KIND: Final = FileKind("an answer that acpc-arena has begun to learn", 1, "take another folder, or delete it")
 _CHECKPOINT: Final = "answer.checkpoint"
 _BUCKETS: Final = "answer.buckets"
-_PARTS: Final = 16
-"""Into which the deals of an iteration are divided among threads."""
-_ROOM: Final = 1 << 17
 _FIRST_MARK_S: Final = 60.0
 """Processor time after which the answer is judged for the first time; then after twice as much each."""
 _BEGINNING: Final = 10
@@ -130,10 +125,9 @@ class Answer:
     ) -> None:
         """`draws` draw the same deals with the buckets of the answer and with those of the strategy."""
         self.tree, self.buckets, self.iteration, self.deals = tree, buckets, 0, deals
-        self._strategy, self._seed, self._draws = strategy, mixed(seed), draws
+        self._strategy, self._draws, self._walks = strategy, draws, Walks(tree, deals, seed)
         self._own, self.regrets = numbers_of(tree, buckets)
         self.regrets[:] = 0
-        self._found: list[Found] = []
 
     def begin(self, buckets: Sequence[NDArray[np.integer[Any]]], counts: Sequence[int]) -> None:
         """Begin as the strategy, which has so many buckets, in one of them for each bucket of the answer, by round."""
@@ -143,36 +137,14 @@ class Answer:
             regrets[:] = _BEGINNING * self.tree.game.big_blind * chances[buckets[self.tree.rounds[node]]]
 
     def iterate(self, pool: Executor | None = None) -> None:
-        over: Callable[..., Any] = map if pool is None else pool.map
-        if not self._found:
-            self._found = [Found(len(self.tree.kinds) + _ROOM) for _ in range(_PARTS)]
-        first, rounds = self.iteration * self.deals, len(self.buckets)
-        edges = [self.deals * part // _PARTS for part in range(_PARTS + 1)]
-        parts = [slice(start, end) for start, end in pairwise(edges)]
-        ours, theirs = (np.empty((self.deals, 2, rounds), np.uint16) for _ in self._draws)
-        ranks = np.empty((self.deals, 2), np.uint16)
-
-        def draw(part: slice) -> None:
-            for buckets, with_buckets in zip((ours, theirs), self._draws, strict=True):
-                with_buckets(np.uint64(self._seed), first + part.start, buckets[part], ranks[part])
-
-        list(over(draw, parts))
+        first = self.iteration * self.deals
+        ours, theirs = (self._walks.drawn(first, draw, pool) for draw in self._draws)
         for player in range(2):
             is_own = np.arange(2)[:, None] == player
-            buckets = np.where(is_own, ours, theirs)
-            bases = np.where(is_own, self._own.bases, self._strategy.arrays.bases)
-
-            of_player = self._own._replace(bases=bases), buckets, player
-
-            def walk(number: int, of_player: tuple[SampledTree, NDArray[np.uint16], int] = of_player) -> None:
-                arrays, buckets, player = of_player
-                part = parts[number]
-                seed = np.uint64(mixed(self._seed ^ mixed(2 * (first + part.start) + player)))
-                of_part = arrays, buckets[part], ranks[part], seed, player, self.regrets, self._strategy.chances
-                self._found[number].explore(partial(explore, *of_part))
-
-            list(over(walk, range(_PARTS)))
-            for found in self._found:
+            dealt = ours._replace(buckets=np.where(is_own, ours.buckets, theirs.buckets))
+            arrays = self._own._replace(bases=np.where(is_own, self._own.bases, self._strategy.arrays.bases))
+            self._walks.explore(dealt, player, arrays, self.regrets, self._strategy.chances, pool)
+            for found in self._walks.found:
                 add_regrets(found.places, found.regrets, found.counts[0], 0, len(self.regrets), self.regrets)
         self.iteration += 1
         epoch, left = divmod(self.iteration, EPOCH)

@@ -7,7 +7,7 @@ strategies reach, some hundreds, of the tens of thousands that a tree has. No ri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.boards import HOLDING_NUMBERS
 from bots.cfr.lookup import ranks_on
-from bots.cfr.sampling import Floats, SampledTree, sampled_tree
+from bots.cfr.sampling import COLUMNS, Floats, SampledTree, by_node, sampled_tree
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import BettingTree, betting_tree, read_raises
 from bots.errors import SolvingError
@@ -35,7 +35,6 @@ _NEVER: Final = 1e-9
 """What is less likely than this is not followed."""
 _DECISIONS: Final = np.uint32(2)
 """In the first column of `SampledTree.nodes`: what is below is a decision, this an end."""
-_COLUMNS: Final = 4
 
 
 class PlayedTree(NamedTuple):
@@ -58,18 +57,6 @@ def numbers_of(tree: BettingTree, buckets: Sequence[int]) -> tuple[SampledTree, 
     return arrays, np.empty(arrays.size, np.float32)
 
 
-def by_node(
-    tree: BettingTree, arrays: SampledTree, buckets: Sequence[int], numbers: Floats
-) -> Iterator[tuple[int, Floats]]:
-    """The decisions with their numbers, shape (buckets, actions), as views."""
-    for node in tree.decisions.tolist():
-        player, round_ = int(tree.players[node]), int(tree.rounds[node])
-        start, width = int(arrays.bases[player, round_]), int(arrays.widths[player, round_])
-        of_round = numbers[start : start + width * buckets[round_]].reshape(-1, width)
-        first, count = int(arrays.nodes[node, 3]), int(arrays.nodes[node, 2])
-        yield node, of_round[:, first : first + count]
-
-
 def player_of(strategy: StrategyFile, tree: BettingTree) -> Player:
     """A strategy of hold'em with its own tree."""
     assert strategy.cards is not None
@@ -82,7 +69,7 @@ def player_of(strategy: StrategyFile, tree: BettingTree) -> Player:
 def tree_of(strategy: StrategyFile) -> BettingTree:
     """The betting that a strategy was trained for."""
     settings = strategy.record["settings"]
-    # Trainings of version 0.1 did not record the raises of limit games.
+    # Older records of limit games have no raises: theirs are those of the rules.
     return betting_tree(strategy.game, read_raises(strategy.game, settings["sizes"], settings.get("raises", "")))
 
 
@@ -102,7 +89,7 @@ def _expected(
         buckets: shape (boards, pairs, 2, 2, 4), by strategy, holding and round.
         results: shape (boards, pairs), 1 where the first holding is the better one, -1 where the second is.
     """
-    nodes, columns = first.arrays.nodes, np.uint64(_COLUMNS)
+    nodes, columns = first.arrays.nodes, np.uint64(COLUMNS)
     shares = np.empty(4, np.float32)
     reach = np.empty(len(nodes), np.float32)
     starts = np.empty((2, buckets.shape[4]), np.uint64)

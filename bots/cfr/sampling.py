@@ -13,7 +13,7 @@ powers 1 that is linear CFR (Brown & Sandholm 2019).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from itertools import pairwise
@@ -42,6 +42,7 @@ Draw: TypeAlias = Callable[[np.uint64, int, NDArray[np.uint16], NDArray[np.uint1
 DEALS: Final = 4096
 """In an iteration."""
 _Places = NDArray[np.uint32]
+_Numbers = NDArray[np.floating[Any]]
 EPOCH: Final = 64
 """Iterations between two discounts, which go through all numbers."""
 _PARTS: Final = 16
@@ -53,7 +54,7 @@ _1, _32, _40 = (np.uint64(bits) for bits in (1, 32, 40))
 _CARDS = np.uint64(52)
 _NUMBERS = HOLDING_NUMBERS.astype(np.uint16)
 _STARTING_HANDS = np.array([starting_hand(cards) for cards in HOLDING_CARDS.tolist()], np.uint16)
-_COLUMNS: Final = 4
+COLUMNS: Final = 4
 """Before the nodes that follow, or the chips put in."""
 _MOST_CHIPS: Final = 1 << 32
 """In a pot."""
@@ -87,14 +88,14 @@ def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
     """The arrays of a tree; a `SolvingError` where a pot has too many chips."""
     players, counts = tree.game.num_players, tree.number_of_actions()
     widths = np.zeros((players, len(buckets)), np.int64)
-    rows = np.zeros((len(counts), _COLUMNS + max(tree.children.shape[1], players)), np.int64)
-    rows[:, _COLUMNS : _COLUMNS + tree.children.shape[1]] = np.maximum(tree.children, 0)
+    rows = np.zeros((len(counts), COLUMNS + max(tree.children.shape[1], players)), np.int64)
+    rows[:, COLUMNS : COLUMNS + tree.children.shape[1]] = np.maximum(tree.children, 0)
     more: list[NDArray[np.int64]] = []
     for node, kind in enumerate(tree.kinds.tolist()):
         row = rows[node]
         if kind == DECISION:
             player, round_ = tree.players[node], tree.rounds[node]
-            row[:_COLUMNS] = player, round_, counts[node], widths[player, round_]
+            row[:COLUMNS] = player, round_, counts[node], widths[player, round_]
             widths[player, round_] += counts[node]
             continue
         spent, folded = tree.spent[node].tolist(), int(tree.folded[node])
@@ -107,7 +108,7 @@ def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
             row[:3] = players, sum(1 << one for one in pot.players), pot.amount
             if pot.amount >= _MOST_CHIPS:
                 raise SolvingError(f"the stacks are too large: a pot has {pot.amount:,} chips")
-        rows[node, _COLUMNS : _COLUMNS + players] = spent
+        rows[node, COLUMNS : COLUMNS + players] = spent
     sizes = (widths * np.array(buckets)).ravel()
     bases = (sizes.cumsum() - sizes).reshape(widths.shape)
     return SampledTree(
@@ -210,13 +211,13 @@ def explore(
     Returns:
         how many places and actions have been written; -1 and -1 where there was no room for them.
     """
-    nodes, most, players = tree.nodes, tree.nodes.shape[1] - _COLUMNS, buckets.shape[1]
+    nodes, most, players = tree.nodes, tree.nodes.shape[1] - COLUMNS, buckets.shape[1]
     at_nodes, at_places = np.empty(tree.depth, np.uint32), np.empty(tree.depth, np.uint64)
     at_actions, sums = np.empty(tree.depth, np.uint32), np.empty(tree.depth, np.float32)
     chances, values = np.empty((tree.depth, most), np.float32), np.empty((tree.depth, most), np.float32)
     starts, shares = np.empty((players, buckets.shape[2]), np.uint64), np.empty(1 << players, np.float32)
     nothing, whole, unit = np.float32(0), np.float32(1), np.float32(2.0**-24)
-    me, end, columns, zero = np.uint32(player), np.uint32(players), np.uint64(_COLUMNS), np.uint64(0)
+    me, end, columns, zero = np.uint32(player), np.uint32(players), np.uint64(COLUMNS), np.uint64(0)
     paid = columns + np.uint64(player)
     written, drawn = zero, zero
     most_written, most_drawn = np.uint64(max(len(places) - len(nodes), 0)), np.uint64(max(len(taken) - len(nodes), 0))
@@ -317,7 +318,7 @@ def _discount(regrets: Floats, averages: Floats, above: float, below: float, ave
         averages[at] *= np.float32(average)
 
 
-class Found:
+class _Found:
     """What a part of an iteration finds: room that grows."""
 
     def __init__(self, room: int) -> None:
@@ -333,6 +334,50 @@ class Found:
         while self.counts[0] < 0:
             self._make(2 * len(self.places))
             self.counts = walk(self.places, self.regrets, self.taken)
+
+
+class Dealt(NamedTuple):
+    """Deals by their numbers, from a first one on, as `draw_deals` writes them."""
+
+    first: int
+    buckets: NDArray[np.uint16]
+    ranks: NDArray[np.uint16]
+
+
+def _over(pool: Executor | None) -> Callable[..., Iterator[Any]]:
+    return map if pool is None else pool.map
+
+
+class Walks:
+    """The walks of an iteration: its deals in parts, which threads share, and what each part finds."""
+
+    def __init__(self, tree: BettingTree, deals: int, seed: int) -> None:
+        self._game, self._deals, self._seed = tree.game, deals, mixed(seed)
+        edges = [deals * part // _PARTS for part in range(_PARTS + 1)]
+        self._parts = [slice(start, end) for start, end in pairwise(edges)]
+        self.found = [_Found(len(tree.kinds) + _ROOM) for _ in self._parts]
+
+    def drawn(self, first: int, draw: Draw, pool: Executor | None) -> Dealt:
+        """The deals of an iteration, from the number of its first one."""
+        shape = self._deals, self._game.num_players
+        dealt = Dealt(first, np.empty((*shape, self._game.num_rounds), np.uint16), np.empty(shape, np.uint16))
+
+        def draw_part(part: slice) -> None:
+            draw(np.uint64(self._seed), first + part.start, dealt.buckets[part], dealt.ranks[part])
+
+        list(_over(pool)(draw_part, self._parts))
+        return dealt
+
+    def explore(
+        self, dealt: Dealt, player: int, tree: SampledTree, own: Floats, others: Floats, pool: Executor | None
+    ) -> None:
+        """`explore` for one player with all deals, into `found`."""
+
+        def explore_part(part: slice, found: _Found) -> None:
+            seed = np.uint64(mixed(self._seed ^ mixed(self._game.num_players * (dealt.first + part.start) + player)))
+            found.explore(partial(explore, tree, dealt.buckets[part], dealt.ranks[part], seed, player, own, others))
+
+        list(_over(pool)(explore_part, self._parts, self.found))
 
 
 class SampledSolver:
@@ -359,47 +404,28 @@ class SampledSolver:
         copy: int = 0,
     ) -> None:
         self.iteration, self.per_iteration = 0, per_iteration
-        self._tree, self._arrays, self._buckets, self._draw = tree, sampled_tree(tree, buckets), buckets, draw
-        self._discounts, self._seed, self._copies, self._copy = discounts, mixed(seed), copies, copy
+        self._tree, self._arrays, self._draw = tree, sampled_tree(tree, buckets), draw
+        self._discounts, self._copies, self._copy = discounts, copies, copy
+        self._walks = Walks(tree, per_iteration, seed)
         self.regrets: Floats = np.zeros(self._arrays.size, np.float32)
         self.averages: Floats = np.zeros(self._arrays.size, np.float32)
-        self._found: list[Found] = []
 
     def resume(self, iteration: int, regrets: Floats, averages: Floats) -> None:
         self.iteration = iteration
         self.regrets[:], self.averages[:] = regrets, averages
 
     def iterate(self, pool: Executor | None = None) -> None:
-        over: Callable[..., Any] = map if pool is None else pool.map
-        if not self._found:
-            self._found = [Found(len(self._tree.kinds) + _ROOM) for _ in range(_PARTS)]
-        players = self._tree.game.num_players
         first = (self.iteration * self._copies + self._copy) * self.per_iteration
-        edges = [self.per_iteration * part // _PARTS for part in range(_PARTS + 1)]
-        parts = [slice(start, end) for start, end in pairwise(edges)]
-        buckets = np.empty((self.per_iteration, players, len(self._buckets)), np.uint16)
-        ranks = np.empty((self.per_iteration, players), np.uint16)
-
-        def draw(part: slice) -> None:
-            self._draw(np.uint64(self._seed), first + part.start, buckets[part], ranks[part])
-
-        list(over(draw, parts))
-        for player in range(players):
-
-            def walk(number: int, player: int = player) -> None:
-                part = parts[number]
-                seed = np.uint64(mixed(self._seed ^ mixed(players * (first + part.start) + player)))
-                of_part = self._arrays, buckets[part], ranks[part], seed, player, self.regrets, self.regrets
-                self._found[number].explore(partial(explore, *of_part))
-
-            list(over(walk, range(_PARTS)))
+        dealt = self._walks.drawn(first, self._draw, pool)
+        for player in range(self._tree.game.num_players):
+            self._walks.explore(dealt, player, self._arrays, self.regrets, self.regrets, pool)
 
             def add(numbers: slice) -> None:
-                for found in self._found:
+                for found in self._walks.found:
                     add_regrets(found.places, found.regrets, found.counts[0], numbers.start, numbers.stop, self.regrets)
                     _count(found.taken, found.counts[1], numbers.start, numbers.stop, self.averages)
 
-            list(over(add, self._shares(pool)))
+            list(_over(pool)(add, self._shares(pool)))
         self.iteration += 1
         epoch, left = divmod(self.iteration, EPOCH)
         if not left:
@@ -408,7 +434,7 @@ class SampledSolver:
             def discount(numbers: slice) -> None:
                 _discount(self.regrets[numbers], self.averages[numbers], *factors)
 
-            list(over(discount, self._shares(pool)))
+            list(_over(pool)(discount, self._shares(pool)))
 
     def _shares(self, pool: Executor | None) -> list[slice]:
         """The numbers, divided among threads: each adds, in the order of the deals, what is found for its own."""
@@ -417,17 +443,23 @@ class SampledSolver:
         return [slice(start, end) for start, end in pairwise(edges)]
 
 
-def as_strategy(
-    tree: BettingTree, buckets: tuple[int, ...], averages: NDArray[np.floating[Any]]
-) -> NDArray[np.float64]:
-    """Weights by `SampledTree` as probabilities in the order of a strategy file: node, action, bucket."""
-    arrays, found = sampled_tree(tree, buckets), []
+def by_node(
+    tree: BettingTree, arrays: SampledTree, buckets: Sequence[int], numbers: _Numbers
+) -> Iterator[tuple[int, _Numbers]]:
+    """The decisions with their numbers, shape (buckets, actions), as views."""
     for node in tree.decisions.tolist():
         player, round_ = int(tree.players[node]), int(tree.rounds[node])
         start, width = int(arrays.bases[player, round_]), int(arrays.widths[player, round_])
-        of_round = averages[start : start + width * buckets[round_]].reshape(-1, width)
-        first, count = int(arrays.nodes[node, 3]), len(tree.actions[node])
-        weights = of_round[:, first : first + count].T.astype(np.float64)
+        of_round = numbers[start : start + width * buckets[round_]].reshape(-1, width)
+        first, count = int(arrays.nodes[node, 3]), int(arrays.nodes[node, 2])
+        yield node, of_round[:, first : first + count]
+
+
+def as_strategy(tree: BettingTree, buckets: tuple[int, ...], averages: _Numbers) -> NDArray[np.float64]:
+    """Weights by `SampledTree` as probabilities in the order of a strategy file: node, action, bucket."""
+    found = []
+    for _, of_node in by_node(tree, sampled_tree(tree, buckets), buckets, averages):
+        weights = of_node.T.astype(np.float64)
         totals = weights.sum(axis=0)
-        found.append(np.where(totals > 0, weights / np.where(totals > 0, totals, 1), 1 / count).ravel())
+        found.append(np.where(totals > 0, weights / np.where(totals > 0, totals, 1), 1 / len(weights)).ravel())
     return np.concatenate(found)
