@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.artifact import FileKind, artifact_bytes, read_artifact
+from bots.cfr.tree import raises_in_round
 from bots.errors import BotFileError
 from bots.evaluation.local_best_response import ActionSets, RangeOfPolicy, StatePolicy
 from bots.evaluation.policies import Policy
@@ -111,8 +112,7 @@ def read_model(path: str) -> OpponentModel:
 
 
 def _situation(state: BettingState) -> str:
-    bets = sum(action.kind is ActionKind.RAISE for _, action in state.rounds[-1])
-    return f"{state.round}{state.acting_position}{bets}"
+    return f"{state.round}{state.acting_position}{raises_in_round(state)}"
 
 
 class _ModelledRange(RangeOfPolicy):

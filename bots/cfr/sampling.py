@@ -375,7 +375,8 @@ class Walks:
 
         def explore_part(part: slice, found: _Found) -> None:
             seed = np.uint64(mixed(self._seed ^ mixed(self._game.num_players * (dealt.first + part.start) + player)))
-            found.explore(partial(explore, tree, dealt.buckets[part], dealt.ranks[part], seed, player, own, others))
+            of_part = tree, dealt.buckets[part], dealt.ranks[part], seed, player, own, others
+            found.explore(partial(explore, *of_part))
 
         list(_over(pool)(explore_part, self._parts, self.found))
 

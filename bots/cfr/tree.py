@@ -154,7 +154,7 @@ class RaiseCaps:
     rounds: tuple[int, ...]
 
     def __call__(self, state: BettingState) -> Sequence[Action]:
-        return [RAISE] if _raises(state) < self.rounds[state.round] else []
+        return [RAISE] if raises_in_round(state) < self.rounds[state.round] else []
 
 
 def default_caps(game: Game) -> str:
@@ -183,7 +183,7 @@ def read_raises(game: Game, sizes: str, caps: str) -> Sizes | None:
     return read_caps(caps, game.num_rounds) if caps else None
 
 
-def _raises(state: BettingState) -> int:
+def raises_in_round(state: BettingState) -> int:
     """How many raises the present round has had."""
     return sum(action.kind is ActionKind.RAISE for _, action in state.rounds[-1])
 
@@ -200,7 +200,7 @@ class BetSizes:
     def __call__(self, state: BettingState) -> Sequence[Action]:
         """The raises, smallest first, in a state in which raises are legal."""
         of_round = self.rounds[state.round]
-        raises = _raises(state)
+        raises = raises_in_round(state)
         if raises >= len(of_round):
             return []
         legal, pot = state.legal_actions(), state.pot + state.to_call

@@ -259,7 +259,9 @@ def _names_in(path: Path) -> list[str]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        abort(f"{path}: byte {error.start + 1} is not UTF-8 text")
+    except (OSError, csv.Error) as error:
         abort(f"{path}: {getattr(error, 'strerror', None) or error}")
     head = [cell.strip().lower() for cell in rows[0]] if rows else []
     column = head.index("name") if "name" in head else 0

@@ -420,6 +420,7 @@ _WORDS: Final = {
     "too_long": "must have at most {max_length}, not {actual_length}",
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
+    "timezone_aware": "must have an offset, such as 2026-12-08T12:00:00+01:00",
 }
 """What is wrong with a value, by pydantic's kinds of problems."""
 _UNSHOWN: Final = {"missing", "int_parsing_size", "too_short", "too_long", "string_too_short", "string_too_long"}

@@ -9,23 +9,37 @@ from __future__ import annotations
 
 import enum
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Sequence
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, Final, Self, TypeAlias
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from dealer.errors import RefusedError
 from dealer.server.db import records
 from dealer.server.db.records import Bot, Job, Model, Run, model_of, moment_of
 from dealer.server.db.run_changes import add_job
 from dealer.server.db.store import Store
+from engine.errors import quoted
 
 EVENT_USER = "(event)"
 """The user whose the jobs of events are: names in parentheses are the server's, and the text port needs one word."""
 
-_Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")]
+_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$"
+
+
+def _is_name(text: str) -> str:
+    if re.fullmatch(_NAME, text) is None:
+        raise ValueError(
+            "must be 1 to 40 of the letters A-Z and a-z, digits, '.', '_' and '-', the first a letter or a digit, "
+            f"not {quoted(text)}"
+        )
+    return text
+
+
+_Name: TypeAlias = Annotated[str, AfterValidator(_is_name), Field(json_schema_extra={"pattern": _NAME})]
 
 
 class EventSettings(Model):

@@ -215,11 +215,13 @@ def test_users_from_a_file(arena_here: Arena, tmp_path: Path, text: str) -> None
 
 def test_no_user_is_created_where_one_cannot_be(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "users.csv").write_text("mail,name\na@b,ann\nc@d\n", "utf-8")
+    (tmp_path / "bytes.csv").write_bytes(b"ann\n\xa1\n")
     for words, sentence in (
         (("--csv", "users.csv"), "users.csv: row 3 has no name"),
         (("ann", "ann"), "ann is named more than once; no user was created"),
         (("ann", "guest"), "no user can be called guest"),
         (("--csv", "none.csv"), "none.csv: No such file or directory"),
+        (("--csv", "bytes.csv"), "bytes.csv: byte 5 is not UTF-8 text"),
         ((), "give the name of a user, or a file of names with --csv"),
     ):
         ran = arena_here("serve", "user", *words)
@@ -274,7 +276,11 @@ def test_an_event_from_its_announcement_to_its_publication(arena: Arena, folder:
     [
         ("name = ", "final.toml: Invalid value"),
         (EVENT.format(closes="2100-01-01"), "final.toml: closes:"),
-        (EVENT.format(closes="2100-01-01T00:00:00"), "final.toml: closes: should have timezone info"),
+        (EVENT.format(closes="2100-01-01T00:00:00"), "final.toml: closes: must have an offset, such as 2026-"),
+        (
+            EVENT.format(closes="2100-01-01T00:00:00Z").replace('"final"', '"a b"'),
+            "final.toml: name: must be 1 to 40 of the letters A-Z and a-z, digits, ",
+        ),
         (EVENT.format(closes="2020-01-01T00:00:00Z"), "final.toml: an event opens before it closes"),
         (EVENT.format(closes="2026-01-01T00:00:01Z"), "final.toml: the closing time of the event has passed"),
         (EVENT.format(closes="2100-01-01T00:00:00Z") + "x = 1", "final.toml: x: there is no such setting"),

@@ -276,7 +276,7 @@ def test_a_stopped_server_continues_an_event_and_plays_nothing_twice() -> None:
     [
         ({"opens": at(10), "closes": at(5)}, "an event opens before it closes"),
         ({"closes": datetime(2030, 1, 1)}, "timezone"),
-        ({"name": "a b"}, "pattern"),
+        ({"name": "a b"}, "must be 1 to 40 of the letters"),
         ({"entrants": ["a", "a"]}, "a bot enters once"),
         ({"deals": 0}, "greater than or equal to 1"),
         ({"colour": "red"}, "Extra inputs"),
