@@ -22,7 +22,12 @@ from dealer.web.table_manager import ServerTableStore, TableBots, TableManager
 from dealer.web.visitor import Sessions
 from logs.document import Link
 
-LINKS: Final = (Link("Standings", "/standings"), Link("Runs", "/runs"), Link("Play", "/play"))
+LINKS: Final = (
+    Link("Standings", "/standings"),
+    Link("Runs", "/runs"),
+    Link("Events", "/events"),
+    Link("Play", "/play"),
+)
 PRIVATE_LINKS: Final = (Link("Account", "/account"),)
 
 

@@ -40,7 +40,7 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         home = (await one.browser.get("/")).text
         assert "Nothing has been played yet" in home
-        assert {"/login?next=/account/request", "/account/request", "#join"} <= {*links(home, "")}
+        assert {"/login?next=/account/request", "/account/request", "#join", "/events"} <= {*links(home, "")}
         empty = await one.browser.get(f"/standings/{GAME}")
         assert "no results that count yet" in empty.text
         assert "/account/request" in links(empty.text)
