@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import sys
 from dataclasses import replace
@@ -181,8 +182,7 @@ def _page_addresses(settings: ServerSettings, page: str) -> list[str]:
 
 
 def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbose: bool) -> None:
-    if is_verbose:
-        terminal.show_log()
+    terminal.show_log(logging.INFO if is_verbose else logging.WARNING)
 
     def show(started: Started) -> None:
         for address, number in started.addresses:

@@ -15,7 +15,7 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -25,6 +25,7 @@ from dealer.run.folder import lock_run
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
 from dealer.server.db.run_changes import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.error_log import ErrorLog
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.resources import has_too_few, make_private, raise_limit, without_flood
 from dealer.server.server_settings import ServerSettings
@@ -73,6 +74,7 @@ class ServerParts:
     store: Store
     service: Service
     accounts: Accounts
+    errors: ErrorLog = field(default_factory=ErrorLog)
 
 
 WebFace: TypeAlias = Callable[[ServerParts], AbstractAsyncContextManager[str]]
@@ -105,7 +107,9 @@ async def serve(
         _log.warning("%s", problem)
     # Bots that are slow to leave after their matches keep a thread each; nothing else may wait for one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="server"))
+    errors = ErrorLog()
     async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(errors.listening())
         stack.enter_context(contextlib.closing(_lock(folder, "name another folder with --data")))
         store = stack.enter_context(contextlib.closing(Store(folder / DATABASE_NAME)))
         token = store.write_now(lambda db: _first_users(db, settings))
@@ -114,7 +118,7 @@ async def serve(
         port = TextPort(service, accounts)
         stack.push_async_callback(port.close)
         await port.start()
-        parts = ServerParts(settings, folder, store, service, accounts)
+        parts = ServerParts(settings, folder, store, service, accounts, errors)
         page = None if web is None else await stack.enter_async_context(web(parts))
         on_started(Started(tuple(port.addresses), token, len(service.active()), page))
         await service.run()

@@ -103,6 +103,7 @@ class Service:
     Attributes:
         store: its database; `dealer.server.db.records` asks it what pages show.
         table_seats: which bots of users sit at tables with people.
+        broken: works in the background that an error has ended; none is begun again before the next start.
     """
 
     def __init__(self, settings: ServerSettings, folder: Path, store: Store) -> None:
@@ -125,6 +126,7 @@ class Service:
         self._left_s: dict[str, float] = {}
         self.table_seats = TableSeats(self.connected_bots, self.active, self._changes.notify)
         self._closing: set[asyncio.Task[None]] = set()
+        self.broken: list[str] = []
         self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
         self._stamp = last_stamp(store)
         self._served = served_stamps(store)
@@ -144,11 +146,17 @@ class Service:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._stop_unattended)
         removing = remove_old_logs(self._folder, self.store, self.settings.keep_days)
-        works = (
-            *(self.standings.run(), self._adjusting.run(), self._run_ladder(), self._run_events()),
-            *(self.connected_bots.run(), removing),
-        )
-        background = [asyncio.create_task(work) for work in works]
+        works = {
+            "the ratings": self.standings.run(),
+            "win rates without luck": self._adjusting.run(),
+            "the ladder": self._run_ladder(),
+            "events": self._run_events(),
+            "connected bots": self.connected_bots.run(),
+            "the removal of old logs": removing,
+        }
+        background = [asyncio.create_task(work, name=name) for name, work in works.items()]
+        for task in background:
+            task.add_done_callback(self._note_end)
         try:
             while True:
                 chosen = self._next()
@@ -170,6 +178,16 @@ class Service:
             self._in_background(self.connected_bots.note_seen(self.connected_bots.bots))
             while self._tasks or self._closing:
                 await asyncio.wait([*self._tasks.values(), *self._closing])
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.broken.append(task.get_name())
+            _log.error("the work on %s has ended", task.get_name(), exc_info=error)
+
+    @property
+    def matches_played(self) -> int:
+        """How many matches are being played."""
+        return sum(self._jobs[number].at_once for number in self._slots if number in self._jobs)
 
     @property
     def has_room(self) -> bool:

@@ -14,6 +14,7 @@ from dealer.server.server import ServerParts
 from dealer.web.api import app as api
 from dealer.web.api import join_socket
 from dealer.web.pages import account, event_pages, leak_pages, live, monitoring, play_pages, replay_pages, standings
+from dealer.web.pages.monitoring import Metrics
 from dealer.web.pages.shown_runs import Counting, ServerLibrary
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
@@ -44,13 +45,13 @@ def make_server_site(parts: ServerParts) -> Site:
 
 
 def server_routes(
-    site: Site, parts: ServerParts, slumbot_sessions: SlumbotSessions, counting: Counting
+    site: Site, parts: ServerParts, slumbot_sessions: SlumbotSessions, counting: Counting, metrics: Metrics
 ) -> list[BaseRoute]:
     """Every address of a server's site but those of the files of its pages."""
 
     library = ServerLibrary(parts)
     return [
-        *monitoring.routes(site, parts),
+        *monitoring.routes(site, parts, metrics),
         *join_socket.routes(site),
         *api.routes(site),
         *play_pages.routes(site),
@@ -72,11 +73,10 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     slumbot_sessions = SlumbotSessions(
         parts, site.table_manager, forfeit_s=3600 * parts.settings.web.slumbot_forfeit_hours
     )
-    counting = Counting()
+    counting, metrics = Counting(), Metrics(parts)
     host, settings = parts.settings.host, parts.settings.web
-    app = make_app(
-        site, server_routes(site, parts, slumbot_sessions, counting), settings, is_loopback=_is_loopback(host)
-    )
+    routes = server_routes(site, parts, slumbot_sessions, counting, metrics)
+    app = metrics.timing(make_app(site, routes, settings, is_loopback=_is_loopback(host)))
     keeper = asyncio.create_task(slumbot_sessions.keep())
     try:
         async with site.table_manager, answering(app, host, settings) as address:

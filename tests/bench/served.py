@@ -154,7 +154,9 @@ def _said(program: subprocess.Popen[str], *, is_first: bool) -> Served:
             elif found := re.match(r"Log in with: \S+ (\S+)", line):
                 token = found[1]
                 if not web_port:
-                    raise RuntimeError("the server has no pages: pip install starlette fastapi uvicorn")
+                    raise RuntimeError(
+                        "the server has no pages: pip install starlette fastapi uvicorn prometheus-client"
+                    )
             if web_port and (token or not is_first):
                 return Served(text_port, web_port, token, psutil.Process(program.pid))
     finally:

@@ -107,13 +107,13 @@ class Terminal:
         """Print a line to standard error, exactly as it is."""
         self.err.print(text, markup=False)
 
-    def show_log(self) -> None:
+    def show_log(self, level: int = logging.INFO) -> None:
         """Print the log records of our packages to standard error."""
         handler = _LogHandler(self)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
         for package in ("dealer", "bots", "logs", "protocol", "engine"):
             logger = logging.getLogger(package)
-            logger.setLevel(logging.INFO)
+            logger.setLevel(level)
             logger.addHandler(handler)
 
     def error(self, text: str) -> None:

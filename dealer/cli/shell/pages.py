@@ -23,12 +23,12 @@ PagePort: TypeAlias = Annotated[int, "Port of the pages.", Interval(0, 65535), W
 NoBrowser: TypeAlias = Annotated[bool, "Print the address only, and open no browser."]
 
 
-WEB_INSTALL: Final = "pip install starlette fastapi uvicorn"
+WEB_INSTALL: Final = "pip install starlette fastapi uvicorn prometheus-client"
 
 
 def has_web() -> bool:
     """Whether the packages that pages need are installed."""
-    return all(importlib.util.find_spec(name) for name in ("starlette", "uvicorn"))
+    return all(importlib.util.find_spec(name) for name in ("starlette", "uvicorn", "prometheus_client"))
 
 
 def require_web(what: str = "the pages") -> None:

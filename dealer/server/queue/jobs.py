@@ -104,6 +104,7 @@ class ActiveJob:
         end: why no more runs are started, if that has been decided.
         is_interrupted: whether its run is to stop now, to be resumed later.
         versions: of the players, by seat, in a contest of an event: no others play. None where any may.
+        at_once: how many matches of a run are played at a time.
     """
 
     row: records.Job
@@ -119,10 +120,10 @@ class ActiveJob:
     end: str = ""
     is_cancelled: bool = False
     is_interrupted: bool = False
-    _at_once: int = field(init=False)
+    at_once: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self._at_once = _matches_at_once(self.game, self.row.terms)
+        self.at_once = _matches_at_once(self.game, self.row.terms)
 
     def interrupt(self) -> None:
         """Stop its run now, to be resumed later."""
@@ -166,7 +167,7 @@ class ActiveJob:
     def slot(self) -> RunPlace:
         """What a run of it takes."""
         is_idle = self.row.kind is JobKind.LADDER
-        return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self._at_once, is_idle=is_idle)
+        return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self.at_once, is_idle=is_idle)
 
     def waiting(self, served: int, *, is_ready: bool) -> WaitingJob:
         """The same for the queue.

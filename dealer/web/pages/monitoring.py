@@ -1,22 +1,30 @@
 """What organisers watch a server with: its health, its metrics, a feed of its results.
 
-/healthz         200 while runs can be started, else 503 with the reason
-/metrics         counts in the text format of Prometheus, for the addresses of `metrics_from`
+/healthz         200 while database, disk and scheduler answer, else 503 with the reason
+/metrics         counts and times in the text format of Prometheus, for the addresses of `metrics_from`
 /results.atom    the last results as an Atom feed (RFC 4287)
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Final
 
+from prometheus_client import CollectorRegistry, Histogram, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dealer.errors import StoreError, WebError
 from dealer.server.db import records
@@ -28,26 +36,118 @@ from dealer.web.visitor import visitor_of
 
 _RESULTS: Final = 30
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
+_PATIENCE_S: Final = 5.0
+_BUCKETS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+_PROGRAMS: Final = ("api", "slumbot", "static")
 
 
-def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
+async def health_problem(server: ServerParts) -> str:
+    """What keeps a server from starting runs, in a sentence; empty if nothing does."""
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            await run_in_threadpool(records.counts, server.store)
+            await server.store.write(lambda db: None)
+    except TimeoutError:
+        return f"The database has not answered within {_PATIENCE_S:g} seconds."
+    except (StoreError, sqlite3.Error):
+        return "The database cannot be read or written."
+    if not server.service.has_room:
+        return "The disk is full: less than least_free_mb is free."
+    if broken := server.service.broken:
+        return f"The scheduler: an error has ended the work on {', '.join(broken)}; the log has it. Start again."
+    return ""
+
+
+class Metrics(Collector):
+    """What is counted and timed of a server."""
+
+    def __init__(self, server: ServerParts) -> None:
+        self._server = server
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
+        self._seconds = Histogram(
+            "arena_request_seconds",
+            "Seconds until an answer begins.",
+            ("kind", "status"),
+            registry=self._registry,
+            buckets=_BUCKETS_S,
+        )
+
+    def text(self) -> bytes:
+        """Everything, as Prometheus reads it."""
+        return generate_latest(self._registry)
+
+    def timing(self, app: ASGIApp) -> ASGIApp:
+        """An application whose answers are timed."""
+
+        async def timed(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http":
+                await app(scope, receive, send)
+                return
+            began_s = time.perf_counter()
+            first = scope["path"].split("/", 2)[1:][:1]
+            kind = first[0] if first and first[0] in _PROGRAMS else "page"
+
+            async def note(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    status = f"{message['status'] // 100}xx"
+                    self._seconds.labels(kind, status).observe(time.perf_counter() - began_s)
+                await send(message)
+
+            await app(scope, receive, note)
+
+        return timed
+
+    def collect(self) -> Iterable[Metric]:
+        """What the server counts now."""
+        server, service = self._server, self._server.service
+        counts = records.counts(server.store)
+        info = GaugeMetricFamily("arena_info", "The version of the server.", labels=("version",))
+        info.add_metric((version("acpc-arena"),), 1)
+        runs = GaugeMetricFamily("arena_runs", "Runs by state.", labels=("state",))
+        for state, count in records.runs_by_state(server.store).items():
+            runs.add_metric((state.value,), count)
+        yield info
+        yield runs
+        yield CounterMetricFamily("arena_errors", "Errors in the log since the start.", server.errors.errors)
+        for name, words, value in (
+            ("requests_open", "Requests of which something is left to play.", counts["requests_open"]),
+            ("matches_playing", "Matches that are being played, each by a worker.", service.matches_played),
+            ("workers", "Processor cores: so many workers play at full speed.", os.cpu_count() or 1),
+            ("hands_per_second", "Of all runs that are being played, each since it began.", hands_per_second(server)),
+            ("faults", "Faults of bots in all runs.", counts["faults"]),
+            ("users", "Users.", counts["users"]),
+            ("bots_connected", "Connected bots of users.", len(service.connected_bots.bots)),
+            ("database_bytes", "Size of the database.", database_bytes(server)),
+            ("disk_free_bytes", "Free space for runs.", free_bytes(server.folder)),
+        ):
+            yield GaugeMetricFamily(f"arena_{name}", words, value)
+
+
+def hands_per_second(server: ServerParts) -> float:
+    """How fast the runs are played that are being played, together."""
+    return sum(progress.hands_per_second for progress in server.service.progress().values())
+
+
+def database_bytes(server: ServerParts) -> int:
+    """The size of the database with its journal."""
+    found = (path.stat().st_size for path in server.store.path.parent.glob(f"{server.store.path.name}*"))
+    return sum(found)
+
+
+def routes(site: Site, server: ServerParts, metrics: Metrics) -> list[BaseRoute]:
     """The addresses of these answers."""
 
     async def health(request: Request) -> Response:
-        try:
-            await run_in_threadpool(records.counts, server.store)
-        except (StoreError, sqlite3.Error):
-            return PlainTextResponse("The database cannot be read.\n", 503)
-        if not server.service.has_room:
-            return PlainTextResponse("The disk is full: less than least_free_mb is free.\n", 503)
-        return PlainTextResponse("ok\n")
+        problem = await health_problem(server)
+        return PlainTextResponse(f"{problem or 'ok'}\n", 503 if problem else 200)
 
-    async def metrics(request: Request) -> Response:
+    async def shown_metrics(request: Request) -> Response:
         address = ipaddress.ip_address(visitor_of(request).address)
         if not any(address in ipaddress.ip_network(network) for network in server.settings.web.metrics_from):
             raise WebError(403, "Metrics are for the addresses of the setting metrics_from.")
-        text = "".join(f"{line}\n" for line in await run_in_threadpool(_metrics, server))
-        return PlainTextResponse(text, media_type=_METRICS_TYPE)
+        return Response(await run_in_threadpool(metrics.text), media_type=_METRICS_TYPE)
 
     async def results(request: Request) -> Response:
         runs = await run_in_threadpool(records.runs, server.store, state=RunState.FINISHED, most=_RESULTS)
@@ -55,26 +155,4 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
         text = template.render(site=site, runs=runs, base=str(request.base_url).rstrip("/"))
         return Response(text, media_type="application/atom+xml")
 
-    return [Route("/healthz", health), Route("/metrics", metrics), Route("/results.atom", results)]
-
-
-def _metrics(server: ServerParts) -> Iterator[str]:
-    counts, states, service = records.counts(server.store), records.runs_by_state(server.store), server.service
-    gauges: tuple[tuple[str, str, Mapping[str, float]], ...] = (
-        ("info", "The version of the server.", {f'{{version="{version("acpc-arena")}"}}': 1}),
-        (
-            "runs",
-            "Runs by state.",
-            {f'{{state="{state}"}}': count for state, count in states.items()},
-        ),
-        ("requests_open", "Requests of which something is left to play.", {"": counts["requests_open"]}),
-        ("faults", "Faults of bots in all runs.", {"": counts["faults"]}),
-        ("users", "Users.", {"": counts["users"]}),
-        ("bots_connected", "Connected bots of users.", {"": len(service.connected_bots.bots)}),
-        ("matches_playing", "Requests that are being played.", {"": len(service.active())}),
-        ("disk_free_bytes", "Free space for runs.", {"": free_bytes(server.folder)}),
-    )
-    for name, words, values in gauges:
-        yield f"# HELP arena_{name} {words}"
-        yield f"# TYPE arena_{name} gauge"
-        yield from (f"arena_{name}{label} {value}" for label, value in values.items())
+    return [Route("/healthz", health), Route("/metrics", shown_metrics), Route("/results.atom", results)]

@@ -45,6 +45,7 @@ from dealer.server.server import ServerParts
 from dealer.server.service import Service
 from dealer.server.textport.port import TextPort
 from dealer.table.loop import new_event_loop
+from dealer.web.pages.monitoring import Metrics
 from dealer.web.pages.shown_runs import Counting
 from dealer.web.server_site import make_server_site, server_routes
 from dealer.web.site import make_app
@@ -541,7 +542,7 @@ async def site_of(made: House) -> AsyncIterator[tuple[Any, list[str]]]:
     assert site.table_manager is not None
     assert site.sessions is not None
     counting, slumbot_sessions = Counting(), SlumbotSessions(made.parts, site.table_manager)
-    routes = server_routes(site, made.parts, slumbot_sessions, counting)
+    routes = server_routes(site, made.parts, slumbot_sessions, counting, Metrics(made.parts))
     for name, user in made.users.items():
         made.cookies[name] = await site.sessions.begin(user)
     made.parts.service.feed.publish(JobChanged(1, "ann", GAME, "queued"))

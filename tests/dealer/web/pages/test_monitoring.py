@@ -2,37 +2,64 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from dealer.server import resources
+from dealer.server.db.store import Store
+from dealer.server.error_log import ErrorLog
+from dealer.server.server import ServerParts
 from dealer.server.server_settings import WebSettings
+from dealer.server.service import Service
+from dealer.web.pages import monitoring
+from dealer.web.server_site import server_site
 from tests.dealer.web.pages.test_standings import finished, submit
 from tests.dealer.web.visits import Visit, small_house, visit
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
+async def metrics_of(one: Visit) -> dict[str, float]:
+    """What the server says of itself, as Prometheus reads it."""
+    answer = await one.browser.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    families = list(text_string_to_metric_families(answer.text))
+    assert all(family.documentation and family.type != "unknown" for family in families)
+    return {
+        f"{sample.name}{sorted(sample.labels.items()) or ''}": sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
 def test_what_a_server_counts_and_announces(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         empty = ElementTree.fromstring((await one.browser.get("/results.atom")).content)
         assert empty.findall(f"{_ATOM}entry") == []
-        assert 'arena_runs{state="finished"} 0\n' in (await one.browser.get("/metrics")).text
+        before = await metrics_of(one)
+        assert before["arena_runs[('state', 'finished')]"] == 0
         await finished(one, await submit(one))
         health = await one.browser.get("/healthz")
         assert (health.status_code, health.text) == (200, "ok\n")
-        answer = await one.browser.get("/metrics")
-        assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
-        lines = answer.text.splitlines()
-        values = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
-        assert values['arena_runs{state="finished"}'] == "1"
-        assert values["arena_requests_open"] == values["arena_faults"] == "0"
-        assert int(values["arena_disk_free_bytes"]) > 0
-        named = {line.split()[2] for line in lines if line.startswith("# TYPE")}
-        assert named == {name.partition("{")[0] for name in values}
+        logging.getLogger("dealer.server").error("something has failed")
+        values = await metrics_of(one)
+        assert values["arena_runs[('state', 'finished')]"] == 1
+        assert values["arena_requests_open"] == values["arena_faults"] == values["arena_matches_playing"] == 0
+        assert values["arena_errors_total"] == before["arena_errors_total"] + 1
+        assert values["arena_disk_free_bytes"] > 0
+        assert values["arena_database_bytes"] >= before["arena_database_bytes"] > 4096
+        assert values["arena_workers"] >= 1
+        page = "[('kind', 'page'), ('status', '2xx')]"
+        assert values[f"arena_request_seconds_count{page}"] == before[f"arena_request_seconds_count{page}"] + 2
+        assert (await one.browser.get("/api/v1/nothing")).status_code == 404
+        assert (await metrics_of(one))["arena_request_seconds_count[('kind', 'api'), ('status', '4xx')]"] == 1
         feed = ElementTree.fromstring((await one.browser.get("/results.atom")).content)
         (entry,) = feed.findall(f"{_ATOM}entry")
         assert str(entry.findtext(f"{_ATOM}title")).startswith("kuhn: random ")
@@ -55,3 +82,66 @@ def test_a_full_disk_is_not_healthy_and_strangers_have_no_metrics(
         assert (await one.browser.get("/metrics")).status_code == 403
 
     visit(settings, talk, tmp_path)
+
+
+def test_a_database_that_does_not_answer_is_not_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(monitoring, "_PATIENCE_S", 0.05)
+    stores: list[Store] = []
+
+    def face(parts: ServerParts) -> AbstractAsyncContextManager[str]:
+        stores.append(parts.store)
+        return server_site(parts)
+
+    async def talk(one: Visit) -> None:
+        is_free = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        # The only thread that writes is busy.
+        busy = asyncio.create_task(
+            stores[0].write(lambda db: asyncio.run_coroutine_threadsafe(is_free.wait(), loop).result())
+        )
+        health = await one.browser.get("/healthz")
+        assert (health.status_code, health.text) == (503, "The database has not answered within 0.05 seconds.\n")
+        is_free.set()
+        await busy
+        monkeypatch.setattr(monitoring, "_PATIENCE_S", 30.0)
+        assert (await one.browser.get("/healthz")).status_code == 200
+
+    visit(small_house(), talk, tmp_path, web=face)
+
+
+def test_a_work_that_an_error_has_ended_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(self: Service) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Service, "_run_events", fail)
+
+    async def talk(one: Visit) -> None:
+        health = await one.browser.get("/healthz")
+        sentence = "The scheduler: an error has ended the work on events; the log has it. Start again.\n"
+        assert (health.status_code, health.text) == (503, sentence)
+        assert (await metrics_of(one))["arena_errors_total"] == 1
+
+    visit(small_house(), talk, tmp_path)
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == [
+        "the work on events has ended"
+    ]
+
+
+def test_errors_are_kept_and_still_go_to_standard_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They go there by whatever handler there is, or else by the last resort of `logging`, and only once."""
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    log = logging.getLogger("uvicorn.test_of_errors")
+    with (errors := ErrorLog()).listening():
+        log.warning("first")
+        log.error("second")
+        handler = logging.StreamHandler()
+        monkeypatch.setattr(log, "handlers", [handler])
+        log.error("third")
+    log.error("fourth")
+    assert capsys.readouterr().err.split() == ["first", "second", "third", "fourth"]
+    assert [record.getMessage() for record in errors.last] == ["first", "second", "third"]
+    assert errors.errors == 2

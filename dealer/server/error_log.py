@@ -1,0 +1,47 @@
+"""The last warnings and errors of a running server, for who runs it; they go to standard error as well."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Iterator
+from typing import Final
+
+_MOST_KEPT: Final = 50
+
+
+class ErrorLog(logging.Handler):
+    """Keeps the last warnings and errors, whatever logs them.
+
+    Attributes:
+        last: the newest last.
+        errors: how many errors there were; warnings do not count.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.last: deque[logging.LogRecord] = deque(maxlen=_MOST_KEPT)
+        self.errors = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
+        self.last.append(record)
+        self.errors += record.levelno >= logging.ERROR
+        # `logging` writes to standard error by itself only where no handler is found, and here is one.
+        logger: logging.Logger | None = logging.getLogger(record.name)
+        while logger is not None:
+            if any(handler is not self for handler in logger.handlers):
+                return
+            logger = logger.parent
+        if logging.lastResort is not None:
+            logging.lastResort.handle(record)
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Keep what is logged in the block."""
+        logging.getLogger().addHandler(self)
+        try:
+            yield
+        finally:
+            logging.getLogger().removeHandler(self)
