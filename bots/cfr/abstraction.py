@@ -12,7 +12,6 @@ hands up in tables, which take two minutes of one core and 400 MB.
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -40,9 +39,7 @@ from bots.cfr.features import (
     FEATURES,
     ON_RIVER,
     flop_features,
-    order_by_rank,
     river_features,
-    squared_strengths,
     turn_features,
 )
 from bots.errors import BotFileError
@@ -74,7 +71,7 @@ class FlopBuckets(NamedTuple):
 
     keys: NDArray[np.int64]
     starts: NDArray[np.int64]
-    hands: NDArray[np.uint8] | Buckets
+    hands: Buckets
 
     def on(self, board: Sequence[int]) -> Buckets:
         key, suits = suit_order(board)
@@ -85,38 +82,17 @@ class FlopBuckets(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CardAbstraction(ABC):
-    """Buckets by round.
+class ClusteredHands:
+    """Buckets by clusters of features.
 
     Attributes:
         buckets: how many each round has: 169, flop, turn, river.
+        turn_centres: shape (buckets, features).
+        river_centres: likewise.
     """
 
     buckets: tuple[int, ...]
     flops: FlopBuckets
-
-    @lru_cache(maxsize=64)  # noqa: B019  there are few abstractions, and they live as long as the process
-    def on(self, board: tuple[int, ...]) -> Buckets:
-        """The bucket of every holding, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
-        return self.buckets_of(np.array(sorted(board), np.uint8)) if board else _STARTING_HANDS
-
-    def buckets_of(self, board: NDArray[np.uint8]) -> Buckets:
-        """`on` a board of ascending cards that is asked for once."""
-        if len(board) == 3:
-            return self.flops.on(board.tolist())
-        return self._on_turn(board) if len(board) == 4 else self._on_river(board)
-
-    @abstractmethod
-    def _on_turn(self, board: NDArray[np.uint8]) -> Buckets: ...
-
-    @abstractmethod
-    def _on_river(self, board: NDArray[np.uint8]) -> Buckets: ...
-
-
-@dataclass(frozen=True, eq=False)
-class ClusteredHands(CardAbstraction):
-    """Buckets by clusters of features; the centres have shape (buckets, features)."""
-
     turn_centres: Vectors
     river_centres: Vectors
 
@@ -135,6 +111,17 @@ class ClusteredHands(CardAbstraction):
             "river_centres": self.river_centres,
         }
 
+    @lru_cache(maxsize=64)  # noqa: B019  there are few abstractions, and they live as long as the process
+    def on(self, board: tuple[int, ...]) -> Buckets:
+        """The bucket of every holding, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
+        return self.buckets_of(np.array(sorted(board), np.uint8)) if board else _STARTING_HANDS
+
+    def buckets_of(self, board: NDArray[np.uint8]) -> Buckets:
+        """`on` a board of ascending cards that is asked for once."""
+        if len(board) == 3:
+            return self.flops.on(board.tolist())
+        return self._on_turn(board) if len(board) == 4 else self._on_river(board)
+
     def _on_turn(self, board: NDArray[np.uint8]) -> Buckets:
         features = np.empty((HOLDING_COUNT, FEATURES), np.uint8)
         turn_features(board, features)
@@ -145,34 +132,6 @@ class ClusteredHands(CardAbstraction):
         river_features(board, order, classes, np.empty(ON_RIVER, np.uint16))
         found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
         found[order] = nearest(classes, self.river_centres)
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class StrengthCuts(CardAbstraction):
-    """Buckets of equally many hands by strength alone, as strategies of version 2 have them.
-
-    Attributes:
-        turn_cuts: the least sum of squared strengths over all rivers of each bucket but the first, ascending.
-        river_cuts: the least standing among all 1,081 holdings, twice those below and once the equal ones, likewise.
-    """
-
-    turn_cuts: NDArray[np.int64]
-    river_cuts: NDArray[np.int64]
-
-    def _on_turn(self, board: NDArray[np.uint8]) -> Buckets:
-        sums = np.zeros(HOLDING_COUNT, np.uint32)
-        squared_strengths(board, sums)
-        return np.where(are_free(board.tolist()), np.searchsorted(self.turn_cuts, sums, "right"), NO_BUCKET).astype(
-            np.uint16
-        )
-
-    def _on_river(self, board: NDArray[np.uint8]) -> Buckets:
-        order, ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
-        order_by_rank(board, order, ranks)
-        standings = np.searchsorted(ranks, ranks, "left") + np.searchsorted(ranks, ranks, "right")
-        found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
-        found[order] = np.searchsorted(self.river_cuts, standings, "right")
         return found
 
 
@@ -233,7 +192,7 @@ class _Boards:
             pool.shutdown(cancel_futures=True)
 
 
-def tabulated(hands: CardAbstraction, threads: int = 1, progress: Callable[[float], None] | None = None) -> CardTables:
+def tabulated(hands: ClusteredHands, threads: int = 1, progress: Callable[[float], None] | None = None) -> CardTables:
     """The buckets of all hands; `progress` as of `cluster_hands`."""
     over, found = _Boards(threads, progress), []
     for boards, part in zip(map(canonical_boards, (3, 4, 5)), (0.01, 0.44, 0.55), strict=True):

@@ -1,4 +1,4 @@
-"""Hands of hold'em that the solver does not distinguish: boards up to the names of suits, and buckets round by round.
+"""Boards and hands of hold'em up to the names of suits.
 
 Two boards are alike if renaming suits makes one of the other. Of each such set one represents all, the *canonical*
 one: its four sets of ranks, suit by suit, descend as numbers. There are 1,755 canonical flops, 16,432 of four cards and
@@ -6,12 +6,6 @@ one: its four sets of ranks, suit by suit, descend as numbers. There are 1,755 c
 board and by the holding, its suits renamed alike. Where a renaming leaves the board as it is, several holdings are the
 same hand: `distinct_holdings` numbers each of them once. So there are 1,286,792 hands on the flop, 13,960,050 on the
 turn and 123,156,254 on the river.
-
-Before the flop there are the 169 starting hands, which lose nothing. On flop and turn a hand counts by the mean, over
-all boards to come, of the square of what it wins and ties against the 990 holdings of an opponent: E[HS^2], which ranks
-a draw above a made hand of the same chance to win (Johanson 2007, section 2.5.5). On the river it counts by its
-standing among all holdings. The hands of a round are cut into buckets of equally many hands. All numbers are whole, so
-the buckets are the same everywhere.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ class CfrBot(LearningBot):
     """Plays near an equilibrium: what regret minimisation against itself has found.
 
     Algorithm: it draws each action by fixed probabilities, those of the betting so far and of the bucket that its hand
-        falls into (Zinkevich et al. 2007; boards are sampled as by Johanson et al. 2012). Before the flop each starting
-        hand is a bucket of its own; later, hands of about equal strength share one (`bots.cfr.abstraction`).
+        falls into (Zinkevich et al. 2007; deals are sampled as by Lanctot et al. 2009). Before the flop each starting
+        hand is a bucket of its own; later, hands that win about as often share one (`bots.cfr.abstraction`).
 
     No-limit: the tree of bettings has few sizes, fractions of the pot and all-in. Raises of other sizes are read as
         its neighbours, by the pseudo-harmonic mapping of Ganzfried & Sandholm (2013), and the bot plays by all

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.abstraction import CardAbstraction
+from bots.cfr.abstraction import ClusteredHands
 from bots.cfr.boards import HOLDING_NUMBERS
 from bots.cfr.lookup import ranks_on
 from bots.cfr.sampling import COLUMNS, Floats, SampledTree, by_node, sampled_tree
@@ -48,7 +48,7 @@ class Player(NamedTuple):
     """What is played with which buckets."""
 
     played: PlayedTree
-    cards: CardAbstraction
+    cards: ClusteredHands
 
 
 def numbers_of(tree: BettingTree, buckets: Sequence[int]) -> tuple[SampledTree, Floats]:
@@ -147,7 +147,7 @@ def drawn_pairs(seed: int, number: int) -> tuple[tuple[int, ...], NDArray[np.int
 
 
 def _dealt(
-    cards: tuple[CardAbstraction, CardAbstraction], boards: range, seed: int
+    cards: tuple[ClusteredHands, ClusteredHands], boards: range, seed: int
 ) -> tuple[NDArray[np.uint16], NDArray[np.int8]]:
     """The buckets and results of pairs on some boards, as `_expected` takes them."""
     buckets = np.empty((len(boards), PAIRS, 2, 2, len(_BOARD_CARDS)), np.uint16)

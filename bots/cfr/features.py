@@ -177,22 +177,6 @@ def turn_features(board: NDArray[np.uint8], features: NDArray[np.uint8]) -> None
 
 
 @njit
-def squared_strengths(board: NDArray[np.uint8], sums: NDArray[np.uint32]) -> None:
-    """Add the squared strengths of each holding of a board of four cards over all rivers; shape (1326,), zeros."""
-    order, full = np.empty(ON_RIVER, np.uint16), np.empty(5, np.uint8)
-    classes, strengths = np.empty((ON_RIVER, CLASSES), np.uint8), np.empty(ON_RIVER, np.uint16)
-    for at in range(4):
-        full[at] = board[at]
-    for card in range(52):
-        if card == board[0] or card == board[1] or card == board[2] or card == board[3]:
-            continue
-        full[4] = card
-        river_features(full, order, classes, strengths)
-        for at in range(ON_RIVER):
-            sums[order[at]] += np.uint32(strengths[at]) * np.uint32(strengths[at])
-
-
-@njit
 def canonical(board: NDArray[np.uint8], new_suits: NDArray[np.uint8]) -> int:
     """Return the key of the canonical board, and write the new name of each suit (`suit_order`)."""
     ranks = np.zeros(4, np.int64)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
-from bots.cfr.abstraction import CardAbstraction, ClusteredHands, FlopBuckets, StrengthCuts
+from bots.cfr.abstraction import ClusteredHands
 from bots.cfr.tree import BettingTree
 from engine import ActionKind, Game
 from protocol import format_game_definition, parse_game_definition
@@ -54,7 +54,7 @@ class StrategyFile:
     path: str
     game: Game
     buckets: tuple[int, ...]
-    cards: CardAbstraction | None
+    cards: ClusteredHands | None
     record: Mapping[str, Any]
     nodes: _Bytes
     rounds: _Bytes
@@ -187,19 +187,10 @@ def read_strategy(path: str) -> StrategyFile:
             path=path,
             game=game,
             buckets=buckets,
-            cards=_cards(buckets, arrays),
+            cards=ClusteredHands.of(buckets, arrays) if "flops" in arrays else None,
             record=header["training"],
             nodes=arrays["nodes"],
             rounds=arrays["rounds"],
             totals=np.zeros(0, np.int32) if game.is_limit else arrays["totals"],
             probabilities=arrays["probabilities"],
         )
-
-
-def _cards(buckets: tuple[int, ...], arrays: Mapping[str, NDArray[Any]]) -> CardAbstraction | None:
-    if "flops" not in arrays:
-        return None
-    if "turn_centres" in arrays:
-        return ClusteredHands.of(buckets, arrays)
-    flops = FlopBuckets(arrays["flop_keys"], arrays["flop_starts"], arrays["flops"])
-    return StrengthCuts(buckets, flops, arrays["turn_cuts"], arrays["river_cuts"])

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from rows import PAGE, between, read_rows, write_rows
 
-from bots.cfr.abstraction import CardAbstraction
+from bots.cfr.abstraction import ClusteredHands
 from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED
 from bots.cfr.rivers import RIVER_SIZES, Rivers
 from bots.cfr.strategy_files import StrategyFile, read_strategy
@@ -147,7 +147,7 @@ def costs(game: str) -> tuple[list[Cost], Turn]:
     for iterations in ITERATIONS:
         seconds, gaps, nodes = [], [], []
         for one in came:
-            CardAbstraction.on.cache_clear()
+            ClusteredHands.on.cache_clear()
             before = time.thread_time()
             river = Rivers(strategy, iterations).at(*one)[0]
             gap = river.solution.gap

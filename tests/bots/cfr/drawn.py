@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bots.cfr.abstraction import CardAbstraction, CardTables, ClusteredHands, FlopBuckets
+from bots.cfr.abstraction import CardTables, ClusteredHands, FlopBuckets
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, canonical_boards, distinct_holdings
 from bots.cfr.deals import BoardArrays
 from bots.cfr.features import ON_RIVER, order_by_rank
@@ -35,7 +35,7 @@ def random_tables(buckets: tuple[int, int, int, int] = BUCKETS) -> CardTables:
     return CardTables(flops, turns, rivers, of_rounds[0], of_rounds[1], of_rounds[2])
 
 
-def board_arrays(hands: Sequence[CardAbstraction], board: Sequence[int]) -> BoardArrays:
+def board_arrays(hands: Sequence[ClusteredHands], board: Sequence[int]) -> BoardArrays:
     """A full board as a walk takes it, with the buckets of two players."""
     order, ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
     order_by_rank(np.array(board, np.uint8), order, ranks)

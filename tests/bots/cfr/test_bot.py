@@ -147,7 +147,7 @@ def test_a_bet_of_the_tree_is_answered_as_the_strategy_says() -> None:
 def test_a_call_that_the_tree_never_makes_is_held_against_its_price() -> None:
     strategy = read_strategy(SHIPPED["nolimit"])
     betting = betting_after(NO_LIMIT, "r300c/r20000")
-    buckets = np.array([10, 40, 60, 99])
+    buckets = np.array([50, 200, 300, 499])
     left = TreePosition(LEFT, 300, np.ones(4), is_exact=False)
     decided = decided_at(strategy, left, betting, buckets)
     # 19,700 to call for a pot of 40,000 in the end: 49.25 %.

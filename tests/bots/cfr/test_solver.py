@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bots.cfr.abstraction import CardAbstraction
+from bots.cfr.abstraction import ClusteredHands
 from bots.cfr.bot import SHIPPED
 from bots.cfr.deals import AllBoards, BoardArrays, TreeArrays, new_work
 from bots.cfr.solver import Discounts, Solver, gains_of_answers, size_of, tree_arrays, values
@@ -76,7 +76,7 @@ def every_size(state: BettingState) -> list[Action]:
     return [raise_to(total) for total in range(legal.raise_min, legal.raise_max + 1)]
 
 
-def read_hands() -> CardAbstraction:
+def read_hands() -> ClusteredHands:
     """Those of the shipped strategy."""
     cards = read_strategy(SHIPPED["limit"]).cards
     assert cards is not None
