@@ -18,7 +18,7 @@ from engine import Card, Game, Move, Position, betting_start, betting_steps, ran
 from engine.betting import BettingState
 from engine.holdem import holdem_blinds, is_holdem, position_names, round_names
 from engine.text import shown
-from logs.estimation.mean import largest_loss
+from logs.estimation.mean import chips_in_words, largest_loss
 from logs.formats import showdown_order
 from logs.pokerstars.names import name_hand
 from logs.record import HandRecord, Times
@@ -182,11 +182,6 @@ def _action(action: Acted, end: str) -> str:
             return f"bet{end} {action.added:,}"
         case Move.RAISE:
             return f"raise{end} to {action.street_total:,}"
-
-
-def chips_in_words(chips: float) -> str:
-    """A number of chips: ``1,250``, ``33.33``."""
-    return f"{chips:,.2f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)

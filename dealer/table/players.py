@@ -16,6 +16,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from bots.errors import SpecError, in_one_line
 from bots.sdk.bot import Bot
@@ -31,11 +32,13 @@ from bots.sdk.registry import (
     source_problem,
 )
 from dealer.errors import PlayerError
-from dealer.match.setup import TimeLimits
 from dealer.table.confinement import Confinement
 from engine import Game
 from engine.errors import quoted
 from protocol.game_definition import SHORT_NAMES
+
+if TYPE_CHECKING:
+    from dealer.match.setup import TimeLimits
 
 
 class PlayerKind(enum.Enum):

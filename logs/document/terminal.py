@@ -33,7 +33,6 @@ from logs.document.values import (
     text_of,
     tone_of,
 )
-from logs.hand_view import views_of
 
 _WITHIN_FIGURES: Final = re.compile(r"(?<=\d) (?=±|%|mbb/g|[µm]?s\b)|(?<=±) | (?=0\.\d)")
 _MARGIN: Final = 2
@@ -183,6 +182,9 @@ def _mark(line: Marked, start: int, room: int) -> str:
 
 def replay_lines(part: Replay, width: int | None) -> list[Text]:
     """A hand step by step: the players with their cards and results, then what happened, none wider than `width`."""
+    # Here, as few commands show hands, and reading them takes a tenth of a second to load.
+    from logs.hand_view import views_of
+
     views = views_of(part.record)
     seats = views[-1].seats
     longest = max(len(seat.name) for seat in seats)

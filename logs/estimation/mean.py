@@ -59,6 +59,11 @@ def signed(value: float, digits: int = 0) -> str:
     return f"{round(value, 6):+z,.{digits}f}"
 
 
+def chips_in_words(chips: float) -> str:
+    """A number of chips: ``1,250``, ``33.33``."""
+    return f"{chips:,.2f}".rstrip("0").rstrip(".")
+
+
 def chips_text(chips: float) -> str:
     """Chips won or lost for people: parts of a split pot to a hundredth."""
     return signed(chips, 2).removesuffix(".00")

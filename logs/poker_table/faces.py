@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from engine.cards import RANKS, SUITS
-from logs.estimation.mean import chips_text
-from logs.hand_view import chips_in_words
+from logs.estimation.mean import chips_in_words, chips_text
 
 SYMBOLS: Final = "♣♦♥♠"
 _SUITS: Final = ("clubs", "diamonds", "hearts", "spades")

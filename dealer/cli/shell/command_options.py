@@ -18,14 +18,16 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
 from bots.sdk.options import Option, Wording, options_of
 from dealer.cli.shell.console import Terminal, abort
 from dealer.errors import ConfigError
-from logs.formats import ExportWarning
+
+if TYPE_CHECKING:
+    from logs.formats import ExportWarning
 
 Given: TypeAlias = dict[str, Any]
 """The options that were typed, by name."""
