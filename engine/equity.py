@@ -50,7 +50,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from engine.cards import CARD_TEXTS, Card, holdings_of, starting_hand
 from engine.errors import CardError
 from engine.evaluator import rank_hand
+from engine.game import Game
 from engine.hand import Pot, uncalled
+from engine.holdem import is_holdem
 from engine.splitmix import MASK_64, mixed
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ if TYPE_CHECKING:
 DEFAULT_TRIALS: Final = 1000
 """Showdowns drawn by default: the standard error of a chance is then at most 0.016."""
 MOST_OPPONENTS: Final = 9
+MOST_BOARDS: Final = 20_000
+"""Counted in Python, in games other than hold'em."""
 _DECK: Final = tuple(range(52))
 _BOARD_CARDS: Final = 5
 _preflop: tuple[float, ...] = ()
@@ -255,6 +259,15 @@ def boards_to_come(deck_cards: int, known_cards: int, board_cards: int) -> int:
         board_cards: how many are to come.
     """
     return comb(deck_cards - known_cards, board_cards)
+
+
+def shares_refusal(game: Game) -> str | None:
+    """Why no expected shares are counted for a game; None where they are."""
+    dealt = game.num_players * game.num_hole_cards
+    boards = boards_to_come(len(game.deck), dealt, game.board_cards_by_round[-1])
+    if is_holdem(game) or boards <= MOST_BOARDS:
+        return None
+    return f"a game with {boards:,} boards that is not hold'em has too many to be counted"
 
 
 def showdown_odds(

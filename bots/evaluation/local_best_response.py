@@ -49,10 +49,11 @@ from engine import (
     betting_start,
     raise_to,
 )
+from engine.equity import shares_refusal
 from engine.errors import quoted
 from engine.holdem import is_holdem
 from engine.ranges import HOLDINGS, are_free, holding_number, shares_against
-from logs.variance.terms import PotRow, Shares, shares_refusal
+from logs.variance.terms import PotRow, Shares
 
 _BOTH = 0b11
 

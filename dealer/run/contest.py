@@ -140,9 +140,12 @@ class Contest:
 
     def deals_without_luck(self) -> NDArray[np.float64] | None:
         """The corrected scores for the result, of as many hands as have been played; see `fitted_deals`."""
+        hands = self.scores.hands_played
+        if not self.plan.corrects_unasked(hands):
+            return None
+        # Here, as numpy and the kernels take a third of a second to load.
         from dealer.run.corrected import fitted_deals
 
-        hands = self.scores.hands_played
         if self._fitted is None or self._fitted[0] != hands:
             self._fitted = hands, fitted_deals(self.plan, self.scores)
         return self._fitted[1]

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from dealer.match.events import Event, HandFinished, Watcher
 from dealer.run.plan import ContestPlan
-from dealer.run.run_settings import Score
 from dealer.run.scores import DealScores
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError
-from logs.variance.correction import ChanceCorrection, fitted_scores, is_cheap
+from logs.variance.correction import ChanceCorrection, fitted_scores
 
 _AT_ONCE: Final = 32
 """Hands corrected together: a millisecond or two, for which players hardly wait."""
@@ -86,13 +85,8 @@ def fitted_deals(plan: ContestPlan, scores: DealScores) -> NDArray[np.float64] |
         scores: of all its hands, which are in its logs.
 
     Returns:
-        shape (deals, players), in mbb/g; None where the plan has none, they are counted during play, counting takes
-        long, or there are too few deals.
+        shape (deals, players), in mbb/g; None with too few deals, or where the logs cannot be read any more.
     """
-    if plan.run.score is Score.CORRECTED or not plan.is_corrected:
-        return None
-    if not is_cheap(plan.game, scores.hands_played):
-        return None
     try:
         corrected = DealScores(plan.game, plan.slots, [of_match.values for of_match in corrected_values(plan, scores)])
     except (OSError, LogsError):

@@ -32,7 +32,10 @@ from dealer.table.confinement import Confinement
 from dealer.table.listener import MOST_SEATS
 from dealer.table.players import Player, PlayerKind, parse_player, unique_names
 from engine import DealKey, Game, Seed, derived_seed
+from engine.equity import shares_refusal
 from engine.errors import quoted
+from engine.holdem import is_holdem
+from engine.kernels import disk
 from logs.errors import UnsupportedGameError
 from logs.estimation import (
     AnyTimeMean,
@@ -56,6 +59,8 @@ from protocol.game_definition import short_name
 _DEALS = 3000
 _MOST_DEALS = 1_000_000
 """Where a stop rule is to end the run."""
+MOST_CORRECTED_HANDS = 100_000
+"""The hands times players up to which a result is corrected unasked: some seconds (docs/variance.md has the rates)."""
 _MAX_IDLE_LINES_PER_HAND = 10_000
 """Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
 _PLAYERS = ("raising", "random")
@@ -280,6 +285,17 @@ class ContestPlan:
         """
         score = self.run.score
         return score is Score.CORRECTED or (score is Score.BOTH and not self.learners and not self.is_sequential)
+
+    def corrects_unasked(self, hands: int) -> bool:
+        """Whether the result of so many hands is corrected: in some seconds at most, with nothing to compile."""
+        game = self.game
+        return (
+            self.run.score is Score.BOTH
+            and self.is_corrected
+            and shares_refusal(game) is None
+            and hands * game.num_players <= MOST_CORRECTED_HANDS
+            and (not is_holdem(game) or disk.is_filled())
+        )
 
     @property
     def bounds(self) -> Bounds:
@@ -558,8 +574,6 @@ def _check(plan: Plan, seatings: int) -> None:
 
 
 def _check_correction(named: NamedGame) -> None:
-    from logs.variance.terms import shares_refusal
-
     if (refusal := shares_refusal(named.game)) is not None:
         raise _problem("score", f"{named.shown}: {refusal}")
 

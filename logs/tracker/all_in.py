@@ -14,12 +14,10 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from engine import BettingState, Card, Deal, Game
-from engine.equity import boards_to_come, expected_values, odds_by_pot
+from engine.equity import expected_values, odds_by_pot, shares_refusal
 from engine.hand import side_pots
 
 _MOST_REMEMBERED: Final = 1 << 16
-_MOST_BOARDS: Final = 20_000
-"""Of games other than hold'em, whose boards are counted in Python."""
 
 _Runs: TypeAlias = tuple[tuple[Card, ...], ...]
 _Pots: TypeAlias = tuple[tuple[int, ...], ...]
@@ -43,11 +41,8 @@ class AllInExpectations:
     @staticmethod
     def exist_for(game: Game) -> bool:
         """Whether there are expectations for a game: hold'em, and games with few boards."""
-        deck_cards, board_cards = len(game.deck), game.board_cards_by_round[-1]
-        if deck_cards == 52 and game.num_hole_cards == 2 and board_cards == 5:
-            return True
-        dealt = game.num_players * game.num_hole_cards
-        return boards_to_come(deck_cards, dealt, board_cards) <= _MOST_BOARDS
+        has_holdem_cards = (len(game.deck), game.num_hole_cards, game.board_cards_by_round[-1]) == (52, 2, 5)
+        return has_holdem_cards or shares_refusal(game) is None
 
     def values(self, betting: BettingState, deal: Deal, board_cards: int) -> list[float] | None:
         """The expected net chips of each position, given the final state and the number of board cards dealt when no

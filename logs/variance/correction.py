@@ -16,14 +16,10 @@ from numpy.typing import NDArray
 
 from engine import Deal, Game
 from engine.holdem import is_holdem
-from engine.kernels import disk
 from logs.estimation.mean import Bounds, possible_losses
 from logs.record import BettingMemory, HandRecord
 from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD
-from logs.variance.terms import PotRow, Shares, chance_terms, shares_refusal, term_values
-
-MOST_HANDS: Final = 100_000
-"""The hands times players up to which a result is corrected unasked: some seconds (docs/variance.md has the rates)."""
+from logs.variance.terms import PotRow, Shares, chance_terms, term_values
 
 _ROUNDING: Final = 1e-9
 
@@ -51,13 +47,6 @@ class ChanceCorrection:
             [value + added for value, added in zip(record.values, of_hand, strict=True)]
             for record, of_hand in zip(records, corrections, strict=True)
         ]
-
-
-def is_cheap(game: Game, hands: int) -> bool:
-    """Whether a result is corrected unasked: it takes some seconds at most, and nothing has to be compiled for it."""
-    if shares_refusal(game) is not None or hands * game.num_players > MOST_HANDS:
-        return False
-    return not is_holdem(game) or disk.is_filled()
 
 
 def fitted_scores(raw: NDArray[np.float64], corrected: NDArray[np.float64]) -> NDArray[np.float64] | None:

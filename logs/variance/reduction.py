@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import Card, Game
+from engine.equity import shares_refusal
 from logs.estimation import Bounds, RunningMean, score_bounds
 from logs.files import is_plain
 from logs.hand_source import HandFile, HandSource
@@ -34,7 +35,6 @@ from logs.variance.terms import (
     Terms,
     chance_columns,
     chance_terms,
-    shares_refusal,
     term_values,
 )
 

@@ -32,15 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import BettingState, Card, Deal, Game, side_pots
-from engine.equity import boards_to_come, showdown_odds
+from engine.equity import MOST_BOARDS, showdown_odds
 from engine.holdem import is_holdem
 from engine.splitmix import MASK_64, STEP, mixed
 
 DRAWS: Final = 250
 """Boards drawn before the flop between three or more: an expected share is then known to 0.03, and what is left to luck
 on the flop alone is 0.2 of the pot."""
-_MOST_BOARDS: Final = 20_000
-"""Counted in Python."""
 
 
 class PotRow(NamedTuple):
@@ -55,15 +53,6 @@ class PotRow(NamedTuple):
     known: int
 
 
-def shares_refusal(game: Game) -> str | None:
-    """Why no expected shares are counted for a game; None where they are."""
-    dealt = game.num_players * game.num_hole_cards
-    boards = boards_to_come(len(game.deck), dealt, game.board_cards_by_round[-1])
-    if is_holdem(game) or boards <= _MOST_BOARDS:
-        return None
-    return f"a game with {boards:,} boards that is not hold'em has too many to be counted"
-
-
 class Shares:
     """The expected shares of pots in one game."""
 
@@ -76,7 +65,7 @@ class Shares:
         """
         self._game = game
         self._draws = draws
-        self._counted = lru_cache(_MOST_BOARDS)(self._count)
+        self._counted = lru_cache(MOST_BOARDS)(self._count)
 
     def of(
         self, deals: Sequence[Deal], hands: NDArray[np.int64], rows: Sequence[PotRow], streams: Sequence[int]

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from dealer.errors import ConfigError
+from dealer.run.plan import MOST_CORRECTED_HANDS as MOST
 from dealer.run.plan import ContestPlan, planned_contests, repeatable, settle
 from dealer.run.run_settings import Seating, read_config, validated
 from engine import DealKey
+from engine.kernels import disk
 from logs.estimation import IntervalWidth
 from protocol import find_game, format_game_definition
 
@@ -204,3 +206,25 @@ def test_too_many_seatings_are_refused_before_they_are_made(tmp_path: Path) -> N
     six = {"games": ["holdem.nolimit.6p"], "bots": ["calling"] * 6}
     with pytest.raises(ConfigError, match="keeps all 720 seatings at the table at once"):
         planned(tmp_path, seating="permutations", stop="ci=100", **six)
+
+
+def test_a_result_is_corrected_unasked_where_that_is_cheap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leduc, limit, asked, without = (
+        planned(tmp_path, bots=["calling", "random"], **settings)[0]
+        for settings in (
+            {"game": "leduc"},
+            {},
+            {"game": "leduc", "score": "corrected"},
+            {"game": "leduc", "score": "raw"},
+        )
+    )
+    assert leduc.corrects_unasked(MOST // 2)
+    assert not leduc.corrects_unasked(MOST // 2 + 1)
+    assert not asked.corrects_unasked(100)
+    assert not without.corrects_unasked(100)
+    assert not limit.corrects_unasked(1), "nothing has been compiled"
+    monkeypatch.setattr(disk, "is_filled", lambda: True)
+    assert limit.corrects_unasked(MOST // 2)
+    (three,) = planned(tmp_path, game="limit3", bots=["calling", "random", "calling"])
+    assert three.corrects_unasked(MOST // 3)
+    assert not three.corrects_unasked(MOST // 2)

@@ -7,14 +7,11 @@ import pytest
 
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from engine.kernels import disk
 from logs.record import HandRecord
 from logs.variance.correction import (
-    MOST_HANDS,
     ChanceCorrection,
     corrected_bounds,
     fitted_scores,
-    is_cheap,
 )
 from logs.variance.reduction import Reduction
 from protocol import find_game
@@ -114,14 +111,3 @@ def test_what_cannot_be_fitted() -> None:
     raw = np.random.default_rng(1).normal(size=(79, 2))
     assert fitted_scores(raw, raw + 1) is None
     assert fitted_scores(np.tile(raw, (2, 1)), np.tile(raw, (2, 1)) + 1e-14) is None
-
-
-def test_counting_is_cheap_up_to_some_hands(monkeypatch: pytest.MonkeyPatch) -> None:
-    leduc, limit, three = (find_game(name)[1] for name in ("leduc", "limit", "limit3"))
-    assert is_cheap(leduc, MOST_HANDS // 2)
-    assert not is_cheap(leduc, MOST_HANDS // 2 + 1)
-    assert not is_cheap(limit, 1), "nothing has been compiled"
-    monkeypatch.setattr(disk, "is_filled", lambda: True)
-    assert is_cheap(limit, MOST_HANDS // 2)
-    assert is_cheap(three, MOST_HANDS // 3)
-    assert not is_cheap(three, MOST_HANDS // 2)
