@@ -395,4 +395,4 @@ def _list_options(name: str, valid: Mapping[str, Option]) -> str:
     if not valid:
         return f"{name} takes no options"
     listed = [f"{o.name} ({o.type_name}, default {'none' if o.default is None else o.default})" for o in valid.values()]
-    return f"its options: {', '.join(listed)}"
+    return f"its options, separated by commas: {', '.join(listed)}"

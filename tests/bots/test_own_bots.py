@@ -184,7 +184,7 @@ def test_options_of_any_constructor(folder: Path) -> None:
     shark.py:Needy             Needy cannot be made: TypeError:
     shark.py:Broken            Broken cannot be made: RuntimeError: no way
     shark.py:Shark?depth=-1    depth must be 0 or more, not -1
-    shark.py:Shark?depth=deep  depth must be a whole number, not 'deep'; its options: depth (whole number
+    shark.py:Shark?depth=deep  depth must be a whole number, not 'deep'; its options, separated by commas: depth
     shark.py:Shark?height=1    shark.py:Shark has no option 'height'
     lame.py:Duck               lame.py cannot be imported: NameError: name 'legs' is not defined
     lonely.py:Duck             lonely.py cannot be imported: ModuleNotFoundError: No module named 'company'

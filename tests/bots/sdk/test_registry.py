@@ -49,8 +49,8 @@ def test_seeds() -> None:
 
 
 RANDOM_OPTIONS = (
-    "its options: fold (number, default 0.06), call (number, default 0.47), raise (number, default 0.47), "
-    "decisions (text, default none), seed (whole number, default none)"
+    "its options, separated by commas: fold (number, default 0.06), call (number, default 0.47), "
+    "raise (number, default 0.47), decisions (text, default none), seed (whole number, default none)"
 )
 
 

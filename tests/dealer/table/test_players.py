@@ -205,7 +205,7 @@ def test_an_option_with_an_equals_sign_is_no_name() -> None:
         ("nobody", ["'nobody'", "neither a built-in bot (calling", "'tcp'", "program that can be found"]),
         ("Ann=nobody", ["'nobody' is neither"]),
         ("random?fold=much", ["fold must be a number, not 'much'"]),
-        ("random?luck=1", ["no option 'luck'", "its options: fold"]),
+        ("random?luck=1", ["no option 'luck'", "its options, separated by commas: fold"]),
         ("random?fold", ["the option 'fold' needs a value"]),
         ("calling?speed=1", ["no option 'speed'", "takes no options"]),
         ("'unclosed", ["is not a command", "No closing quotation"]),
