@@ -64,6 +64,12 @@ class Loss(NamedTuple):
     hands: tuple[HandRecord, ...]
 
 
+def called_pot(record: HandRecord) -> int:
+    """Chips in the pot of a hand, without uncalled ones."""
+    spent = record.betting.spent
+    return sum(spent) - uncalled(spent)[1]
+
+
 def _keep(kept: list[Notable], chips: float, number: int, player: str, hands: tuple[tuple[str, float], ...]) -> None:
     """Keep what has the fewest chips, the first of equal ones."""
     if len(kept) < _KEPT or chips < kept[-1].chips:
@@ -160,10 +166,9 @@ class ContestScores:
 
     def _add_pot(self, match: MatchHands, name: str, hand: HandSummary) -> None:
         try:
-            spent = match.hand(hand.number).betting.spent
+            pot = called_pot(match.hand(hand.number))
         except LogsError:
             return
-        pot = sum(spent) - uncalled(spent)[1]
         _keep(self._pots, -pot, hand.number, "", ((name, pot),))
 
     def _player(self, name: str) -> _Player:

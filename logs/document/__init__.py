@@ -6,6 +6,7 @@
 
 from logs.document.values import (
     ABSENT,
+    CARDS,
     CODE,
     NAME,
     TEXT,
@@ -33,6 +34,7 @@ from logs.document.values import (
 
 __all__ = [
     "ABSENT",
+    "CARDS",
     "CODE",
     "NAME",
     "TEXT",

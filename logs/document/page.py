@@ -17,9 +17,9 @@ from markupsafe import Markup
 from engine.text import shown
 from logs.document.chart import chart_svg, interval_svgs
 from logs.document.values import (
+    CARDS,
     CODE,
-    NAME,
-    TEXT,
+    WORDS,
     Axis,
     Bars,
     Chart,
@@ -37,7 +37,7 @@ from logs.document.values import (
 )
 from logs.estimation import Estimate
 from logs.hand_view import views_of
-from logs.poker_table.faces import TABLE_FILTERS, with_symbols
+from logs.poker_table.faces import TABLE_FILTERS, card_face, with_symbols
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -140,6 +140,10 @@ def _cell(value: Value, spec: str, *, is_brief: bool = False) -> str:
         return ", ".join(f'<span class="{_kind(one, spec)}">{_cell(one, spec)}</span>' for one in value)
     plain = plain_value(value)
     text = text_of(plain, spec)
+    if spec == CARDS:
+        return "".join(
+            f'<b class="mini {face.suit}">{face.rank}{face.symbol}</b>' for face in map(card_face, text.split())
+        )
     if not isinstance(plain, str):
         # A figure and its unit or interval stay on one line.
         text = text.replace(" ", "\xa0")
@@ -163,7 +167,7 @@ def _cell(value: Value, spec: str, *, is_brief: bool = False) -> str:
 def _kind(value: Value, spec: str) -> str:
     """The class of a cell: words, or a figure with the colour of a win or a loss."""
     plain = plain_value(value)
-    if spec in (NAME, TEXT, CODE):
+    if spec in WORDS:
         kind = "words long" if len(text_of(value, spec)) > _LONG else "words"
         tone = tone_of(value, spec)
         return kind if tone is None else f"{kind} {tone.name.lower()}"

@@ -77,6 +77,9 @@ TEXT: Final = "text"
 """Format of sentences, wrapped between words."""
 CODE: Final = "code"
 """Format of symbols or a command, never shortened or wrapped."""
+CARDS: Final = "cards"
+"""Format of cards as `Game.shown_cards` has them, with blanks between; pages draw them."""
+WORDS: Final = (NAME, TEXT, CODE, CARDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,8 @@ class Column:
     """A column of a table.
 
     Attributes:
-        format: `NAME`, `TEXT` or `CODE`; otherwise of its figures, which are aligned to the right and never shortened:
-            a format specification, or a name of `text_of`. A ``+`` marks winnings, which are coloured.
+        format: one of `WORDS`; otherwise of its figures, which are aligned to the right and never shortened: a format
+            specification, or a name of `text_of`. A ``+`` marks winnings, which are coloured.
         unit: of its figures.
         meaning: a sentence that explains it.
         rank: how dispensable it is: where there is too little room, the columns of the highest rank are left out, all
@@ -108,7 +111,7 @@ class Column:
 
     @property
     def is_words(self) -> bool:
-        return self.format in (NAME, TEXT, CODE)
+        return self.format in WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,13 +378,13 @@ def text_of(value: Value, spec: str = ",") -> str:
     """A value as text.
 
     Args:
-        spec: as of a `Column`: `NAME`, `TEXT`, `CODE`, a format specification, or ``time`` (seconds), ``duration``
-            (whole seconds), ``date`` (of seconds since 1970, in UTC), ``chips`` (signed, at most two decimals) or
-            ``digits`` (three digits, never an exponent).
+        spec: as of a `Column`: one of `WORDS`, a format specification, or ``time`` (seconds), ``duration`` (whole
+            seconds), ``date`` (of seconds since 1970, in UTC), ``chips`` (signed, at most two decimals) or ``digits``
+            (three digits, never an exponent).
     """
     match plain_value(value):
         case None:
-            return "" if spec in (NAME, TEXT, CODE) else ABSENT
+            return "" if spec in WORDS else ABSENT
         case str(text):
             return shown(text)
         case tuple(values):
@@ -402,7 +405,7 @@ _TIMES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 def figure(value: float, spec: str) -> str:
     """A number as text, as `text_of` has it. Rounding leaves no negative zero."""
-    if spec in (NAME, TEXT, CODE):
+    if spec in WORDS:
         return str(value)
     if spec == "time":
         factor, unit = next((one for one in _TIMES if abs(value) >= one[0]), _TIMES[-1])

@@ -12,7 +12,7 @@ A page is made of values that are read in a worker thread, under the lock of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
@@ -33,6 +33,8 @@ from dealer.web.pages.views import (
     contest_document,
     contest_of,
     contest_path,
+    hand_cells,
+    hand_columns,
     hand_path,
     hero_of,
     match_of,
@@ -45,15 +47,17 @@ from dealer.web.security import whole_number
 from dealer.web.site import Site, download, next_pages
 from engine.text import count_of, shown
 from logs import format_state_line
-from logs.document import NAME, Column, Document, Fact, Link, Section, Table
+from logs.contest_scores import called_pot
+from logs.document import NAME, Column, Document, Fact, Link, Section, Table, Value
 from logs.errors import LogsError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats import ExportOptions, file_stem
-from logs.hand_index import HandSummary
 from logs.hand_view import views_of
 from logs.record import HandRecord
 
-_PAGE: Final = 100
+_PAGE: Final = 50
+_MOST_SEARCHED: Final = 10_000
+"""Hands that are looked at for a page of those that are chosen."""
 _NOT_PUBLIC: Final = "They are public when their cards are not played any more."
 
 
@@ -131,39 +135,53 @@ class Pages:
         return self._site.document(request, **await read_run(self._library, request, read, self._counting))
 
     async def match(self, request: Request) -> Response:
-        """The hands of a match, page by page."""
+        """The hands of a match, page by page, all or those that the query chooses."""
         wanted = request.query_params.get("hand", "")
         if (number := whole_number(wanted)) is not None:
             return RedirectResponse(hand_path(request.path_params["run"], request.path_params["match"], number), 302)
         at = whole_number(request.query_params.get("page", "")) or 1
+        start = whole_number(request.query_params.get("after", "")) or 0
+        winner = request.query_params.get("winner", "")
+        pot = whole_number(request.query_params.get("pot", "")) or 0
 
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])
             count = match.hands.count if found.sees_cards else 0
             last = max(1, -(-count // _PAGE))
             page = min(max(at, 1), last)
-            start = (page - 1) * _PAGE
             here = match_path(found.run.key, match.key)
             formats = ["log", *(format_.name for format_ in FORMATS.values() if _has(format_.check, match))]
             exports = tuple(Link(name, f"{here}/export/{name}") for name in formats) if found.sees_cards else ()
-            names = ", ".join(map(shown, match.hands.names))
-            hands = _hands_table(found.run.key, match, islice(match.hands.summaries(start), min(_PAGE, count - start)))
+            names = list(map(shown, match.hands.names))
+            is_chosen = bool(winner or pot)
+            begin = min(start, count) if is_chosen else (page - 1) * _PAGE
+            rows, following = _hand_rows(found.run.key, match, begin, count, winner, pot)
             nothing = "There are none." if found.sees_cards else _NOT_PUBLIC
-            earlier = (Link("First", "?page=1"), Link("Earlier", f"?page={page - 1}")) if page > 1 else ()
-            later = (Link("Later", f"?page={page + 1}"), Link("Last", f"?page={last}")) if page < last else ()
+            if is_chosen:
+                pages: tuple[Value, ...] = tuple(next_pages(request, str(following) if following < count else ""))
+                nothing = f"No hand of the {following - begin:,} that were looked at matches these choices."
+            else:
+                earlier = (Link("First", "?page=1"), Link("Earlier", f"?page={page - 1}")) if page > 1 else ()
+                later = (Link("Later", f"?page={page + 1}"), Link("Last", f"?page={last}")) if page < last else ()
+                pages = (*earlier, f"page {page} of {last}", *later) if last > 1 else ()
             return {
                 "document": Document(
                     shown(match.key),
-                    (f"{names}: {count_of(count, 'hand')}." if count else f"{names}.",),
+                    (f"{', '.join(names)}: {count_of(count, 'hand')}.",) if count else (f"{', '.join(names)}.",),
                     (Fact("take away", exports, NAME),) if exports else (),
-                    (Section("Hands", (hands if hands.rows else nothing,)),),
                 ),
                 "template": "match.html.jinja",
                 "crumbs": _crumbs(found, contest),
-                "pages": (*earlier, f"page {page} of {last}", *later) if last > 1 else (),
+                "pages": pages,
                 "here": here,
                 "is_over": found.run.is_over,
-                "has_hands": bool(hands.rows),
+                "hands": _hands_table(match.hands.names, rows),
+                "names": names,
+                "winner": winner,
+                "pot": pot or "",
+                "nothing": nothing,
+                "has_hands": count > 0,
+                "is_broad": True,
             }
 
         return self._site.document(request, **await read_run(self._library, request, read))
@@ -264,17 +282,44 @@ def _contest_page(found: ShownRun, contest: WatchedContest) -> dict[str, Any]:
     }
 
 
-def _hands_table(run: str, match: WatchedMatch, hands: Iterable[HandSummary]) -> Table:
-    """Hands with the net chips of each player."""
-    names = match.hands.names
-    rows = []
-    for hand in hands:
+def _hands_table(names: Sequence[str], rows: Sequence[tuple[Value, ...]]) -> Table:
+    first, *others = (Column(f"{shown(name)} won", "chips") for name in names)
+    columns = (Column("hand", ","), Column("pot", ",", "chips"), first, *hand_columns(names), *others, Column(""))
+    return Table.of("Hands", columns, rows).without_empty()
+
+
+def _hand_rows(
+    run: str, match: WatchedMatch, start: int, count: int, winner: str, least_pot: int
+) -> tuple[list[tuple[Value, ...]], int]:
+    """A page of hands from a place on with their cards, and the place after the last that was looked at.
+
+    Args:
+        count: the places of the match.
+        winner: who has won most; empty for anybody.
+        least_pot: chips in the pot.
+    """
+    names, rows, place = match.hands.names, list[tuple[Value, ...]](), start
+    winners = [name for name in names if shown(name) == winner]
+    end = min(count, start + _MOST_SEARCHED)
+    for hand in islice(match.hands.summaries(start), end - start):
+        if len(rows) == _PAGE:
+            break
+        place += 1
         values = dict(zip(hand.names, hand.values, strict=True))
-        damage = "" if hand.names else "its line is damaged"
+        most = max(hand.values, default=None)
+        if (winner and all(values.get(name) != most for name in winners)) or hand.most_pot < least_pot:
+            continue
+        record = None
+        with suppress(LogsError):
+            record = match.hands.hand(hand.number)
+        pot = None if record is None else called_pot(record)
+        if (pot or 0) < least_pot:
+            continue
         link = Link(hand.number, hand_path(run, match.key, hand.number))
-        rows.append((link, *(values.get(name) for name in names), damage))
-    columns = (Column("hand", ","), *(Column(shown(name), "chips") for name in names), Column(""))
-    return Table.of("Hands with the net chips of each player", columns, rows).without_empty()
+        damage = "its line is damaged" if record is None else ""
+        first, *others = map(values.get, names)
+        rows.append((link, pot, first, *hand_cells(record, names), *others, damage))
+    return rows, place
 
 
 def _has(check: Callable[..., object], match: WatchedMatch) -> bool:

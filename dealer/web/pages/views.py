@@ -6,6 +6,7 @@ Nothing is in them that the visitor may not see. The addresses stay.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
@@ -37,7 +38,7 @@ from engine.holdem import is_holdem
 from engine.text import count_of, escaped, listed, shown
 from logs import HandRecord
 from logs.contest_scores import ContestScores, Notable
-from logs.document import CODE, NAME, Axis, Chart, Column, Document, Fact, Link, Section, Series, Table, Value
+from logs.document import CARDS, CODE, NAME, Axis, Chart, Column, Document, Fact, Link, Section, Series, Table, Value
 from logs.errors import LogsError, NoSuchHandError
 from logs.estimation import Estimate, Rate
 from logs.estimation.mean import chips_text
@@ -47,6 +48,9 @@ from protocol.game_definition import short_name
 
 _PRACTICE: Final = "played as practice, with the same cards in every seating, the contest shows where your bot loses"
 _MOST_NOTABLE: Final = 10
+_MOST_DEALS: Final = 5
+_MOST_HOLES: Final = 3
+"""Players each of whom has a column for their cards."""
 _T = TypeVar("_T")
 _MOST_ROWS: Final = 60
 """Of a table of hands: a deal of many players has many seatings."""
@@ -196,11 +200,7 @@ def _title(contest: WatchedContest) -> str:
 def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
     """What the players of a contest have won so far, and their faults."""
     scores = contest.scores
-    game, seatings = shown(short_name(contest.game_name)), max(map(len, contest.seatings), default=1)
-    sentences = [shown(found.access.words(result.sentence))] if (result := _result_of(found, contest)) else []
-    each = f" in {seatings} seatings each" if seatings > 1 else ""
-    running = "" if found.run.is_over else "; running"
-    sentences.append(f"{scores.deals:,} deals{each}{f' of {game}' if game else ''}{running}.")
+    sentences = _verdict(found, contest)
     if waiting := scores.waiting(contest.hands):
         sentences.append(f"{waiting:,} more are being counted.")
     if scores.unread:
@@ -227,18 +227,34 @@ def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
     )
     players = Table.of("Players", columns, rows).without_empty()
     curves = {shown(name): scores.curve(name) for name in scores.players}
-    chart = Chart(
-        "Winnings, with the 95 % interval",
-        Axis("hands"),
-        Axis("winnings", "big blinds"),
-        tuple(_series(name, points) for name, points in curves.items() if points),
-    )
-    sections = [Section("Players", (players, *([chart] if chart.series else [])))] if rows else []
+    title = "Winnings, with the 95 % interval"
+    series = tuple(_series(name, points) for name, points in curves.items() if points)
+    chart = Chart(title, Axis("hands"), Axis("winnings", "big blinds"), series)
+    sections = [Section("Players", (players,))] if rows else []
+    sections += [Section("Winnings", (chart,))] if series else []
     told = [one for one in faults if found.sees_cards and found.access.reads_faults_of(one[1])]
     sections += [Section("Faults", (_faults_table(found.run.key, told),))] if told else []
     facts = practice_facts(practice_path(found, contest))
     notes = (f"This contest does not count in the standings: {shown(found.unrated)}.",) if found.unrated else ()
     return Document(_title(contest), tuple(sentences), facts, tuple(sections), notes)
+
+
+def _verdict(found: ShownRun, contest: WatchedContest) -> list[str]:
+    """Who is ahead, by how much and how sure that is, then what was played; of a run that has ended, its sentence."""
+    scores = contest.scores
+    if (result := _result_of(found, contest)) is not None:
+        return [shown(found.access.words(result.sentence))]
+    rates = [rate for name in scores.players if (rate := scores.rate(name)) is not None]
+    best = max(rates, key=lambda rate: rate.mean, default=None)
+    sentences = [shown(found.sentence)] if found.sentence else []
+    if best is not None:
+        sure = "" if best.half_width is None else " (95 %)"
+        ahead = f"{shown(best.player)} is ahead of {shown(best.opponent)} by {best.text().removeprefix('+')}{sure}"
+        sentences.append(f"{ahead}." if best.mean > 0 else "The players are level.")
+    game, seatings = shown(short_name(contest.game_name)), max(map(len, contest.seatings), default=1)
+    each = f" in {seatings} seatings each" if seatings > 1 else ""
+    state = "" if found.run.is_over or found.sentence else "; not finished" if found.live is None else "; running"
+    return [*sentences, f"{scores.deals:,} deals{f' of {game}' if game else ''}{each}{state}."]
 
 
 def _series(name: str, points: Sequence[tuple[int, Estimate]]) -> Series:
@@ -267,30 +283,31 @@ def _result_of(found: ShownRun, contest: WatchedContest) -> ContestResult | None
 
 def contest_document(found: ShownRun, contest: WatchedContest) -> Document:
     """The matches of a contest, and its hands that are most worth a look, with their cards, if these may be seen."""
-    sees_cards, scores = found.sees_cards, contest.scores
+    sees_cards, scores, run = found.sees_cards, contest.scores, found.run.key
     rows = [
         (
-            Link(match.key, match_path(found.run.key, match.key)),
+            Link(match.key, match_path(run, match.key)),
             match.hands.count if sees_cards else None,
             ", ".join(match.hands.names),
         )
         for match in contest.matches.values()
     ]
-    matches = Table.of("Matches, one for each seating", ("match", Column("hands", ","), Column("seats")), rows)
-    sections = [Section("Matches", (matches.without_empty(),))]
+    title, won = "Matches, one for each seating", Column("won", "chips")
+    matches = Table.of(title, ("match", Column("hands", ","), Column("seats")), rows).without_empty()
+    sections = []
     if sees_cards:
-        run = found.run.key
-        pots = [row for pot in scores.biggest_pots[:_MOST_NOTABLE] for row in _hand_rows(run, contest, pot)]
         deals = [
             ((f"deal {deal.number}", deal.player, deal.chips), *row)
-            for deal in scores.worst_deals[:_MOST_NOTABLE]
+            for deal in scores.worst_deals[:_MOST_DEALS]
             for row in _hand_rows(run, contest, deal)
         ]
-        won = Column("won", "chips")
-        sections += _hands_section("Biggest pots", scores, Column("pot", ",", "chips"), pots)
+        pots = scores.biggest_pots[:_MOST_NOTABLE]
+        sections += _hands_section("Biggest pots", scores, Column("pot", ",", "chips"), _rows(run, contest, pots))
         sections += _hands_section("Worst deals over all seatings", scores, won, deals)
+    sections.append(Section(title, (matches,)))
+    if sees_cards:
         for name in scores.players:
-            hands = [row for one in scores.worst_hands(name)[:_MOST_NOTABLE] for row in _hand_rows(run, contest, one)]
+            hands = _rows(run, contest, scores.worst_hands(name)[:_MOST_NOTABLE])
             sections += _hands_section(f"Worst hands of {shown(name)}", scores, won, hands, is_open=False)
     return Document(_title(contest), sections=tuple(sections))
 
@@ -300,35 +317,57 @@ def _hands_section(
 ) -> list[Section]:
     if not rows:
         return []
-    cards = (Column(shown(name), meaning=f"cards of {shown(name)}") for name in scores.players)
-    columns = [Column("hand"), chips, *cards, Column("board"), Column("winner")]
+    columns = [Column("hand"), chips, *hand_columns(scores.players)]
     is_grouped = len(rows[0]) > len(columns)
     if is_grouped:
         columns.insert(0, Column("deal", "chips"))
-    return [Section(title, (Table.of(title, columns, rows[:_MOST_ROWS], is_grouped=is_grouped),), is_open)]
+    return [
+        Section(title, (Table.of(title, columns, rows[:_MOST_ROWS], is_grouped=is_grouped).without_empty(),), is_open)
+    ]
+
+
+def _rows(run: str, contest: WatchedContest, hands: Sequence[Notable]) -> list[tuple[Value, ...]]:
+    return [row for one in hands for row in _hand_rows(run, contest, one)]
 
 
 def _hand_rows(run: str, contest: WatchedContest, one: Notable) -> list[tuple[Value, ...]]:
-    return [_hand_row(run, contest, match, one.number, chips) for match, chips in one.hands]
+    """Each hand with chips, and what `hand_cells` has of it."""
+    rows: list[tuple[Value, ...]] = []
+    for match, chips in one.hands:
+        key = f"{contest.key}/{match}" if contest.key else match
+        link = Link(f"{match}, hand\N{NO-BREAK SPACE}{one.number}", hand_path(run, key, one.number))
+        record = None
+        with suppress(LogsError):
+            record = contest.hand(match, one.number)
+        rows.append((link, chips, *hand_cells(record, contest.scores.players, one.player)))
+    return rows
 
 
-def _hand_row(run: str, contest: WatchedContest, match: str, number: int, chips: float) -> tuple[Value, ...]:
-    """A hand with chips, the cards of each player, the board, and who won most."""
-    key = f"{contest.key}/{match}" if contest.key else match
-    row = Link(f"{match}, hand\N{NO-BREAK SPACE}{number}", hand_path(run, key, number)), chips
-    names = contest.scores.players
-    try:
-        record = contest.hand(match, number)
-    except LogsError:
-        return *row, *[""] * (len(names) + 2)
-    holes = dict(zip(record.names, record.deal.hole_cards, strict=True))
-    cards = [
-        "\N{NO-BREAK SPACE}".join(record.game.shown_cards(one))
-        for one in (*(holes.get(name, ()) for name in names), record.deal.board)
-    ]
+def hand_columns(names: Sequence[str]) -> list[Column]:
+    """The columns of `hand_cells`."""
+    each = [Column(shown(name), CARDS, meaning=f"cards of {shown(name)}") for name in names]
+    holes = each if len(names) <= _MOST_HOLES else [Column("cards", CARDS)]
+    return [*holes, Column("board", CARDS), Column("winner", rank=1)]
+
+
+def hand_cells(record: HandRecord | None, names: Sequence[str], player: str = "") -> tuple[Value, ...]:
+    """The cards of a hand and who won most.
+
+    Args:
+        record: None for one that cannot be read.
+        names: the players; many have no room for the cards of all.
+        player: whose cards are shown where they are many; by default the winner's.
+    """
+    if record is None:
+        return ("",) * len(hand_columns(names))
     most = max(record.values)
     winners = [name for name, value in zip(record.names, record.values, strict=True) if value == most]
-    return *row, *cards, ", ".join(winners)
+    holes = dict(zip(record.names, record.deal.hole_cards, strict=True))
+    whose = names if len(names) <= _MOST_HOLES else [player or winners[0]]
+    cards = [
+        " ".join(record.game.shown_cards(one)) for one in (*(holes.get(name, ()) for name in whose), record.deal.board)
+    ]
+    return *cards, ", ".join(winners)
 
 
 def run_document(found: ShownRun) -> Document:

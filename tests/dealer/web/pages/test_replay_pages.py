@@ -79,7 +79,7 @@ def test_a_contest_shows_its_result_its_curve_and_what_is_worth_a_look(run: Path
     with browsing(run) as client:
         page = client.get("/runs/a%20run").text
         assert "random" in page
-        assert "60 deals in 2 seatings each" in page
+        assert "60 deals of leduc in 2 seatings each" in page
         assert page.count("<polyline") == 2
         for title in ("Biggest pots", "Worst deals over all seatings", "Worst hands of random"):
             assert title in page
@@ -131,6 +131,49 @@ def test_addresses_that_lead_nowhere(run: Path, path: str, status: int) -> None:
         answer = client.get(path)
         assert answer.status_code == status
         assert "Traceback" not in answer.text
+
+
+def test_the_verdict_comes_first_also_before_the_end(run: Path, tmp_path: Path) -> None:
+    going = interrupted(run, tmp_path / "going", "match.b", 20)
+    with browsing(run, going) as client:
+        over, page = (
+            re.findall(r'class="lead">([^<]+)', client.get(f"/runs/{name}").text) for name in ("a run", "going")
+        )
+        assert re.fullmatch(r"(random|calling) (beats|is ahead of) \w+ by .* 60 deals of leduc.*", over[0])
+        assert re.fullmatch(r"(random|calling) is ahead of \w+ by [\d,]+ mbb/g\.", page[0])
+        assert "20 deals of leduc in 2 seatings each; not finished." in client.get("/runs/going").text
+
+
+def test_hands_are_chosen_by_their_winner_and_their_pot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = played(tmp_path / "run", "limit", ("random", "calling"), 120)
+    records = list(read_log(folder / "match.a.log"))
+    monkeypatch.setattr("dealer.web.pages.replay_pages._MOST_SEARCHED", 100)
+
+    def listed(query: str) -> tuple[list[int], str]:
+        text = client.get(f"{here}{query}").text
+        return [int(link.rpartition("/")[2]) for link in links(text, f"{here}/hands/")], text
+
+    with browsing(folder) as client:
+        here = "/runs/run/matches/match.a"
+        numbers, text = listed("")
+        assert numbers == list(range(50))
+        cards = sum(sum(map(len, one.deal.hole_cards)) + len(one.deal.board) for one in records[:50])
+        assert text.count('<b class="mini ') == cards
+        assert listed("?page=3")[0] == list(range(100, 120))
+        won = [one.hand_number for one in records if one.values[one.names.index("random")] >= 0]
+        first, text = listed("?winner=random")
+        assert first == [number for number in won if number < 100][:50]
+        (following,) = links(text, "?winner=random")
+        assert first + listed(following)[0] == won
+        assert listed("?pot=100&winner=calling")[0] == [
+            one.hand_number
+            for one in records[:100]
+            if one.betting.pot >= 100 and one.values[one.names.index("calling")] >= 0
+        ]
+        nothing, text = listed("?pot=100000")
+        assert (nothing, "No hand of the 100 that were looked at" in text) == ([], True)
+        assert links(text, "?pot=100000") == ["?pot=100000&after=100"]
+        assert client.get(f"{here}?winner=nobody&pot=x&after=-1").status_code == 200
 
 
 def test_exports_are_files(run: Path, tmp_path: Path) -> None:
@@ -204,7 +247,7 @@ def test_a_tournament_has_a_crosstable_whose_cells_lead_to_the_pairs(tournament:
         assert len(pairs) == 6
         for pair in pairs:
             contest = client.get(pair)
-            assert "120 deals in 2 seatings each" in contest.text
+            assert re.search("120 deals of (kuhn|leduc) in 2 seatings each", contest.text)
             hands = links(contest.text, "/runs/cup/matches/")
             assert {client.get(link).status_code for link in hands[:5]} == {200}
 

@@ -49,8 +49,8 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         await finished(one, await submit(one))
         runs = links((await one.browser.get("/runs")).text, "/runs/") or ["/runs/1"]
         page = await one.browser.get(runs[0])
-        assert "10 deals in 2 seatings each" in page.text
-        (match, *_) = links(page.text, f"{runs[0]}/matches/")
+        assert "10 deals of kuhn in 2 seatings each" in page.text
+        match = next(link for link in links(page.text, f"{runs[0]}/matches/") if "/hands/" not in link)
         hand = await one.browser.get(f"{match}/hands/3")
         assert hand.status_code == 200
         assert "What happened" not in hand.text
