@@ -182,7 +182,11 @@ def _page_addresses(settings: ServerSettings, page: str) -> list[str]:
 
 
 def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbose: bool) -> None:
-    terminal.show_log(logging.INFO if is_verbose else logging.WARNING)
+    terminal.show_log(logging.INFO if is_verbose else logging.ERROR)
+    if not is_verbose:
+        # Warnings of matches are faults of bots, which may be many.
+        for package in ("dealer.server", "dealer.web"):
+            logging.getLogger(package).setLevel(logging.WARNING)
 
     def show(started: Started) -> None:
         for address, number in started.addresses:

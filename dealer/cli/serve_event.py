@@ -17,6 +17,7 @@ from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
 from dealer.errors import ConfigError, RefusedError, SettingProblem
 from dealer.run.run_settings import problem_in_words, read_toml
 from dealer.server.db import event_records
+from dealer.server.db.audit import noted, operator
 from dealer.server.db.bot_registry import known_games
 from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
 from dealer.server.db.store import Store
@@ -54,7 +55,8 @@ def new(
     with contextlib.closing(known_store(data)) as store:
         try:
             game = game_meant(settings.game, known_games(store))
-            store.write_now(lambda db: add_event(db, settings, game))
+            what = f"announced the event {settings.name}"
+            store.write_now(noted(operator(), what, lambda db: add_event(db, settings, game)))
         except RefusedError as error:
             raise ConfigError(str(error), source=str(file)) from None
         show_document(terminal, event_document(store, event_detail(store, _event(store, settings.name))))

@@ -33,6 +33,7 @@ from dealer.server.accounts import (
     revoke_tokens,
     set_password,
 )
+from dealer.server.db.audit import noted, operator
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.server import is_reserved
 from dealer.table.players import NAME_RULE, is_name
@@ -66,7 +67,9 @@ def user(
         abort("give the name of a user, or a file of names with --csv")
     _check_names(every)
     with contextlib.closing(_new_store(data)) as store:
-        tokens = store.write_now(lambda db: [add_token(db, add_user(db, name), wanted) for name in every])
+        what = f"gave a token for {' '.join(sorted(wanted))} to {', '.join(every)}"
+        change = noted(operator(), what, lambda db: [add_token(db, add_user(db, name), wanted) for name in every])
+        tokens = store.write_now(change)
     for name, token in zip(every, tokens, strict=True):
         terminal.print(f"{name} {token}")
     if len(every) == 1:
@@ -137,13 +140,15 @@ def password(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) ->
         given = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
         if not LEAST_LETTERS <= len(given) <= MOST_LETTERS:
             abort(f"a password has {LEAST_LETTERS} to {MOST_LETTERS} letters")
-        store.write_now(lambda db: set_password(db, add_user(db, name), given))
+        store.write_now(
+            noted(operator(), f"gave {name} a password", lambda db: set_password(db, add_user(db, name), given))
+        )
     terminal.sentence(f"{name} has a new password, and is logged out everywhere.")
 
 
 def revoke(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
     """End all tokens of a user."""
-    count = _changed(data, name, lambda db: revoke_tokens(db, name))
+    count = _changed(data, name, f"revoked all tokens of {name}", lambda db: revoke_tokens(db, name))
     terminal.sentence(f"{count_of(count, 'token')} of {name} revoked.")
 
 
@@ -154,21 +159,22 @@ def disable(
     undo: Annotated[bool, "Let the user in again, with the same password and tokens."] = False,
 ) -> None:
     """Let a user log in no more; bots and results stay. A bot that is connected stays until its connection ends."""
-    _changed(data, name, lambda db: disable_user(db, name, is_disabled=not undo))
+    what = f"let {name} in again" if undo else f"disabled {name}"
+    _changed(data, name, what, lambda db: disable_user(db, name, is_disabled=not undo))
     terminal.sentence(f"{name} can log in again." if undo else f"{name} cannot log in any more.")
 
 
 def remove(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
     """Remove a user: the name, the password and all tokens; bots and results stay, of a removed user."""
-    _changed(data, name, lambda db: remove_user(db, name))
+    _changed(data, name, f"removed {name}", lambda db: remove_user(db, name))
     terminal.sentence(f"{name} is removed.")
 
 
-def _changed(data: Path, name: str, change: Callable[[sqlite3.Connection], int]) -> int:
+def _changed(data: Path, name: str, what: str, change: Callable[[sqlite3.Connection], int]) -> int:
     with contextlib.closing(known_store(data)) as store:
         if not _is_known(store, name):
             abort(f"there is no user {name} in {data}")
-        return store.write_now(change)
+        return store.write_now(noted(operator(), what, change))
 
 
 def _invite(
@@ -185,7 +191,11 @@ def _invite(
             file = os.fdopen(number, "w", newline="", encoding="utf-8")
         except FileExistsError:
             abort(f"{out} exists already, and nothing is ever overwritten")
-    secrets = store.write_now(lambda db: [add_invitation(db, add_user(db, name), 86_400 * days) for name in names])
+    what = f"invited {', '.join(names) or 'nobody'}"
+    change = noted(
+        operator(), what, lambda db: [add_invitation(db, add_user(db, name), 86_400 * days) for name in names]
+    )
+    secrets = store.write_now(change)
     links = [f"{address.rstrip('/')}/invitation/{secret}" for secret in secrets]
     if file is None:
         for name, link in zip(names, links, strict=True):

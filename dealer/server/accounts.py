@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dealer.errors import WebError
+from dealer.server.db.audit import note_change, noted
 from dealer.server.db.store import Store
 
 _MOST_NAME_LETTERS: Final = 64
@@ -441,7 +442,8 @@ class Passwords:
         """
         salt = secrets.token_bytes(16)
         hashed = await self._hash(password, salt, _COST)
-        await self._store.write(lambda db: _enter(db, user.id, hashed, salt))
+        change = noted(user.name, "changed the own password", lambda db: _enter(db, user.id, hashed, salt))
+        await self._store.write(change)
 
     async def accept(self, invitation: str, password: str) -> tuple[User, str] | None:
         """Give who was invited a password and a token; returns the token, and None if the invitation is not good.
@@ -459,6 +461,7 @@ class Passwords:
                 return None
             db.execute("DELETE FROM invitations WHERE user = ?", (row["id"],))
             _enter(db, row["id"], hashed, salt)
+            note_change(db, row["name"], "accepted an invitation")
             return User(row["id"], row["name"]), add_token(db, row["id"], label="of the invitation")
 
         return await self._store.write(change)

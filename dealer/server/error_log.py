@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Final
 
 _MOST_KEPT: Final = 50
+_OF_MATCHES: Final = ("dealer.match", "dealer.run", "dealer.table")
 
 
 class ErrorLog(logging.Handler):
-    """Keeps the last warnings and errors, whatever logs them.
+    """Keeps the last warnings and errors, whatever logs them, but for warnings of matches: these are faults of bots.
 
     Attributes:
         last: the newest last.
@@ -26,8 +27,10 @@ class ErrorLog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a record."""
-        self.last.append(record)
-        self.errors += record.levelno >= logging.ERROR
+        is_error = record.levelno >= logging.ERROR
+        if is_error or not record.name.startswith(_OF_MATCHES):
+            self.last.append(record)
+        self.errors += is_error
         # `logging` writes to standard error by itself only where no handler is found, and here is one.
         logger: logging.Logger | None = logging.getLogger(record.name)
         while logger is not None:

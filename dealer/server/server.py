@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,6 +24,7 @@ from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.run.folder import lock_run
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
+from dealer.server.db.audit import note_change, noted, operator
 from dealer.server.db.run_changes import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.error_log import ErrorLog
@@ -113,6 +115,7 @@ async def serve(
         stack.enter_context(contextlib.closing(_lock(folder, "name another folder with --data")))
         store = stack.enter_context(contextlib.closing(Store(folder / DATABASE_NAME)))
         token = store.write_now(lambda db: _first_users(db, settings))
+        store.write_now(lambda db: note_change(db, operator(), f"started the server, version {version('acpc-arena')}"))
         service = Service(settings, folder, store)
         accounts = Accounts(store, dict(settings.passwords), guesses)
         port = TextPort(service, accounts)
@@ -146,7 +149,7 @@ def reset_results(folder: Path, is_wanted: Callable[[int], bool]) -> bool:
     with contextlib.closing(_lock(folder, "stop it first")), contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         if not is_wanted(store.read("SELECT count(*) AS found FROM runs")[0]["found"]):
             return False
-        store.write_now(remove_results)
+        store.write_now(noted(operator(), "removed all results", remove_results))
         try:
             for path in (folder / "runs").glob("*"):
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()

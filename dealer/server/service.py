@@ -30,6 +30,7 @@ from dealer.run.run_settings import read_config, validated
 from dealer.run.tournament_run import Progress
 from dealer.server.accounts import User, add_user
 from dealer.server.db import records
+from dealer.server.db.audit import note_change
 from dealer.server.db.bot_registry import enter_bots, owner_of
 from dealer.server.db.event_records import (
     EVENT_USER,
@@ -583,10 +584,13 @@ class Service:
             StoreError: it cannot be written; nothing is cancelled.
         """
         jobs = [job for job in self._jobs.values() if job.row.user == user and job.row.tag == tag]
-        return await self._cancel([job for job in jobs if not job.is_cancelled])
+        return await self._cancel([job for job in jobs if not job.is_cancelled], user)
 
-    async def cancel_job(self, user: User, number: int) -> bool:
+    async def cancel_job(self, user: User, number: int, by: User | None = None) -> bool:
         """Cancel one of a user's jobs; False if the user has no such job of which something is left.
+
+        Args:
+            by: who wants it; None for the user.
 
         Raises:
             StoreError: it cannot be written; nothing is cancelled.
@@ -594,14 +598,16 @@ class Service:
         job = self._jobs.get(number)
         if job is None or job.row.user != user or job.is_cancelled:
             return False
-        return await self._cancel([job]) > 0
+        return await self._cancel([job], by or user) > 0
 
-    async def _cancel(self, jobs: Sequence[ActiveJob]) -> int:
+    async def _cancel(self, jobs: Sequence[ActiveJob], by: User) -> int:
         reason = "it was cancelled"
 
         def change(db: sqlite3.Connection) -> None:
             for job in jobs:
                 end_job(db, job.row.id, JobState.CANCELLED, reason)
+                if job.row.user != by:
+                    note_change(db, by.name, f"cancelled request {job.row.id} of {job.row.user.name}")
 
         await self.store.write(change)
         for job in jobs:

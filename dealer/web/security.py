@@ -28,6 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from dealer.errors import RefusedError, StoreError, WebError
+from dealer.server.access import Person
 from dealer.server.accounts import RateLimit
 from dealer.server.server_settings import WebSettings
 from dealer.web.visitor import KNOWN_KEY, SCOPE_KEY, Sessions, Visitor, visitor_of
@@ -221,8 +222,8 @@ class SecurityMiddleware:
         cookie = request.cookies.get(cookie_name(request, found), "")
         if not cookie.isascii() or len(cookie) > _MOST_COOKIE_LETTERS:
             return found
-        user = None if self._sessions is None or not cookie else self._sessions.find(cookie)
-        return replace(found, cookie=cookie, user=user)
+        person = Person() if self._sessions is None or not cookie else self._sessions.find(cookie)
+        return replace(found, cookie=cookie, user=person.user, is_organiser=person.is_admin)
 
 
 def _host_of(text: str) -> str:

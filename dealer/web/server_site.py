@@ -13,7 +13,17 @@ from starlette.routing import BaseRoute
 from dealer.server.server import ServerParts
 from dealer.web.api import app as api
 from dealer.web.api import join_socket
-from dealer.web.pages import account, event_pages, leak_pages, live, monitoring, play_pages, replay_pages, standings
+from dealer.web.pages import (
+    account,
+    event_pages,
+    leak_pages,
+    live,
+    monitoring,
+    organiser,
+    play_pages,
+    replay_pages,
+    standings,
+)
 from dealer.web.pages.monitoring import Metrics
 from dealer.web.pages.shown_runs import Counting, ServerLibrary
 from dealer.web.serving import answering
@@ -30,6 +40,7 @@ LINKS: Final = (
     Link("Play", "/play"),
 )
 PRIVATE_LINKS: Final = (Link("Account", "/account"),)
+ORGANISER_LINKS: Final = (Link("Organiser", "/organiser"),)
 
 
 def make_server_site(parts: ServerParts) -> Site:
@@ -41,6 +52,7 @@ def make_server_site(parts: ServerParts) -> Site:
         table_manager=TableManager(ServerTableStore(parts), web, TableBots(parts)),
         links=LINKS,
         private_links=PRIVATE_LINKS,
+        organiser_links=ORGANISER_LINKS,
     )
 
 
@@ -58,6 +70,7 @@ def server_routes(
         *account.routes(site),
         *standings.routes(site, parts, library),
         *event_pages.routes(site, parts),
+        *organiser.routes(site, parts),
         *leak_pages.routes(site, library),
         *live.routes(site, library, counting),
         *replay_pages.routes(site, library, counting),

@@ -52,6 +52,7 @@ class Site:
         table_manager: the tables at which people sit; None without tables.
         links: the navigation, in its order.
         private_links: the rest of it, for those who have logged in.
+        organiser_links: what organisers have besides.
     """
 
     name: str = "acpc-arena"
@@ -60,6 +61,7 @@ class Site:
     table_manager: TableManager | None = None
     links: tuple[Link, ...] = ()
     private_links: tuple[Link, ...] = ()
+    organiser_links: tuple[Link, ...] = ()
 
     def page(self, request: HTTPConnection, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """An answer from a template.
@@ -77,7 +79,8 @@ class Site:
         """
         visitor = visitor_of(request)
         is_known = visitor.user is not None or visitor.is_owner
-        links = (*self.links, *(self.private_links if is_known else ()))
+        more = self.organiser_links if visitor.is_organiser else ()
+        links = (*self.links, *(self.private_links if is_known else ()), *more)
         text = (
             templates()
             .get_template(template)

@@ -18,7 +18,7 @@ from typing import Final
 from starlette.requests import HTTPConnection
 
 from dealer.server.access import Person
-from dealer.server.accounts import User, hash_of
+from dealer.server.accounts import Scope, Token, User, hash_of
 from dealer.server.db.store import Store
 
 SCOPE_KEY: Final = "arena.visitor"
@@ -37,6 +37,7 @@ class Visitor:
         cookie: the secret of this browser; empty for one that has none yet, and for programs.
         is_owner: whether everything may be seen and done: the person at this machine, on a local run's pages.
         is_secure: whether the way to the browser is encrypted.
+        is_organiser: whether the login was with a token for admins, which is still good.
     """
 
     address: str
@@ -44,6 +45,7 @@ class Visitor:
     cookie: str = ""
     is_owner: bool = False
     is_secure: bool = False
+    is_organiser: bool = False
 
     @property
     def form_key(self) -> str:
@@ -84,8 +86,11 @@ class Sessions:
         self._lasting_s = lasting_s
         self._clock_s = clock_s
 
-    async def begin(self, user: User) -> str:
+    async def begin(self, user: User, token: Token | None = None) -> str:
         """Log a user in; returns the cookie.
+
+        Args:
+            token: with which the user has logged in; None for a password.
 
         Raises:
             StoreError: it cannot be written.
@@ -101,23 +106,27 @@ class Sessions:
                 (user.id, _MOST_PER_USER - 1),
             )
             db.execute(
-                "INSERT INTO sessions (hash, user, created_s, used_s) VALUES (?, ?, ?, ?)",
-                (hash_of(cookie), user.id, now_s, now_s),
+                "INSERT INTO sessions (hash, user, created_s, used_s, token) VALUES (?, ?, ?, ?, ?)",
+                (hash_of(cookie), user.id, now_s, now_s, None if token is None else token.id),
             )
 
         await self._store.write(change)
         return cookie
 
-    def find(self, cookie: str) -> User | None:
+    def find(self, cookie: str) -> Person:
         """Whose session this is, if it has not ended."""
         now_s = self._clock_s()
         rows = self._store.read(
-            "SELECT users.id, users.name, sessions.used_s FROM sessions JOIN users ON users.id = sessions.user "
+            "SELECT users.id, users.name, coalesce(tokens.scopes, '') AS scopes FROM sessions "
+            "JOIN users ON users.id = sessions.user "
+            "LEFT JOIN tokens ON tokens.id = sessions.token AND tokens.user = users.id AND tokens.revoked_s IS NULL "
             "WHERE sessions.hash = ? AND sessions.used_s >= ? AND users.disabled_s IS NULL",
             hash_of(cookie),
             now_s - self._lasting_s,
         )
-        return User(rows[0]["id"], rows[0]["name"]) if rows else None
+        if not rows:
+            return Person()
+        return Person(User(rows[0]["id"], rows[0]["name"]), Scope.ADMIN in rows[0]["scopes"].split())
 
     async def touch(self, cookie: str) -> None:
         """A session is used: it lasts from now."""

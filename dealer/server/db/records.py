@@ -21,7 +21,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
 
@@ -35,6 +35,7 @@ from logs.estimation import Estimate
 from protocol.joining import ContestTerms
 
 _PAGE = 50
+LAST_FAULTS: Final = 10_000
 
 
 class JobState(enum.StrEnum):
@@ -556,6 +557,20 @@ def faults(
         "faults.id < ?": before,
     }
     return tuple(model_of(Fault, row) for row in _read_page(store, query, chosen, "faults.id", most))
+
+
+def faults_by_bot(store: Store, most: int = _PAGE) -> list[tuple[Bot, str, int, int]]:
+    """Bots, the kind of their faults, how many there are, and the last run with one: among the last faults."""
+    rows = store.read(
+        "SELECT seats.version, kind, count(*) AS found, max(faults.run) AS run FROM faults "
+        "JOIN seats ON seats.run = faults.run AND seats.seat = faults.seat "
+        "WHERE faults.id > (SELECT max(id) FROM faults) - ? AND seats.version IS NOT NULL "
+        "GROUP BY seats.version, kind ORDER BY found DESC LIMIT ?",
+        LAST_FAULTS,
+        most,
+    )
+    found = [(bot(store, row["version"]), row) for row in rows]
+    return [(one, row["kind"], row["found"], row["run"]) for one, row in found if one is not None]
 
 
 def duplicate_scores(store: Store, run: int, player: int) -> array[float]:

@@ -238,7 +238,18 @@ CREATE TABLE invitations (
     expires_s REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS)
+_AUDIT = """
+CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    made_s REAL NOT NULL,
+    who TEXT NOT NULL,
+    what TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+CREATE TRIGGER audit_is_not_removed BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+ALTER TABLE sessions ADD COLUMN token INTEGER; -- with whose scopes it began, null for a password
+"""
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS, _AUDIT)
 """The steps from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 
@@ -349,8 +360,13 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _migrate(db: sqlite3.Connection, number: int) -> None:
-    for statement in MIGRATIONS[number].split(";"):
-        db.execute(statement)
+    statement = ""
+    for piece in MIGRATIONS[number].split(";"):
+        statement += f"{piece};"
+        # Statements inside of a trigger end with a semicolon, too.
+        if sqlite3.complete_statement(statement):
+            db.execute(statement)
+            statement = ""
     db.execute(f"PRAGMA user_version = {number + 1}")
 
 

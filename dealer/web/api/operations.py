@@ -31,6 +31,7 @@ from dealer.server import access
 from dealer.server.access import Person, Visibility
 from dealer.server.accounts import Token, User
 from dealer.server.db import counted_scores, event_records, records
+from dealer.server.db.audit import noted
 from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
 from dealer.server.event_results import EventDetail, event_detail
@@ -265,7 +266,8 @@ async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> EventDetai
 async def announce(caller: Organiser, parts: Parts, wanted: EventSettings) -> ScheduledEvent:
     """Enter an event; it is on disk when the answer comes."""
     game = game_of(parts, wanted.game)
-    await parts.store.write(lambda db: add_event(db, wanted, game.name))
+    what = f"announced the event {wanted.name}"
+    await parts.store.write(noted(caller.user.name, what, lambda db: add_event(db, wanted, game.name)))
     found = event_records.event(parts.store, wanted.name)
     assert found is not None
     return found
@@ -452,4 +454,4 @@ async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
         raise WebError(404, f"There is no job {job}.")
     if not access.manages(row, Person.of(caller)):
         raise WebError(403, "This job belongs to another user.")
-    return models.Cancelled(is_cancelled=await parts.service.cancel_job(row.user, job))
+    return models.Cancelled(is_cancelled=await parts.service.cancel_job(row.user, job, caller.user))

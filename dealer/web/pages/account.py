@@ -36,6 +36,7 @@ from dealer.server.accounts import (
     tokens_of,
 )
 from dealer.server.db import records
+from dealer.server.db.audit import noted
 from dealer.server.db.counted_scores import standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
 from dealer.server.queue.fair_queue import Forecast
@@ -124,12 +125,13 @@ class _Account:
         visitor = visitor_of(request)
         name, secret = form.get("name", "").strip(), form.get("secret", "").strip()
         user = await self.passwords.log_in(name, secret, visitor.address)
+        token = self.server.accounts.find_token(secret)
         target = _own_path(form.get("next", ""))
         if user is None:
             return self.site.page(request, "login.html.jinja", status=403, next=target, name=name, problem=True)
         await self.sessions.end(visitor.cookie)
         answer = RedirectResponse(target, _SEE_OTHER)
-        set_cookie(request, answer, visitor, await self.sessions.begin(user))
+        set_cookie(request, answer, visitor, await self.sessions.begin(user, token))
         return answer
 
     async def log_out(self, request: Request) -> Response:
@@ -431,7 +433,10 @@ class _Account:
         elif len(tokens_of(self.server.store, user.id)) >= _MOST_TOKENS:
             problem = f"You have {_MOST_TOKENS} tokens; revoke one first."
         else:
-            token = await self.server.store.write(lambda db: add_token(db, user.id, scopes, label))
+            what = f"made a token for {' '.join(scopes)}"
+            token = await self.server.store.write(
+                noted(user.name, what, lambda db: add_token(db, user.id, scopes, label))
+            )
             return self._settings_page(request, status=201, token=token)
         return self._settings_page(request, status=422, problem=problem)
 
@@ -440,7 +445,8 @@ class _Account:
         user = self._user(request)
         await read_form(request)
         number = request.path_params["token"]
-        if not await self.server.store.write(lambda db: revoke_token(db, user.id, number)):
+        change = noted(user.name, f"revoked the token {number}", lambda db: revoke_token(db, user.id, number))
+        if not await self.server.store.write(change):
             raise WebError(404, "You have no such token.")
         return RedirectResponse(f"{_SETTINGS}#tokens", _SEE_OTHER)
 

@@ -123,6 +123,8 @@ SERVES: Final[dict[str, set[str]]] = {
     "POST /play/{table}/leave": NOTHING,
     "GET /play/{table}/end": NOTHING,
     "POST /play/{table}/end": NOTHING,
+    "GET /organiser": NOTHING,
+    "GET /organiser/changes": NOTHING,
     "GET /account": FAULTS,
     "GET /account/request": NOTHING,
     "POST /account/request": NOTHING,
@@ -544,7 +546,8 @@ async def site_of(made: House) -> AsyncIterator[tuple[Any, list[str]]]:
     counting, slumbot_sessions = Counting(), SlumbotSessions(made.parts, site.table_manager)
     routes = server_routes(site, made.parts, slumbot_sessions, counting, Metrics(made.parts))
     for name, user in made.users.items():
-        made.cookies[name] = await site.sessions.begin(user)
+        token = made.parts.accounts.find_token(made.tokens.get(name, ""))
+        made.cookies[name] = await site.sessions.begin(user, token)
     made.parts.service.feed.publish(JobChanged(1, "ann", GAME, "queued"))
     made.parts.service.feed.publish(JobChanged(2, "ann", GAME, "queued"))
     try:
@@ -597,7 +600,7 @@ def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str) -> Non
                         headers["cookie"] = f"arena-80={made.cookies[name]}"
                     answer = await call(app, method, filled, "player=bobs-bot" * path.endswith("/leaks"), headers)
                     assert answer.status < 500, (address, answer.text)
-                    # A cookie says who comes, never that it is an admin.
+                    # Runs and jobs are shown to a cookie's user alike, whatever token it came with.
                     seen_as = person if is_program else Person(person.user)
                     found = check(made, pattern, answer.text, seen_as, f"{method} {filled}")
                     if re.search("[♣♦♥♠]| of (clubs|diamonds|hearts|spades)", answer.text):

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from dealer.errors import WebError
+from dealer.server.access import Person
 from dealer.server.accounts import User
 from dealer.server.server_settings import WebSettings
 from dealer.web.security import HEADERS, read_form
@@ -231,8 +232,8 @@ def test_bodies_are_bounded_whether_they_say_their_length_or_not() -> None:
 class _Ann:
     """The sessions of a server where every cookie is Ann's."""
 
-    def find(self, cookie: str) -> User:
-        return User(1, "Ann")
+    def find(self, cookie: str) -> Person:
+        return Person(User(1, "Ann"))
 
     async def touch(self, cookie: str) -> None:
         pass

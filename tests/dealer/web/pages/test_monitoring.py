@@ -21,7 +21,7 @@ from dealer.server.service import Service
 from dealer.web.pages import monitoring
 from dealer.web.server_site import server_site
 from tests.dealer.web.pages.test_standings import finished, submit
-from tests.dealer.web.visits import Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -118,7 +118,9 @@ def test_a_work_that_an_error_has_ended_is_named(
     monkeypatch.setattr(Service, "_run_events", fail)
 
     async def talk(one: Visit) -> None:
-        health = await one.browser.get("/healthz")
+        async with asyncio.timeout(PATIENCE_S):
+            while (health := await one.browser.get("/healthz")).status_code == 200:
+                await asyncio.sleep(0.02)
         sentence = "The scheduler: an error has ended the work on events; the log has it. Start again.\n"
         assert (health.status_code, health.text) == (503, sentence)
         assert (await metrics_of(one))["arena_errors_total"] == 1
@@ -136,6 +138,7 @@ def test_errors_are_kept_and_still_go_to_standard_error(
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     log = logging.getLogger("uvicorn.test_of_errors")
     with (errors := ErrorLog()).listening():
+        logging.getLogger("dealer.match").warning("a fault of a bot")
         log.warning("first")
         log.error("second")
         handler = logging.StreamHandler()

@@ -1,0 +1,63 @@
+"""Who changed what when of users, logins, events and results: an append-only table that no reset empties."""
+
+from __future__ import annotations
+
+import getpass
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
+
+from dealer.server.db.store import Store
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that somebody has changed."""
+
+    id: int
+    made_s: float
+    who: str
+    what: str
+
+
+def note_change(db: sqlite3.Connection, who: str, what: str) -> None:
+    """Note a change in the transaction that makes it.
+
+    Args:
+        who: a user, or `operator`.
+        what: in words that follow the name, without secrets.
+    """
+    db.execute("INSERT INTO audit (made_s, who, what) VALUES (?, ?, ?)", (time.time(), who, what))
+
+
+def noted(who: str, what: str, change: Callable[[sqlite3.Connection], _T]) -> Callable[[sqlite3.Connection], _T]:
+    """A change that is noted as well, unless it returns that there was nothing to change."""
+
+    def change_and_note(db: sqlite3.Connection) -> _T:
+        made = change(db)
+        if made is not False:
+            note_change(db, who, what)
+        return made
+
+    return change_and_note
+
+
+@cache
+def operator() -> str:
+    """Who gives commands on the server's machine."""
+    try:
+        return f"{getpass.getuser()} (command line)"
+    except (OSError, KeyError, ImportError):
+        # A container runs as a number without a name.
+        return "(command line)"
+
+
+def changes(store: Store, *, before: int | None = None, most: int = 50) -> tuple[Change, ...]:
+    """What was changed, the latest first."""
+    rows = store.read("SELECT * FROM audit WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2", before, most)
+    return tuple(Change(*row) for row in rows)

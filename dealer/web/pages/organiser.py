@@ -1,0 +1,160 @@
+"""The page of those who run a server: its state, its queue, the faults of bots, the last errors, who changed what.
+
+/organiser              the page
+/organiser/changes      all changes, the latest first
+
+For visitors who have logged in with a token for admins. It shows no seeds, no cards and no lines of bots.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from dealer.errors import WebError
+from dealer.server.db import records
+from dealer.server.db.audit import Change, changes
+from dealer.server.queue.jobs import ActiveJob
+from dealer.server.resources import free_bytes
+from dealer.server.server import ServerParts
+from dealer.web.pages.monitoring import database_bytes, hands_per_second, health_problem
+from dealer.web.pages.shown_runs import bot_path, run_path
+from dealer.web.security import whole_number
+from dealer.web.site import Site, next_pages
+from dealer.web.visitor import visitor_of
+from logs.document import NAME, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
+from protocol.game_definition import short_name
+
+_MOST_JOBS = 50
+_MOST_FAULTS = 30
+_MOST_CHANGES = 20
+_CHANGES_OF_A_PAGE = 100
+_PATH = "/organiser"
+
+
+def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
+    """The addresses of these pages."""
+
+    def refusal(request: Request) -> Response | None:
+        visitor = visitor_of(request)
+        if visitor.user is None:
+            return RedirectResponse(f"/login?next={request.url.path}", 303)
+        if not visitor.is_organiser:
+            raise WebError(403, "This page is for organisers: log in with a token for admins in place of the password.")
+        return None
+
+    async def show(request: Request) -> Response:
+        if (answer := refusal(request)) is not None:
+            return answer
+        problem = await health_problem(server)
+        document = await run_in_threadpool(_document, server)
+        return site.document(request, document, problems=[problem] if problem else [])
+
+    async def show_changes(request: Request) -> Response:
+        if (answer := refusal(request)) is not None:
+            return answer
+        before = whole_number(request.query_params.get("after", ""))
+        found = await run_in_threadpool(changes, server.store, before=before, most=_CHANGES_OF_A_PAGE + 1)
+        shown = found[:_CHANGES_OF_A_PAGE]
+        document = Document("All changes", (), (), (Section("All changes", (_changes_part(shown),)),))
+        pages = next_pages(request, str(shown[-1].id) if len(found) > len(shown) else "")
+        return site.document(request, document, crumbs=(Link("Organiser", _PATH),), pages=pages)
+
+    return [Route(_PATH, show), Route(f"{_PATH}/changes", show_changes)]
+
+
+def _document(server: ServerParts) -> Document:
+    service = server.service
+    jobs, counts = service.active(), records.counts(server.store)
+    free, least = free_bytes(server.folder) / 1e9, server.settings.least_free_mb / 1e3
+    facts = (
+        Fact("matches being played", service.matches_played),
+        Fact("processor cores", os.cpu_count() or 1),
+        Fact("hands per second", hands_per_second(server), ",.0f"),
+        Fact("requests waiting", sum(not job.is_running for job in jobs)),
+        Fact("connected bots", len(service.connected_bots.bots)),
+        Fact("users", counts["users"]),
+        Fact("disk free", free, ",.1f", f"GB; nothing is begun below {least:,.1f} GB"),
+        Fact("database", database_bytes(server) / 1e6, ",.1f", "MB"),
+        Fact("errors since the start", server.errors.errors),
+        Fact("all changes", Link("page by page", f"{_PATH}/changes"), NAME),
+    )
+    sections = (
+        Section("Queue", (_queue_part(jobs),)),
+        Section("Faults by bot", (_faults_part(server),)),
+        Section("Last warnings and errors", (_errors_part(server),)),
+        Section("Changes", (_changes_part(changes(server.store, most=_MOST_CHANGES)),)),
+    )
+    return Document("Organiser", (), facts, sections)
+
+
+def _queue_part(jobs: list[ActiveJob]) -> Part:
+    rows = []
+    for job in jobs[:_MOST_JOBS]:
+        run = None if job.going is None else Link(job.going.id, run_path(str(job.going.id)))
+        progress, waits_s = job.progress, time.time() - job.row.submitted_s
+        done = "" if progress is None else f", {progress.hands:,} of {progress.hands_planned:,} hands"
+        state = Toned(f"being played{done}", Tone.GOOD) if job.is_running else "waiting"
+        players = ", ".join(job.row.players)
+        rows.append((job.row.id, job.row.user.name, short_name(job.row.game), players, state, run, waits_s))
+    columns = (
+        "request",
+        Column("user"),
+        Column("game"),
+        Column("players"),
+        Column("state"),
+        Column("run"),
+        Column("asked for", "duration", "ago"),
+    )
+    note = f"The first {_MOST_JOBS} of {len(jobs):,}." if len(jobs) > _MOST_JOBS else ""
+    return Table.of("Queue", columns, rows, note=note) if rows else "Nothing is being played, and nothing waits."
+
+
+def _faults_part(server: ServerParts) -> Part:
+    rows = [
+        (Link(bot.name, bot_path(bot)), short_name(bot.game), bot.number, _owner(bot), kind, count, _link(run))
+        for bot, kind, count, run in records.faults_by_bot(server.store, _MOST_FAULTS)
+    ]
+    columns = (
+        "bot",
+        Column("game"),
+        Column("version"),
+        Column("owner"),
+        Column("fault"),
+        Column("times", ","),
+        Column("last run"),
+    )
+    note = f"Of the last {records.LAST_FAULTS:,} faults."
+    return Table.of("Faults by bot", columns, rows, note=note) if rows else "No bot has made a fault."
+
+
+def _owner(bot: records.Bot) -> str:
+    return "the server" if bot.owner is None else bot.owner.name
+
+
+def _link(run: int) -> Link:
+    return Link(run, run_path(str(run)))
+
+
+def _errors_part(server: ServerParts) -> Part:
+    rows = [
+        (
+            record.created,
+            Toned(record.getMessage(), Tone.BAD if record.levelno >= logging.ERROR else Tone.DOUBTFUL),
+        )
+        for record in reversed(server.errors.last)
+    ]
+    columns = (Column("when", "date", "UTC"), Column("what", TEXT))
+    return Table.of("Last warnings and errors", columns, rows) if rows else "None since the start."
+
+
+def _changes_part(found: tuple[Change, ...]) -> Part:
+    rows = [(change.made_s, f"{change.who}: {change.what}") for change in found]
+    columns = (Column("when", "date", "UTC"), Column("who and what", TEXT))
+    return Table.of("Changes", columns, rows) if rows else "Nothing was changed yet."
