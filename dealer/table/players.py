@@ -32,6 +32,7 @@ from bots.sdk.registry import (
     source_problem,
 )
 from dealer.errors import PlayerError
+from dealer.table.bubblewrap import Box
 from dealer.table.confinement import Confinement
 from engine import Game
 from engine.errors import quoted
@@ -92,7 +93,7 @@ class Player:
     limits: TimeLimits | None = None
     learns: bool = False
     refusals: tuple[str | None, ...] = ()
-    confinement: Confinement | None = None
+    confinement: Confinement | Box | None = None
 
     @property
     def program(self) -> str:
@@ -103,7 +104,7 @@ class Player:
     @property
     def has_own_user(self) -> bool:
         """Whether its process runs as a user that is named for it, who may read nothing of the run."""
-        return self.confinement is not None and self.confinement.user != ""
+        return isinstance(self.confinement, Box) or (self.confinement is not None and self.confinement.user != "")
 
 
 @dataclass(frozen=True, slots=True)

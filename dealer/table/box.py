@@ -1,0 +1,128 @@
+"""Starts a program in a box of bubblewrap's that has no network, and carries its connection to the dealer.
+
+It is run as a script by an interpreter that imports nothing else:
+
+    python -I -S box.py -- BWRAP OPTION... -- PYTHON ... box.py LIMIT=BYTES... -- PROGRAM ARGUMENT... HOST PORT
+
+Outside, it starts bubblewrap and waits. In the box, where there is a loopback of its own, it opens a port there, passes
+the listening socket out, and becomes the program with that port in place of the dealer's. Outside, each connection to
+the socket is carried to HOST and PORT, one at a time: the program has no socket that could reach anything else.
+
+A server that runs as root starts every program as a user of its own that nothing else has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+_NOT_STARTED = 126
+_FIRST_USER = 2_000_000_000
+"""Numbers of users from here on are nobody's; the largest number of a process added, they are below 2**31."""
+_VARIABLES = ("ARENA_GAME_NAME",)
+_READ_BYTES = 1 << 16
+_LEAVE_S = 2.0
+
+
+def main(words: list[str]) -> int:
+    """Start the box, or become the program in it; returns the exit code."""
+    before = words[: words.index("--")]
+    command = words[len(before) + 1 :]
+    return _inside(before, command) if before else _outside(command)
+
+
+# ---- outside
+def _outside(command: list[str]) -> int:
+    ours, theirs = socket.socketpair()
+    environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    passed = [theirs.fileno()]
+    inner = command.index("--") + 1
+    options, program = command[:inner], command[inner:]
+    if game := os.environ.get("ARENA_GAME"):
+        # Only we may read where it lies.
+        passed.append(os.open(game, os.O_RDONLY))
+        environment["ARENA_GAME"] = "/arena/match.game"
+        options[-1:-1] = ["--perms", "0444", "--ro-bind-data", str(passed[-1]), environment["ARENA_GAME"]]
+    options[-1:-1] = ["--remount-ro", "/"]
+    user = _FIRST_USER + os.getpid() if os.geteuid() == 0 else 0
+    place = program.index("--")
+    program[place:place] = [f"socket={theirs.fileno()}", f"user={user}"]
+    # Should memory run short, these go first.
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+    try:
+        process = subprocess.Popen([*options, *program], pass_fds=passed, env=environment, stdin=subprocess.DEVNULL)
+    except OSError as error:
+        sys.stderr.write(f"{command[0]} cannot be started: {error.strerror}\n")
+        return _NOT_STARTED
+    theirs.close()
+    _, received, _, _ = socket.recv_fds(ours, 1, 1)
+    if not received:
+        return process.wait()
+    listener = socket.socket(fileno=received[0])
+    dealer = program[-2], int(program[-1])
+    carrying = threading.Thread(target=_carry_all, args=(listener, dealer), daemon=True)
+    carrying.start()
+    code = process.wait()
+    # What the program has said last may still be on its way.
+    listener.shutdown(socket.SHUT_RDWR)
+    carrying.join(_LEAVE_S)
+    return code
+
+
+def _carry_all(listener: socket.socket, dealer: tuple[str, int]) -> None:
+    with contextlib.suppress(OSError):
+        while True:
+            _carry(listener.accept()[0], dealer)
+
+
+def _carry(inside: socket.socket, dealer: tuple[str, int]) -> None:
+    with inside, contextlib.suppress(OSError), socket.create_connection(dealer) as outside:
+        for one in (inside, outside):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        back = threading.Thread(target=_copy, args=(outside, inside), daemon=True)
+        back.start()
+        _copy(inside, outside)
+        back.join()
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(_READ_BYTES):
+            target.sendall(data)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
+
+
+# ---- in the box
+def _inside(words: list[str], command: list[str]) -> int:
+    import resource
+
+    given = {name: int(number) for name, number in (word.split("=") for word in words)}
+    listener = socket.create_server(("127.0.0.1", 0))
+    with socket.socket(fileno=given.pop("socket")) as dealer:
+        socket.send_fds(dealer, [b"."], [listener.fileno()])
+    command[-2:] = ["127.0.0.1", str(listener.getsockname()[1])]
+    user = given.pop("user")
+    for name, most in {"CORE": 0, **given}.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+    if user:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.closerange(3, 1 << 16)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        sys.stderr.write(f"{command[0]} cannot be started: {error.strerror}\n")
+    return _NOT_STARTED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

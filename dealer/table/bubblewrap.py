@@ -1,0 +1,125 @@
+"""The command line of bubblewrap for the program of somebody whom we do not trust.
+
+In the box there are: the system's programs and libraries, our interpreter with its packages, the program's own folder
+(`PROGRAM_FOLDER`, where it starts) and an empty ``/tmp``; all but the last are read-only. There is no other file of the
+machine, no process but the program's own, no variable of ours, no network and no right of root. `dealer.table.box`
+starts it and carries its connection.
+
+The limits are the system's (``setrlimit``), set inside: those of memory and processor hold for each process, that of
+processes for the box.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from dealer.table import box
+
+PROGRAM_FOLDER: Final = "/bot"
+_PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer", "acpc_arena")
+_SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_FILES: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
+_MOST_FILES: Final = 256
+_SCRIPT: Final = "/arena/box.py"
+_TRIAL_S: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What the program of somebody whom we do not trust may have.
+
+    Attributes:
+        folder: with the program.
+        memory_mb: of address space for each process, in millions of bytes.
+        cpu_s: time of the processor for each process, in seconds.
+        disk_mb: for temporary files, for shared memory, and for each file that it writes.
+    """
+
+    folder: str
+    memory_mb: int
+    cpu_s: int
+    processes: int
+    disk_mb: int
+
+    def command(self, command: list[str]) -> list[str]:
+        """The command line that starts another one, whose last words are a host and a port, in the box."""
+        disk = self.disk_mb * 1_000_000
+        limits = {
+            "AS": self.memory_mb * 1_000_000,
+            "CPU": self.cpu_s,
+            "NPROC": self.processes,
+            "FSIZE": disk,
+            "NOFILE": _MOST_FILES,
+        }
+        python = [sys.executable, "-I", "-S"]
+        return [
+            *(*python, str(Path(box.__file__).absolute()), "--", shutil.which("bwrap") or "bwrap"),
+            *(*_options(self.folder, disk), "--", *python, _SCRIPT),
+            *(*(f"{name}={most}" for name, most in limits.items()), "--", *command),
+        ]
+
+    def refusal(self) -> str | None:
+        """Why this system cannot do it, as a clause; None if it can."""
+        if sys.platform != "linux":
+            return "programs of others run in bubblewrap, which needs Linux"
+        if shutil.which("bwrap") is None:
+            return "programs of others run in bubblewrap, which is not installed: there is no program bwrap"
+        tried = subprocess.run(
+            self.command(["true", "127.0.0.1", "1"]),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=_TRIAL_S,
+        )
+        if not tried.returncode:
+            return None
+        said = tried.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return f"programs of others run in bubblewrap, which does not work here: {said or tried.returncode}"
+
+
+def readable_paths() -> tuple[str, ...]:
+    """The files and folders of this machine that are seen in every box, links to them apart."""
+    found = (importlib.util.find_spec(name) for name in _PACKAGES)
+    packages = [spec.origin.removesuffix("/__init__.py") for spec in found if spec is not None and spec.origin]
+    paths = ["/usr", *(path for path in _SYSTEM if not os.path.islink(path)), *_FILES]
+    paths += [sys.base_prefix, sys.prefix, *packages]
+    there = [path for path in dict.fromkeys(paths) if os.path.exists(path)]
+    return tuple(path for path in there if not any(Path(path).is_relative_to(o) for o in there if o != path))
+
+
+def _options(folder: str, disk: int) -> list[str]:
+    size = ["--perms", "1777", "--size", str(disk), "--tmpfs"]
+    options = [*(f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try")), "--hostname", "box"]
+    options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    if os.geteuid():
+        options += ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
+    else:
+        # The program gets another user as the last step; see `dealer.table.box`.
+        options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    options += ["--proc", "/proc", "--dev", "/dev", *size, "/dev/shm", "--remount-ro", "/dev", *size, "/tmp"]
+    for path in _SYSTEM:
+        if os.path.islink(path):
+            options += ["--symlink", os.readlink(path), path]
+    seen = {path: path for path in readable_paths()} | {str(Path(box.__file__).absolute()): _SCRIPT}
+    for path, inside in (*seen.items(), (folder, PROGRAM_FOLDER)):
+        # It would make folders for their owner alone.
+        for parent in reversed(Path(inside).parents[:-1]):
+            options += ["--perms", "0755", "--dir", str(parent)]
+        options += ["--ro-bind", path, inside]
+    variables = {
+        "PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin",
+        "HOME": "/tmp",
+        "LANG": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    for name, value in variables.items():
+        options += ["--setenv", name, value]
+    return [*options, "--chdir", PROGRAM_FOLDER]
