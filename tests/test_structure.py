@@ -34,6 +34,7 @@ DEALER_ROOMS = (
     {"library"},
     {"person"},
     {"reference", "doctor", "joining", "server", "watching"},
+    {"uploads"},
     {"web", "bench"},
     {"cli"},
 )

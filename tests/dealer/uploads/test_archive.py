@@ -1,0 +1,197 @@
+"""Uploaded archives: what is unpacked, and the sentence with which everything else is refused."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import stat
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from dealer.errors import RefusedError
+from dealer.uploads.archive import BOT_FILE, BotFile, remove, unpack
+
+BOT_TOML = 'name = "mine"\ncommand = "python bot.py"\nlanguage = "Python"\n'
+
+
+def packed(files: dict[str, str | bytes], *, mode: int = 0o644, bot_toml: str | None = BOT_TOML) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in {**({} if bot_toml is None else {BOT_FILE: bot_toml}), **files}.items():
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = mode << 16
+            archive.writestr(entry, data)
+    return made.getvalue()
+
+
+def unpacked(data: bytes, folder: Path, *, most_files: int = 10, most_bytes: int = 100_000) -> BotFile:
+    return unpack(io.BytesIO(data), folder / "7", most_files=most_files, most_bytes=most_bytes)
+
+
+def refused(data: bytes, folder: Path, **limits: int) -> str:
+    with pytest.raises(RefusedError) as caught:
+        unpacked(data, folder, **limits)
+    assert [path.name for path in folder.iterdir()] == [], "nothing is left of it"
+    return str(caught.value)
+
+
+def test_an_archive_is_unpacked_read_only(tmp_path: Path) -> None:
+    files = {"bot.py": "import parts.help", "parts/help.py": "", "run": b"#!/bin/sh\n", "data/": ""}
+    assert unpacked(packed(files), tmp_path) == BotFile("mine", "python bot.py", "Python")
+    modes = {
+        path.relative_to(tmp_path / "7").as_posix(): stat.S_IMODE(path.stat().st_mode)
+        for path in (tmp_path / "7").rglob("*")
+    }
+    assert modes == {
+        "bot.toml": 0o444,
+        "bot.py": 0o444,
+        "parts": 0o555,
+        "parts/help.py": 0o444,
+        "run": 0o555,
+        "data": 0o555,
+    }
+    assert [path.name for path in tmp_path.iterdir()] == ["7"]
+    remove(tmp_path / "7")
+    remove(tmp_path / "7")
+    assert not (tmp_path / "7").exists()
+
+
+def test_the_mode_of_a_program_is_kept(tmp_path: Path) -> None:
+    unpacked(packed({"bot": b"\x01"}, mode=0o100755), tmp_path)
+    assert os.access(tmp_path / "7" / "bot", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("/etc/cron.d/bot", "is an absolute path"),
+        ("../bot.py", "is a path that leads elsewhere"),
+        ("a/../../bot.py", "is a path that leads elsewhere"),
+        ("a//b", "is a path that leads elsewhere"),
+        ("./bot.py", "is a path that leads elsewhere"),
+        ("a\\b.py", "has a backslash or a colon in its name"),
+        ("..\\..\\b.py", "has a backslash or a colon in its name"),
+        ("C:bot.py", "has a backslash or a colon in its name"),
+        ("bot.py:stream", "has a backslash or a colon in its name"),
+        ("a\nb", "has a name that cannot be printed"),
+        ("\u202etxt.yp", "has a name that cannot be printed"),
+        ("a" * 241, "has a path of more than 240 bytes or 16 folders"),
+        ("a/" * 16 + "b", "has a path of more than 240 bytes or 16 folders"),
+    ],
+)
+def test_names(name: str, problem: str, tmp_path: Path) -> None:
+    assert refused(packed({name: ""}), tmp_path).endswith(f" in the archive {problem}")
+
+
+def test_a_name_with_a_nul_is_not_taken_for_its_beginning(tmp_path: Path) -> None:
+    data = packed({"bot.pyX../": ""}).replace(b"bot.pyX../", b"bot.py\0../")
+    assert "has a name that cannot be printed" in refused(data, tmp_path)
+
+
+@pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO | 0o644, stat.S_IFCHR | 0o644, stat.S_IFSOCK])
+def test_links_and_devices(mode: int, tmp_path: Path) -> None:
+    data = packed({"passwd": "/etc/passwd"}, mode=mode, bot_toml=None)
+    assert refused(data, tmp_path) == (
+        "'passwd' in the archive is a link or a device; only files and folders can be uploaded"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (("A.py", "a.py"), "'a.py' and 'A.py' in the archive are one file to some systems"),
+        (("a", "a/b"), "'a' in the archive is a file and a folder"),
+        (("a/b", "A"), "'A' in the archive is a file and a folder"),
+        (("e\u0301", "\u00e9"), "'\u00e9' and 'e\u0301' in the archive are one file to some systems"),
+    ],
+)
+def test_names_that_clash(names: tuple[str, str], sentence: str, tmp_path: Path) -> None:
+    assert refused(packed(dict.fromkeys(names, "")), tmp_path) == sentence
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_name_that_comes_twice(tmp_path: Path) -> None:
+    made = io.BytesIO(packed({}))
+    with zipfile.ZipFile(made, "a") as archive:
+        archive.writestr(BOT_FILE, "")
+    assert refused(made.getvalue(), tmp_path) == (
+        "'bot.toml' and 'bot.toml' in the archive are one file to some systems"
+    )
+
+
+def test_sizes_are_counted_not_believed(tmp_path: Path) -> None:
+    sentence = "the archive has more than 100,000 bytes when it is unpacked"
+    bomb = packed({"zeros": bytes(10_000_000)})
+    assert len(bomb) < 20_000
+    assert refused(bomb, tmp_path) == sentence
+    # In two halves, and with a size that is not true.
+    assert refused(packed({"a": bytes(60_000), "b": bytes(60_000)}), tmp_path) == sentence
+    lying = bomb.replace(struct.pack("<L", 10_000_000), struct.pack("<L", 10))
+    assert refused(lying, tmp_path).startswith("the archive ")
+
+
+def test_the_number_of_files_is_bounded(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {str(number): "" for number in range(10)}
+    assert refused(packed(files), tmp_path) == "the archive has 11 files and folders; 10 are the most"
+
+
+def test_encrypted_and_unusual_entries(tmp_path: Path) -> None:
+    data = bytearray(packed({}))
+    place = data.index(b"PK\x01\x02")
+    data[place + 8] |= 1
+    assert refused(bytes(data), tmp_path) == "'bot.toml' in the archive is encrypted"
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr(BOT_FILE, BOT_TOML)
+    assert refused(made.getvalue(), tmp_path) == "'bot.toml' in the archive is packed by another method than deflate"
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"#!/bin/sh\n", b"PK\x05\x06" + bytes(18) + b"tail"])
+def test_what_is_no_archive(data: bytes, tmp_path: Path) -> None:
+    assert refused(data, tmp_path).startswith("the archive ")
+
+
+def test_a_broken_archive_is_refused_wherever_it_is_broken(tmp_path: Path) -> None:
+    whole, chance = packed({"bot.py": random.Random(1).randbytes(3000)}), random.Random(2)
+    for _ in range(300):
+        data = bytearray(whole[: chance.choice((len(whole), chance.randrange(len(whole))))])
+        for _ in range(chance.randrange(4)):
+            if data:
+                data[chance.randrange(len(data))] = chance.randrange(256)
+        try:
+            unpacked(bytes(data), tmp_path)
+        except RefusedError:
+            assert not list(tmp_path.iterdir())
+        else:
+            remove(tmp_path / "7")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "the archive has no bot.toml at its top"),
+        ("name = ", "bot.toml is not TOML: Invalid value (at end of document)"),
+        ("\udcff", "bot.toml is not TOML: 'utf-8' codec can't decode"),
+        ("name = 'a'\ncommand = 'x'\n", "bot.toml: language: "),
+        ("name = 'a b'\ncommand = 'x'\nlanguage = 'C'\n", "bot.toml: name: a name has at most"),
+        ("name = 'a'\ncommand = ''\nlanguage = 'C'\n", "bot.toml: command: must be a program and its arguments"),
+        ("name = 'a'\ncommand = '\"x'\nlanguage = 'C'\n", "bot.toml: command: has a quote that is not closed"),
+        ("name = 'a'\ncommand = 'x'\nlanguage = 'C'\nuser = 'root'\n", "bot.toml: user: "),
+        ("name = 'a'\ncommand = ['x']\nlanguage = 'C'\n", "bot.toml: command: "),
+        ("name = 'a'\ncommand = 'x'\nlanguage = '" + "C" * 41 + "'\n", "bot.toml: language: "),
+    ],
+)
+def test_what_bot_toml_says_is_checked(text: str | None, sentence: str, tmp_path: Path) -> None:
+    data = {} if text is None else {BOT_FILE: text.encode("utf-8", "surrogateescape")}
+    assert refused(packed(dict(data), bot_toml=None), tmp_path).startswith(sentence)
+
+
+def test_a_folder_that_was_packed_is_named(tmp_path: Path) -> None:
+    assert refused(packed({"mine/bot.toml": BOT_TOML}, bot_toml=None), tmp_path) == (
+        "the archive has no bot.toml at its top; it is mine/bot.toml: pack the files, not their folder"
+    )
