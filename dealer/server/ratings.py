@@ -100,13 +100,18 @@ class FittedRating:
         won: what it would win from the average of its field, in mbb per game; there is no interval while it has played
             fewer than `FEWEST_UNITS`.
         field: the lowest of the players with which results connect it.
-        is_provisional: whether it has played less than `FEWEST_UNITS_TO_RATE`.
+        units: that it has played.
     """
 
     player: int
     won: Estimate
     field: int
-    is_provisional: bool
+    units: int
+
+    @property
+    def is_provisional(self) -> bool:
+        """Whether it has played less than `FEWEST_UNITS_TO_RATE`."""
+        return self.units < FEWEST_UNITS_TO_RATE
 
 
 def fit_ratings(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
@@ -175,8 +180,7 @@ def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
         half_width = None
         if units >= FEWEST_UNITS:
             half_width = _half_width(tables, variances, shares[number], bounds)
-        is_provisional = units < FEWEST_UNITS_TO_RATE
-        found.append(FittedRating(player, Estimate(float(ratings[number]), half_width), players[0], is_provisional))
+        found.append(FittedRating(player, Estimate(float(ratings[number]), half_width), players[0], units))
     return found
 
 

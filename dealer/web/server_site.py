@@ -15,6 +15,7 @@ from dealer.web.api import app as api
 from dealer.web.api import join_socket
 from dealer.web.pages import (
     account,
+    bot_pages,
     event_pages,
     leak_pages,
     live,
@@ -68,6 +69,7 @@ def server_routes(
         *api.routes(site),
         *play_pages.routes(site),
         *account.routes(site),
+        *bot_pages.routes(site, parts),
         *standings.routes(site, parts, library),
         *event_pages.routes(site, parts),
         *organiser.routes(site, parts),

@@ -98,7 +98,7 @@ class Site:
         tabs: Sequence[Link] = (),
         pages: Sequence[Value] = (),
         problems: Sequence[str] = (),
-        is_broad: bool = False,
+        layout: str = "",
         status: int = 200,
         **values: Any,
     ) -> HTMLResponse:
@@ -110,6 +110,7 @@ class Site:
             tabs: pages of the same kind, this one among them.
             pages: of the list that this is a page of.
             problems: what could not be read.
+            layout: ``broad`` for the width of the window, and ``paired`` for two sections side by side.
         """
         return self.page(
             request,
@@ -120,7 +121,7 @@ class Site:
             tabs=tabs,
             pages=pages,
             problems=problems,
-            is_broad=is_broad,
+            layout=layout,
             **values,
         )
 

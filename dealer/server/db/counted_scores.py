@@ -16,11 +16,11 @@ from typing import Any
 
 from pydantic import Field
 
-from dealer.server.db.records import Bot, Model, Run, all_versions, model_of, runs_by_number
+from dealer.server.db.records import Bot, Model, Run, all_versions, model_of, runs_by_number, versions
 from dealer.server.db.store import Store
 from dealer.server.ratings import FittedRating, TableScores
 from dealer.server.server_settings import ServerGame
-from logs.estimation import Bounds, RunningMean, score_bounds
+from logs.estimation import Bounds, Estimate, RunningMean, score_bounds
 
 
 def add_run(
@@ -74,7 +74,16 @@ def table_scores(store: Store, game: str) -> list[TableScores]:
 
 
 def write_ratings(db: sqlite3.Connection, game: str, ratings: Sequence[FittedRating]) -> None:
-    """Write the ratings of a game in place of those before."""
+    """Write the ratings of a game in place of those before, which the history keeps as far as they are apart."""
+    db.executemany(
+        "INSERT INTO rating_history SELECT ?1, ?2, ?3, ?4 "
+        "WHERE ?2 >= 1.05 * coalesce((SELECT max(units) FROM rating_history WHERE version = ?1), 1)",
+        [
+            (one.player, one.units, one.won.mean, one.won.half_width)
+            for one in ratings
+            if one.won.half_width is not None
+        ],
+    )
     db.execute("DELETE FROM ratings WHERE game = ?", (game,))
     db.executemany(
         "INSERT INTO ratings (game, version, mbb_per_game, half_width_95, field, is_provisional) "
@@ -154,9 +163,11 @@ def _pairs(store: Store, game: ServerGame, condition: str, *values: object) -> t
     return tuple(model_of(Pair, row, scores=tuple(scores[number])) for number, row in heads.items())
 
 
-def pairs(store: Store, game: ServerGame) -> tuple[Pair, ...]:
-    """The crosstable of a game: all pairs, or larger tables, of which something counts."""
-    return _pairs(store, game, "lineups.game = ?", game.name)
+def pairs(store: Store, game: ServerGame, version: int | None = None) -> tuple[Pair, ...]:
+    """The crosstable of a game, or the row of a version: all pairs, or larger tables, of which something counts."""
+    if version is None:
+        return _pairs(store, game, "lineups.game = ?", game.name)
+    return _pairs(store, game, "lineups.id IN (SELECT lineup FROM lineup_scores WHERE version = ?)", version)
 
 
 def pair(store: Store, game: ServerGame, number: int) -> Pair | None:
@@ -164,11 +175,14 @@ def pair(store: Store, game: ServerGame, number: int) -> Pair | None:
     return next(iter(_pairs(store, game, "lineups.game = ? AND lineups.id = ?", game.name, number)), None)
 
 
-def companies(store: Store, game: ServerGame) -> tuple[Company, ...]:
-    """The crosstable of a game of more than two: every player with every other that it has met; empty between two."""
-    query = "SELECT *, lineups AS tables, units AS duplicates FROM company WHERE game = ? ORDER BY version, other"
-    bounds = score_bounds(game.game)
-    return tuple(model_of(Company, row, **_won(row, bounds)) for row in store.read(query, game.name))
+def companies(store: Store, game: ServerGame, version: int | None = None) -> tuple[Company, ...]:
+    """The crosstable of a game of more than two, or the row of a version; empty between two."""
+    query = (
+        "SELECT *, lineups AS tables, units AS duplicates FROM company WHERE game = ?1 "
+        f"{'' if version is None else 'AND version = ?2 '}ORDER BY version, other"
+    )
+    bounds, values = score_bounds(game.game), () if version is None else (version,)
+    return tuple(model_of(Company, row, **_won(row, bounds)) for row in store.read(query, game.name, *values))
 
 
 def count_tables(store: Store, game: ServerGame) -> int:
@@ -201,15 +215,24 @@ def tables(
     return tuple(found[number] for number in numbers)
 
 
-def standings(store: Store, game: str) -> tuple[Rating, ...]:
-    """The ratings of a game: the largest field first, and in it the highest first."""
-    bots = all_versions(store, game)
+def rating_history(store: Store, version: int) -> tuple[tuple[int, Estimate], ...]:
+    """What the rating of a version was, by the deals that it had played."""
+    rows = store.read("SELECT * FROM rating_history WHERE version = ? ORDER BY units", version)
+    return tuple((row["units"], Estimate(row["mbb_per_game"], row["half_width_95"])) for row in rows)
+
+
+def standings(store: Store, game: str, bot: str | None = None) -> tuple[Rating, ...]:
+    """The ratings of a game, or of the versions of a bot: the largest field first, and in it the highest first."""
+    bots = all_versions(store, game) if bot is None else {one.version: one for one in versions(store, game, bot)}
     rows = store.read(
         "SELECT ratings.*, (SELECT sum(lineups.units) FROM lineup_scores JOIN lineups ON lineups.id = lineup "
         "WHERE lineup_scores.version = ratings.version) AS duplicates, "
         "(SELECT count(*) FROM ratings AS others WHERE others.game = ratings.game AND others.field = ratings.field) "
-        "AS size FROM ratings WHERE game = ? ORDER BY size DESC, field, mbb_per_game DESC, version",
+        "AS size FROM ratings WHERE game = ?1 AND (?2 IS NULL OR version IN (SELECT versions.id FROM versions "
+        "JOIN bots ON bots.id = versions.bot WHERE bots.game = ?1 AND bots.name = ?2)) "
+        "ORDER BY size DESC, field, mbb_per_game DESC, version",
         game,
+        bot,
     )
     return tuple(model_of(Rating, row, bot=bots[row["version"]]) for row in rows)
 

@@ -573,6 +573,17 @@ def faults_by_bot(store: Store, most: int = _PAGE) -> list[tuple[Bot, str, int, 
     return [(one, row["kind"], row["found"], row["run"]) for one, row in found if one is not None]
 
 
+def faults_by_kind(store: Store, version: int, most: int = 1000) -> dict[str, int]:
+    """How often a version did what wrong in so many of its last runs, the most frequent first."""
+    rows = store.read(
+        "SELECT kind, count(*) AS n FROM (SELECT run, seat FROM seats WHERE version = ? ORDER BY run DESC LIMIT ?) "
+        "AS last JOIN faults ON faults.run = last.run AND faults.seat = last.seat GROUP BY kind ORDER BY n DESC, kind",
+        version,
+        most,
+    )
+    return {row["kind"]: row["n"] for row in rows}
+
+
 def duplicate_scores(store: Store, run: int, player: int) -> array[float]:
     """What a player won in each duplicate of a run, in mbb/g and in the order of the deals; empty without a result."""
     scores = array("d")

@@ -171,7 +171,18 @@ def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "")
 
 
 RESULT_TABLES = (
-    *("ratings", "company", "lineup_scores", "seats", "scores", "matches", "faults", "tables", "submissions"),
+    *(
+        "rating_history",
+        "ratings",
+        "company",
+        "lineup_scores",
+        "seats",
+        "scores",
+        "matches",
+        "faults",
+        "tables",
+        "submissions",
+    ),
     *("runs", "lineups", "event_jobs", "jobs"),
 )
 """What a server has played, or is asked to: each table before those that it refers to."""

@@ -249,7 +249,16 @@ CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(AB
 CREATE TRIGGER audit_is_not_removed BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 ALTER TABLE sessions ADD COLUMN token INTEGER; -- with whose scopes it began, null for a password
 """
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS, _AUDIT)
+_RATING_HISTORY = """
+CREATE TABLE rating_history ( -- a row whenever a version has played a twentieth more
+    version INTEGER NOT NULL REFERENCES versions,
+    units INTEGER NOT NULL,
+    mbb_per_game REAL NOT NULL,
+    half_width_95 REAL NOT NULL,
+    PRIMARY KEY (version, units)
+) STRICT, WITHOUT ROWID;
+"""
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS, _AUDIT, _RATING_HISTORY)
 """The steps from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

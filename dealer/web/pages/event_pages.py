@@ -51,7 +51,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         if found is None:
             raise WebError(404, f"There is no event {shown(name)}.")
         document = await run_in_threadpool(_document, parts, found)
-        return site.document(request, document, crumbs=(Link("Events", "/events"),), is_broad=True)
+        return site.document(request, document, crumbs=(Link("Events", "/events"),), layout="broad")
 
     return [Route("/events", events), Route("/events/{name}", event)]
 

@@ -100,7 +100,7 @@ class Pages:
             nothing=self._no_runs(query, after),
             events="" if after or server is None else f"/live/runs?{urlencode(query)}",
             pages=next_pages(request, following),
-            is_broad=True,
+            layout="broad",
             query=query,
             states=list(RunState),
             bots=sorted({bot.name for bot in bots}),
@@ -181,7 +181,7 @@ class Pages:
                 "pot": pot or "",
                 "nothing": nothing,
                 "has_hands": count > 0,
-                "is_broad": True,
+                "layout": "broad",
             }
 
         return self._site.document(request, **await read_run(self._library, request, read))
@@ -278,6 +278,7 @@ def _contest_page(found: ShownRun, contest: WatchedContest) -> dict[str, Any]:
         "template": "contest.html.jinja",
         "crumbs": (*_crumbs(found, contest)[: 2 if contest.key else 1], contest.key or run.key),
         "scores": scores_document(found, contest),
+        "layout": "broad paired",
         "events": f"{run_path(run.key)}/contest-events/{quote(contest.key, safe='/')}" if goes_on else "",
     }
 

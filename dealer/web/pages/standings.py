@@ -2,7 +2,6 @@
 
 /                       what is played, the best of each game, the last results
 /standings/GAME         ratings and crosstable; without a game, those of the first
-/bots/GAME/NAME         a bot: its versions, its rating, its opponents, its last runs
 /tables/GAME            of a game of more than two: all tables, or those at which two bots met
 /pairs/GAME/NUMBER      a pair, or a table of more: its runs, those that its first bot lost most on before the others
 """
@@ -12,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -40,7 +39,6 @@ from protocol.game_definition import short_name
 
 _RUNS_OF_A_PAGE: Final = 100
 _TABLES_OF_A_PAGE: Final = 50
-_RUNS_OF_A_BOT: Final = 20
 _MOST_FULL_CELLS: Final = 10
 """In a row of a crosstable: more leave no room for the intervals."""
 _BEST: Final = 5
@@ -65,7 +63,7 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
             request,
             Document(site.name),
             "front.html.jinja",
-            is_broad=True,
+            layout="broad",
             address=str(request.base_url).rstrip("/"),
             may_play=server.settings.web.guests_may_play,
             games=await run_in_threadpool(_best, server),
@@ -80,12 +78,7 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
         found = game_of(server, request.path_params["game"])
         document = await run_in_threadpool(_standings, server, found)
         games = [Link(one.shown, _path("standings", one)) for one in server.settings.games]
-        return site.document(request, document, tabs=games, is_broad=True, here=_path("standings", found))
-
-    async def bot(request: Request) -> Response:
-        found = game_of(server, request.path_params["game"])
-        document = await run_in_threadpool(_bot, server, found, request.path_params["name"])
-        return site.document(request, document, crumbs=_crumbs(found))
+        return site.document(request, document, tabs=games, layout="broad", here=_path("standings", found))
 
     async def tables(request: Request) -> Response:
         found = game_of(server, request.path_params["game"])
@@ -93,18 +86,17 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
             raise WebError(404, "In this game two play; the standings lead to every pair.")
         numbers = [_number(request, name) for name in ("bot", "with", "after")]
         document, following = await run_in_threadpool(_tables, server, found, *numbers)
-        return site.document(request, document, crumbs=_crumbs(found), pages=next_pages(request, following))
+        return site.document(request, document, crumbs=crumbs(found), pages=next_pages(request, following))
 
     async def pair(request: Request) -> Response:
         found = game_of(server, request.path_params["game"])
         number, after = request.path_params["number"], _number(request, "after")
         document, following = await run_in_threadpool(_pair, server, found, number, after)
-        return site.document(request, document, crumbs=_crumbs(found), pages=next_pages(request, following))
+        return site.document(request, document, crumbs=crumbs(found), pages=next_pages(request, following))
 
     return [
         Route("/", front),
         Route("/standings", first),
-        Route("/bots/{game:path}/{name}", bot),
         Route("/standings/{game:path}", game),
         Route("/tables/{game:path}", tables),
         Route("/pairs/{game:path}/{number:int}", pair),
@@ -120,7 +112,7 @@ def _number(request: Request, name: str) -> int | None:
     return number
 
 
-def _crumbs(game: ServerGame) -> tuple[Link, ...]:
+def crumbs(game: ServerGame) -> tuple[Link, ...]:
     return (Link(_title(game), _path("standings", game)),)
 
 
@@ -132,17 +124,17 @@ def _path(kind: str, game: ServerGame) -> str:
     return f"/{kind}/{quote(game.name, safe='/')}"
 
 
-def _name(bot: Bot) -> str:
+def name_of(bot: Bot) -> str:
     """A bot with its version, if it is not the first."""
     return shown(bot.name) + (f" v{bot.number}" if bot.number > 1 else "")
 
 
 def _name_of(server: ServerParts, version: int) -> str:
     bot = records.bot(server.store, version)
-    return "?" if bot is None else _name(bot)
+    return "?" if bot is None else name_of(bot)
 
 
-def _rate(scores: PairScore | Rating, player: str, opponent: str) -> Rate:
+def won_by(scores: PairScore | Rating, player: str, opponent: str) -> Rate:
     return Rate(scores.mbb_per_game, scores.half_width_95, player=player, opponent=opponent)
 
 
@@ -150,9 +142,9 @@ def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> Table:
     """The bots of a game by place."""
     rows = []
     for place, rating in enumerate(ratings, 1):
-        name = _name(rating.bot)
+        name = name_of(rating.bot)
         remark = "provisional" if rating.is_provisional else ""
-        rate = _rate(rating, name, "the field")
+        rate = won_by(rating, name, "the field")
         owner = "" if rating.bot.owner is None else rating.bot.owner.name
         rows.append((place, Link(name, bot_path(rating.bot)), rate, remark, owner, rating.duplicates or 0))
     columns = (
@@ -221,11 +213,11 @@ def _standings(server: ServerParts, game: ServerGame) -> Document:
         why = _LADDER_ONLY if server.settings.has_only_ladder else _WHAT_COUNTS
         sentences = "This game has no results that count yet.", why
         return Document(_title(game), sentences, (*([] if server.settings.has_only_ladder else [request]), *facts))
-    names = {rating.bot.version: _name(rating.bot) for rating in ratings}
+    names = {rating.bot.version: name_of(rating.bot) for rating in ratings}
     is_for_two = game.game.num_players == 2
     if not is_for_two:
         facts.insert(0, Fact("tables", Link(counted_scores.count_tables(server.store, game), _path("tables", game))))
-    met = _against(server, game, names) if is_for_two else _in_company(server, game, names)
+    met = met_by(server, game, names)
     rows = [(name, *(met.get((version, other), "") for other in names)) for version, name in names.items()]
     is_brief = len(names) > _MOST_FULL_CELLS
     columns = (Column("bot"), *(Column(name, "+,.0f", is_brief=is_brief) for name in names.values()))
@@ -237,68 +229,26 @@ def _standings(server: ServerParts, game: ServerGame) -> Document:
     return Document(_title(game), (), tuple(facts), sections)
 
 
-def _bot(server: ServerParts, game: ServerGame, name: str) -> Document:
-    """A bot in a game, with all of its versions."""
-    versions = records.versions(server.store, game.name, name)
-    if not versions:
-        raise WebError(404, "There is no such bot in this game.")
-    rated = {rating.bot.version: rating for rating in counted_scores.standings(server.store, game.name)}
-    rows = []
-    for version in versions:
-        rating = rated.get(version.version)
-        rate = None if rating is None else _rate(rating, name, "the field")
-        deals = 0 if rating is None else rating.duplicates or 0
-        rows.append((version.number, version.label, version.created_s, rate, deals))
-    columns = (
-        Column("version"),
-        Column("label"),
-        Column("since", "date", "UTC"),
-        Column("rating", "+,.0f", "mbb/g"),
-        Column("deals", ","),
-    )
-    sections = [Section("Versions", (Table.of("Versions", columns, rows),))]
-    if game.game.num_players == 2:
-        names = {number: _name(rating.bot) for number, rating in rated.items()}
-        own = {version.version for version in versions}
-        met = [
-            (names.get(mine, "?"), names.get(other, "?"), rate)
-            for (mine, other), rate in _against(server, game, names).items()
-            if mine in own
-        ]
-        met.sort(key=lambda one: one[:2])
-        against = ("bot", Column("opponent"), Column("won", "+,.0f", "mbb/g"))
-        sections += [Section("Opponents", (Table.of("Opponents", against, met),))] if met else []
-    runs = records.runs(server.store, game=game.name, bot=name, most=_RUNS_OF_A_BOT)
-    sections.append(
-        Section(
-            "Last runs",
-            (runs_table("Last runs", runs, server.service.progress()) if runs else "None has been played yet.",),
-        )
-    )
-    owner = "the server" if versions[0].owner is None else shown(versions[0].owner.name)
-    every = Fact("runs", Link(f"all of {name}", f"/runs?{urlencode({'game': game.shown, 'bot': name})}"), NAME)
-    return Document(shown(name), (f"A bot of {owner} in {game.shown}.",), (every,), tuple(sections))
+def met_by(
+    server: ServerParts, game: ServerGame, names: Mapping[int, str], version: int | None = None
+) -> dict[tuple[int, int], Link]:
+    """By version and another, what the one won from the other, or at the tables at which the other sat too.
 
-
-def _against(server: ServerParts, game: ServerGame, names: Mapping[int, str]) -> dict[tuple[int, int], Link]:
-    """By version and opponent, what the one won from the other."""
-    found = {}
-    for pair in counted_scores.pairs(server.store, game):
+    Args:
+        version: the one; None for all.
+    """
+    found, store = {}, server.store
+    for pair in counted_scores.pairs(store, game, version) if game.game.num_players == 2 else ():
         path = f"{_path('pairs', game)}/{pair.id}"
         for mine, theirs in (pair.scores, pair.scores[::-1]):
-            rate = _rate(mine, names.get(mine.version, "?"), names.get(theirs.version, "?"))
-            found[mine.version, theirs.version] = Link(rate, path, str(rate))
-    return found
-
-
-def _in_company(server: ServerParts, game: ServerGame, names: Mapping[int, str]) -> dict[tuple[int, int], Link]:
-    """By version and another, what the one won at the tables at which the other sat too."""
-    found = {}
-    for one in counted_scores.companies(server.store, game):
+            won = won_by(mine, names.get(mine.version, "?"), names.get(theirs.version, "?"))
+            found[mine.version, theirs.version] = Link(won, path, str(won))
+    # Between two there are none.
+    for one in counted_scores.companies(store, game, version):
         name, other = names.get(one.version, "?"), names.get(one.other, "?")
-        rate = _rate(one, name, "the others")
+        won = won_by(one, name, "the others")
         path = f"{_path('tables', game)}?bot={one.version}&with={one.other}"
-        found[one.version, one.other] = Link(rate, path, f"{name} at the tables with {other} {rate.text()}")
+        found[one.version, one.other] = Link(won, path, f"{name} at the tables with {other} {won.text()}")
     return found
 
 
@@ -321,7 +271,7 @@ def _tables(
     if met is not None:
         name = names[met.version]
         title = f"{name} at the tables with {names[met.other]}"
-        sentences = [f"{name} won {_rate(met, name, 'the others').text()} in {met.duplicates:,} deals."]
+        sentences = [f"{name} won {won_by(met, name, 'the others').text()} in {met.duplicates:,} deals."]
         order = f"; the worst for {name} first"
     rows = []
     for pair in shown_here:
@@ -330,7 +280,7 @@ def _tables(
         link = Link(" - ".join(names[score.version] for score in scores), f"{_path('pairs', game)}/{pair.id}")
         for score in scores:
             name = names[score.version]
-            rows.append((link, name, _rate(score, name, "the others"), pair.duplicates))
+            rows.append((link, name, won_by(score, name, "the others"), pair.duplicates))
     columns = ("table", Column("bot"), Column("won", "+,.0f", "mbb/g"), Column("deals", ","))
     note = f"What each bot won from the others at a table, in mbb/g with its 95 % interval{order}."
     nothing = "There are none after these." if after else "There are none yet."
@@ -344,7 +294,7 @@ def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None)
     pair = counted_scores.pair(server.store, game, number)
     if pair is None:
         raise WebError(404, "There is no such pair.")
-    rates = [_rate(score, _name_of(server, score.version), "the others") for score in pair.scores]
+    rates = [won_by(score, _name_of(server, score.version), "the others") for score in pair.scores]
     first = pair.scores[0].version
     found = worst_runs(server.store, number, first, after=after, most=_RUNS_OF_A_PAGE + 1)
     rows = []

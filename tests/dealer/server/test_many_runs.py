@@ -27,6 +27,11 @@ def questions(store: Store, game: ServerGame, runs: int) -> dict[str, Callable[[
     middle = worst_runs(store, 7, versions[0], most=pair.runs)[pair.runs // 2].id
     return {
         "standings": lambda: counted_scores.standings(store, game.name),
+        "the rating of a bot": lambda: counted_scores.standings(store, game.name, "bot3"),
+        "its ratings so far": lambda: counted_scores.rating_history(store, 3),
+        "its opponents": lambda: counted_scores.pairs(store, game, 3),
+        "its faults": lambda: records.faults_by_kind(store, 3, 100),
+        "its runs": lambda: records.runs(store, game=game.name, bot="bot3"),
         "crosstable": lambda: counted_scores.pairs(store, game),
         "a pair": lambda: counted_scores.pair(store, game, 7),
         "runs of a pair": lambda: records.runs(store, pair=7),
@@ -104,6 +109,23 @@ def test_the_runs_of_a_pair_come_page_by_page_the_worst_first(tmp_path: Path) ->
             assert found == wanted
         assert worst_runs(store, 7, pair.scores[0].version, after=1) == ()
         assert worst_runs(store, 7, 999) == ()
+
+
+def test_a_rating_is_kept_whenever_a_twentieth_more_is_played(tmp_path: Path) -> None:
+    with filled(tmp_path, 190) as (store, game):
+        kept = [tuple(row) for row in store.read("SELECT version, units FROM rating_history ORDER BY version")]
+        assert kept == [(version, 1900) for version in range(1, 21)]
+        enter_ratings(store, game)
+        assert len(counted_scores.rating_history(store, 3)) == 1
+        store.write_now(lambda db: db.execute("UPDATE lineups SET units = 105 WHERE id = 1"))
+        enter_ratings(store, game)
+        assert len(counted_scores.rating_history(store, 3)) == 1, "a hundredth more"
+        store.write_now(lambda db: db.execute("UPDATE lineups SET units = 105"))
+        enter_ratings(store, game)
+        (_, first), (units, second) = counted_scores.rating_history(store, 3)
+        (rating,) = counted_scores.standings(store, game.name, "bot3")
+        assert (units, second.mean, second.half_width) == (1995, rating.mbb_per_game, rating.half_width_95)
+        assert first != second
 
 
 @pytest.mark.slow

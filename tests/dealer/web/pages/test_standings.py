@@ -115,7 +115,7 @@ def test_the_cells_of_a_large_crosstable_are_short(tmp_path: Path, monkeypatch: 
 
 
 def test_a_bot_has_a_page_before_its_opponents_are_rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.web.pages.standings.counted_scores.standings", lambda store, game: [])
+    monkeypatch.setattr("dealer.server.db.counted_scores.standings", lambda store, game, bot=None: [])
     _, game = find_game("kuhn")
     bots = bots_for(game, ("random", "calling", "folding"))
     settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots),))
