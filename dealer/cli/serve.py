@@ -16,11 +16,17 @@ import typer
 from bots.sdk.options import Interval, Wording
 from dealer.cli.serve_event import app as event_app
 from dealer.cli.serve_users import COMMANDS as USER_COMMANDS
+from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal, abort, until_stopped
+from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.pages import WEB_INSTALL, has_web
 from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
+from dealer.cli.shell.streams import EXIT_FAILED
+from dealer.errors import ConfigError
 from dealer.run.run_settings import NO_ADDRESS
+from dealer.server.checkup import Check, checkup_document, examine
+from dealer.server.db.audit import note_backup
 from dealer.server.db.store import DATABASE_NAME, back_up
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import FIRST_USER, Started, WebFace, reset_results
@@ -30,6 +36,7 @@ from dealer.table.collector import spare_collector
 from dealer.table.listener import reachable_at
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, meant
+from logs.document import Tone
 
 _CONFIG_NAME = "arena-server.toml"
 
@@ -55,7 +62,7 @@ app.add_typer(event_app, name="event")
 
 @app.command(
     epilog="'arena serve' has more commands, each with --help: user, users, invite, password, revoke, disable, remove, "
-    "event, backup and reset. A configuration with one of these names is given as ./NAME."
+    "event, doctor, backup and reset. A configuration with one of these names is given as ./NAME."
 )
 def start(
     terminal: Terminal,
@@ -116,6 +123,30 @@ for _command in USER_COMMANDS:
 
 
 @app.command()
+def doctor(
+    terminal: Terminal,
+    config: Annotated[
+        Path | None, typer.Argument(metavar="CONFIG", help="A configuration; without one, the defaults.")
+    ] = None,
+    data: ServerData = SERVER_DATA,
+    as_json: Json = False,
+) -> None:
+    """Check a configuration and its environment, and say what to do; nothing is changed, also while the server runs.
+
+    Bots of the configuration play a hand each against themselves. Exit code 1 if something is a fault.
+    """
+    try:
+        settings = _settings(config)
+    except ConfigError as error:
+        checks = [Check("settings", Tone.BAD, str(error), "correct the file; arena serve --init writes an example")]
+    else:
+        found = "the defaults" if config is None else f"{config} can be read"
+        checks = [Check("settings", Tone.GOOD, found), *examine(settings, data, has_pages=has_web())]
+    show_document(terminal, checkup_document(checks), as_json=as_json)
+    raise typer.Exit(EXIT_FAILED if any(check.tone is Tone.BAD for check in checks) else 0)
+
+
+@app.command()
 def backup(
     terminal: Terminal,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
@@ -123,6 +154,7 @@ def backup(
 ) -> None:
     """Copy the database to a new file, also while the server runs."""
     back_up(data / DATABASE_NAME, file)
+    note_backup(data / DATABASE_NAME, file)
     sentence = f"The database is copied to {file}; the files of the runs are in {data / 'runs'}"
     terminal.sentence(sentence)
 

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
@@ -251,6 +251,14 @@ class ServerSettings:
             runs_per_bot=self.max_runs_per_bot or None,
             runs_per_game={game.name: game.max_running for game in self.games if game.max_running},
         )
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine is listened to."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
 
     @property
     def has_only_ladder(self) -> bool:

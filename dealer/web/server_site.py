@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 from collections.abc import AsyncIterator
 from typing import Final
 
@@ -91,7 +90,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     counting, metrics = Counting(), Metrics(parts)
     host, settings = parts.settings.host, parts.settings.web
     routes = server_routes(site, parts, slumbot_sessions, counting, metrics)
-    app = metrics.timing(make_app(site, routes, settings, is_loopback=_is_loopback(host)))
+    app = metrics.timing(make_app(site, routes, settings, is_loopback=parts.settings.is_loopback))
     keeper = asyncio.create_task(slumbot_sessions.keep())
     try:
         async with site.table_manager, answering(app, host, settings) as address:
@@ -103,10 +102,3 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
         keeper.cancel()
         counting.close()
         await slumbot_sessions.close()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

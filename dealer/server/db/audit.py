@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
+from pathlib import Path
+from typing import Final, TypeVar
 
 from dealer.server.db.store import Store
+
+BACKED_UP: Final = "backed up the database"
 
 _T = TypeVar("_T")
 
@@ -55,6 +59,12 @@ def operator() -> str:
     except (OSError, KeyError, ImportError):
         # A container runs as a number without a name.
         return "(command line)"
+
+
+def note_backup(path: Path, copy: Path) -> None:
+    """Note in a database that it was copied; one of an older version stays as it is."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db, contextlib.suppress(sqlite3.Error):
+        note_change(db, operator(), f"{BACKED_UP} to {copy}")
 
 
 def changes(store: Store, *, before: int | None = None, most: int = 50) -> tuple[Change, ...]:

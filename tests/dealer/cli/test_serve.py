@@ -162,9 +162,9 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (["nothing.toml"], "cannot read nothing.toml: No such file or directory"),
         (["./nothing"], "cannot read nothing: No such file or directory"),
         (
-            ["doctor"],
-            "'arena serve' has no command 'doctor', and there is no configuration of this name; "
-            "its commands are start, user, users, invite, password, revoke, disable, remove, backup, reset, event",
+            ["resume"],
+            "'arena serve' has no command 'resume', and there is no configuration of this name; its commands are "
+            "start, user, users, invite, password, revoke, disable, remove, doctor, backup, reset, event",
         ),
         (["revok"], "'arena serve' has no command 'revok', .*; did you mean 'revoke'\\?"),
         (["reset"], "nothing is removed without --results, for requests, runs, ratings and logs"),
@@ -269,6 +269,20 @@ def test_an_event_from_its_announcement_to_its_publication(arena: Arena, folder:
     )
     assert (folder / "site" / "event.json").is_file()
     assert len(list((folder / "site" / "contests").glob("*/match.*.log"))) == 2
+
+
+def test_the_doctor_finds_what_is_wrong_and_says_what_to_do(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "good.toml").write_text("port = 0\nleast_free_mb = 0\n[web]\nport = 0\n")
+    ran = arena_here("serve", "doctor", "good.toml")
+    assert (ran.code, ran.out.splitlines()[:2]) == (0, ["Server", "0 faults, 0 warnings."])
+    (tmp_path / "bad.toml").write_text("ports = 1\n")
+    ran = arena_here("serve", "doctor", "bad.toml", "--json")
+    assert ran.code == 1
+    assert "there is no such setting" in ran.out
+    (tmp_path / "proxy.toml").write_text('port = 0\n[web]\nport = 0\nproxies = ["127.0.0.1"]\n')
+    ran = arena_here("serve", "doctor", "proxy.toml")
+    assert ran.code == 1
+    assert "list the public host names under [web] names" in ran.out
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,235 @@
+"""What `arena serve doctor` finds wrong with a configuration and its environment, and that it finds nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dealer.run.folder import lock_run
+from dealer.run.run_settings import BotSettings
+from dealer.server import checkup
+from dealer.server.checkup import Check, examine
+from dealer.server.db.audit import note_backup
+from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store, back_up
+from dealer.server.server_settings import ServerGame, ServerSettings, WebSettings
+from logs.document import Tone
+from protocol import find_game
+from tests.bench.filled import fill
+from tests.dealer.web.visits import small_house, with_web
+
+DAY_S = 86_400.0
+MINE = """
+from bots import Bot, run
+
+
+class Mine(Bot):
+    def act(self, view):
+        return view.call()
+
+
+run(Mine())
+"""
+
+
+def wrong(settings: ServerSettings, data: Path, *, has_pages: bool = True, now_s: float | None = None) -> list[Check]:
+    """What is not well; whatever is not well has a remedy, and nothing else has one."""
+    checks = list(examine(settings, data, has_pages=has_pages, now_s=now_s))
+    found = [check for check in checks if check.tone is not Tone.GOOD]
+    assert [check for check in checks if check.remedy] == found
+    return found
+
+
+def house(**changes: object) -> ServerSettings:
+    return replace(small_house(), least_free_mb=0, **changes)  # type: ignore[arg-type]
+
+
+def test_nothing_is_wrong_with_a_new_server(tmp_path: Path) -> None:
+    assert wrong(house(), tmp_path / "data") == []
+    assert not (tmp_path / "data").exists(), "nothing is changed"
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.name == "nt" or os.geteuid() == 0:
+        # Nothing keeps root out.
+        def refuse(**kwargs: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(checkup.tempfile, "TemporaryFile", refuse)
+    else:
+        (tmp_path / "closed").mkdir(mode=0o500)
+    (check,) = wrong(house(), tmp_path / "closed" / "data")
+    assert (check.what, check.tone) == ("folder", Tone.BAD)
+    assert check.found.endswith("cannot be written to: Permission denied")
+
+
+@pytest.mark.parametrize(("free_mb", "tone"), [(99, Tone.BAD), (299, Tone.DOUBTFUL), (300, None)])
+def test_a_disk_that_is_full_or_nearly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_mb: int, tone: Tone | None
+) -> None:
+    monkeypatch.setattr(checkup, "free_bytes", lambda folder: free_mb * 10**6)
+    found = wrong(replace(small_house(), least_free_mb=100), tmp_path)
+    assert [(check.what, check.tone) for check in found] == ([("disk", tone)] if tone else [])
+
+
+def test_a_port_that_is_in_use_is_named_with_its_program_unless_it_is_the_servers(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        settings = with_web(house(), port=port)
+        (check,) = wrong(settings, tmp_path)
+        assert (check.what, check.tone) == ("port of the pages", Tone.BAD)
+        assert check.found.startswith(f"{port} is in use")
+        if sys.platform == "linux":
+            assert check.found.endswith(f", process {os.getpid()}")
+        assert wrong(settings, tmp_path, has_pages=False)[0].what == "pages"
+        with contextlib.closing(lock_run(tmp_path)):
+            assert wrong(settings, tmp_path) == []
+
+
+def test_an_address_of_another_machine(tmp_path: Path) -> None:
+    found = wrong(house(host="192.0.2.1"), tmp_path, has_pages=False)
+    assert [(check.what, check.tone) for check in found][:1] == [("text port", Tone.BAD)]
+
+
+def test_databases_of_other_versions_and_damaged_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / DATABASE_NAME
+    with monkeypatch.context() as patched:
+        patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:1])
+        Store(path).close()
+    before = path.read_bytes()
+    older, _ = wrong(house(), tmp_path)
+    assert (older.what, older.tone) == ("database", Tone.DOUBTFUL)
+    assert older.found == f"version 1; the next start makes it version {len(MIGRATIONS)}"
+    assert path.read_bytes() == before, "only a start brings it up to date"
+    Store(path).close()
+    monkeypatch.setattr(checkup, "MIGRATIONS", MIGRATIONS[:2])
+    newer, _ = wrong(house(), tmp_path)
+    assert (newer.tone, newer.remedy) == (Tone.BAD, "use the newer program, or restore a backup")
+    monkeypatch.undo()
+    path.write_bytes(b"something else" * 1000)
+    (damaged,) = wrong(house(), tmp_path)
+    assert (damaged.what, damaged.tone) == ("database", Tone.BAD)
+
+
+def test_backups_are_noted_and_grow_old(tmp_path: Path) -> None:
+    path = tmp_path / DATABASE_NAME
+    with contextlib.closing(Store(path)) as store:
+        (check,) = wrong(house(), tmp_path)
+        assert (check.what, check.tone, check.found) == ("backup", Tone.DOUBTFUL, "there is none")
+        back_up(path, tmp_path / "copy")
+        note_backup(path, tmp_path / "copy")
+        (made_s,) = store.read("SELECT made_s FROM audit")[0]
+    assert wrong(house(), tmp_path) == []
+    assert wrong(house(), tmp_path, now_s=made_s + 6.9 * DAY_S) == []
+    (check,) = wrong(house(), tmp_path, now_s=made_s + 7.1 * DAY_S)
+    assert check.what == "backup"
+    assert check.found.startswith("the last was 20")
+
+
+def test_a_clock_that_is_wrong(tmp_path: Path) -> None:
+    (check,) = wrong(house(), tmp_path, now_s=1e9)
+    assert (check.what, check.tone) == ("clock", Tone.BAD)
+    with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as store:
+        for name in range(10):
+            store.write_now(lambda db, name=name: db.execute("INSERT INTO users VALUES (NULL, ?, 0, 0, NULL)", (name,)))
+        store.write_now(lambda db: fill(db, small_house().games[0], 3))
+        store.write_now(lambda db: db.execute("UPDATE runs SET started_s = 2e9, ended_s = 2e9 + 60 WHERE id = 2"))
+    note_backup(tmp_path / DATABASE_NAME, tmp_path)
+    (check,) = [check for check in wrong(house(), tmp_path, now_s=2e9 + 59) if check.what != "backup"]
+    assert (check.what, check.tone, check.found) == (
+        "clock",
+        Tone.BAD,
+        "it is before the last run in the database",
+    )
+    assert all(check.what == "backup" for check in wrong(house(), tmp_path, now_s=2e9 + 61))
+
+
+def test_too_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup, "raise_limit", lambda: 100)
+    (check,) = wrong(house(), tmp_path)
+    assert (check.what, check.tone) == ("open files", Tone.DOUBTFUL)
+    assert check.remedy.startswith("raise the limit")
+
+
+@pytest.mark.parametrize(
+    ("host", "web", "wanted"),
+    [
+        ("127.0.0.1", WebSettings(0, names=("poker.example.org",), proxies=("127.0.0.1/32",)), []),
+        ("127.0.0.1", WebSettings(0, proxies=("127.0.0.1/32",)), [("proxy", Tone.BAD)]),
+        ("0.0.0.0", WebSettings(0, names=("a",), proxies=("10.0.0.1/32",)), [("proxy", Tone.DOUBTFUL)]),
+        ("0.0.0.0", WebSettings(0, names=("a",)), [("encryption", Tone.DOUBTFUL)]),
+        ("0.0.0.0", WebSettings(0), [("encryption", Tone.DOUBTFUL), ("names", Tone.DOUBTFUL)]),
+    ],
+)
+def test_how_proxies_names_and_addresses_fit(
+    tmp_path: Path, host: str, web: WebSettings, wanted: list[tuple[str, Tone]]
+) -> None:
+    found = [(check.what, check.tone) for check in wrong(house(host=host, web=web), tmp_path)]
+    text_port = [] if host == "127.0.0.1" else [("encryption of the text port", Tone.DOUBTFUL)]
+    assert found == [*wanted, *text_port]
+
+
+def certificate(folder: Path, days: int) -> str:
+    words = f"req -x509 -newkey rsa:2048 -nodes -days {days} -subj /CN=x -addext subjectAltName=DNS:*.example.org"
+    try:
+        subprocess.run(
+            ["openssl", *words.split(), "-keyout", "both.pem", "-out", "cert.pem"], cwd=folder, check=True, stderr=-1
+        )
+    except OSError:
+        pytest.skip("there is no openssl here")
+    path = folder / "both.pem"
+    path.write_text(path.read_text() + (folder / "cert.pem").read_text())
+    return str(path)
+
+
+def test_certificates_end_and_have_names(tmp_path: Path) -> None:
+    path = certificate(tmp_path, 30)
+
+    def found(name: str, **more: float) -> list[tuple[str, Tone, str]]:
+        settings = with_web(house(), certificate=path, names=(name,))
+        return [(check.what, check.tone, check.found) for check in wrong(settings, tmp_path / "data", **more)]
+
+    pages = "certificate of the pages"
+    assert found("poker.example.org") == []
+    assert found("poker.example.com") == [(pages, Tone.DOUBTFUL, "it is not for poker.example.com")]
+    ends_s, _ = checkup._certificate(path, None)
+    assert found("poker.example.org", now_s=ends_s - 20 * DAY_S) == [(pages, Tone.DOUBTFUL, "it ends in 20 days")]
+    Path(path).write_text("no certificate")
+    ((what, tone, _),) = found("poker.example.org")
+    assert (what, tone) == (pages, Tone.BAD)
+
+
+def test_a_certificate_that_has_ended(tmp_path: Path) -> None:
+    path = certificate(tmp_path, 1)
+    ends_s, _ = checkup._certificate(path, None)
+    settings = with_web(house(), certificate=path, names=("poker.example.org",))
+    (check,) = wrong(settings, tmp_path / "data", now_s=ends_s + 2 * DAY_S)
+    assert check.tone is Tone.BAD
+    assert check.found.startswith("it ended 20")
+
+
+def test_bots_play_a_hand_as_the_server_would_start_them(tmp_path: Path) -> None:
+    bot = tmp_path / "my_bot.py"
+    bot.write_text(MINE)
+    full, game = find_game("kuhn")
+    bots = {
+        "good": BotSettings(bot=f"{sys.executable} {bot}"),
+        "missing": BotSettings(bot=f"{sys.executable} nowhere.py"),
+        "random": BotSettings(bot="random"),
+    }
+    settings = replace(house(), games=(ServerGame(full, full, game, 10, 10, bots),))
+    checks = list(examine(settings, tmp_path / "data", has_pages=True))
+    found = {check.what: (check.tone, check.found) for check in checks}
+    assert found["bot good in kuhn"] == (Tone.GOOD, "has played a hand")
+    tone, words = found["bot missing in kuhn"]
+    assert tone is Tone.BAD
+    assert "nowhere.py" in words
+    assert "\n" not in words
+    assert found["built-in bots"][0] is Tone.GOOD
+    assert not (tmp_path / "data").exists()
