@@ -24,6 +24,7 @@ from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
 from dealer.run.run_settings import STRICT, BotSettings, adapter, check_address, problem_in_words, read_toml
 from dealer.server.queue.fair_queue import Limits, RunPlace
+from dealer.table.bubblewrap import Box
 from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player
 from engine import Game
@@ -147,6 +148,26 @@ class LadderSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class UploadSettings:
+    """Bots that users upload, which run here in bubblewrap (Linux). Without this section, there are no uploads."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    archive_mb: Annotated[int, "millions of bytes of an archive", Interval(1, 1000)] = 10
+    unpacked_mb: Annotated[int, "millions of bytes of its files", Interval(1, 100_000)] = 50
+    max_files: Annotated[_Bound, "files and folders of an archive"] = 1000
+    max_bots: Annotated[_Bound, "bots of one user"] = 3
+    max_per_day: Annotated[_Bound, "uploads of one user in 24 hours"] = 20
+    at_once: Annotated[_Bound, "runs of one bot at a time"] = 1
+    memory_mb: Annotated[int, "millions of bytes of address space, for each process", Interval(10, 10**9)] = 1000
+    cpu_s: Annotated[int, "seconds of the processor, for each process", Interval(1, 10**9)] = 3600
+    processes: Annotated[_Bound, "processes and threads of a bot at a table"] = 32
+    disk_mb: Annotated[
+        int, "millions of bytes of temporary files, and of its output, of a bot at a table", Interval(1, 1_000_000)
+    ] = 50
+
+
+@dataclass(frozen=True, slots=True)
 class WebSettings:
     """The pages and the HTTP API (they need the extra `web`: pip install -e '.[web]')."""
 
@@ -236,6 +257,7 @@ class ServerSettings:
     max_connections_per_address: Annotated[_Connections, "of them from one address"] = 50
     web: WebSettings = field(default_factory=WebSettings)
     ladder: LadderSettings | None = None
+    uploads: UploadSettings | None = None
     # Not of a file: where commands start, the users of a benchmark server's configuration, and whether commands get
     # their number as one more argument, as there.
     directory: str | None = None
@@ -360,8 +382,14 @@ def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int
     return RunPlace(user, game.name, bots * at_once, is_idle)
 
 
-SECTIONS: Final = {"": ServerSettings, "web": WebSettings, "ladder": LadderSettings, "games": GameSettings}
-_OPTIONAL: Final = {"ladder": "[ladder]", "games": "[[games]]"}
+SECTIONS: Final = {
+    "": ServerSettings,
+    "web": WebSettings,
+    "ladder": LadderSettings,
+    "uploads": UploadSettings,
+    "games": GameSettings,
+}
+_OPTIONAL: Final = {"ladder": "[ladder]", "uploads": "[uploads]", "games": "[[games]]"}
 """Sections without which a server does something else than with their defaults."""
 _MEANING_COLUMN: Final = 32
 _MOST_GAMES: Final = 1000
@@ -383,7 +411,7 @@ def read_toml_settings(path: Path) -> ServerSettings:
 
 def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
     written = data.pop("games", [])
-    known = {"web", "ladder", *(setting.name for setting in options_of(ServerSettings))}
+    known = {"web", "ladder", "uploads", *(setting.name for setting in options_of(ServerSettings))}
     unknown = [name for name in data if name not in known]
     problems = [SettingProblem(name, "there is no such setting") for name in unknown]
     found: dict[str, Any] = {}
@@ -411,6 +439,8 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
     if confinement != Confinement() and (refusal := confinement.refusal()) is not None:
         raise ConfigError(SettingProblem("bot_user" if settings.bot_user else "bot_memory_mb", refusal))
     _check_programs(games, settings.bot_user, folder)
+    if settings.uploads is not None and (refusal := box_of(settings.uploads, str(folder)).refusal()) is not None:
+        raise ConfigError(SettingProblem("uploads", refusal))
     return replace(
         _with_certificate(settings, folder, ""),
         games=games,
@@ -418,6 +448,11 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
         web=_with_certificate(settings.web, folder, "web."),
         ladder=None if settings.ladder is None else _ladder(settings.ladder, games),
     )
+
+
+def box_of(uploads: UploadSettings, folder: str) -> Box:
+    """What an uploaded bot may have; `folder` is that with its program."""
+    return Box(folder, uploads.memory_mb, uploads.cpu_s, uploads.processes, uploads.disk_mb)
 
 
 def _check_programs(games: Sequence[ServerGame], bot_user: str, folder: Path) -> None:

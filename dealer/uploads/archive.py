@@ -83,13 +83,8 @@ class BotFile:
     language: Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_check_text)]
     games: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=8)] = ()
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The command, in words."""
-        return split_command(self.command, is_windows=False)
 
-
-def unpack(archive: IO[bytes], folder: Path, *, most_files: int, most_bytes: int) -> BotFile:
+def unpack(archive: IO[bytes], folder: Path, most_files: int, most_bytes: int) -> BotFile:
     """Check an archive and unpack it to a folder, which must not be there yet and which nobody can write to.
 
     Args:

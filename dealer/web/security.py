@@ -7,7 +7,8 @@ bodies that are too long or too slow are rejected, and so are too many requests 
 forbid scripts and resources from other origins, frames, guessed types, and referrers to other sites.
 
 `read_form` reads a form of bounded size that one of our own pages sent: it carries a key derived from the browser's
-cookie, and its ``Origin``, if present, is ours. Forms are ``application/x-www-form-urlencoded``.
+cookie, and its ``Origin``, if present, is ours. Forms are ``application/x-www-form-urlencoded``, or
+``multipart/form-data`` with a file (`read_file`).
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from email.message import EmailMessage
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -49,6 +52,10 @@ HEADERS: Final = {
 """On every answer."""
 _NO_PAGES: Final = ("/api/", "/slumbot/", "/static/")
 """Addresses of programs, which have their own limits, and of files."""
+UPLOADS: Final = "/uploads"
+"""How the addresses end to which archives of bots are sent."""
+_FORM_BYTES: Final = 10_000
+"""Of a form around its file."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _MOST_COOKIE_LETTERS = 100
 _RETRY_S = 5
@@ -91,6 +98,7 @@ class SecurityMiddleware:
         *,
         sessions: Sessions | None,
         is_loopback: bool,
+        most_upload_bytes: int = 0,
     ) -> None:
         """Wrap an application.
 
@@ -100,8 +108,10 @@ class SecurityMiddleware:
             on_error: makes the answer where something is wrong.
             sessions: of those who have logged in; None where the only visitor is the owner of everything.
             is_loopback: whether only this machine is listened to.
+            most_upload_bytes: of an archive, for which other bounds hold than for other bodies.
         """
         self._app = app
+        self._most_upload_bytes = most_upload_bytes
         self._settings = settings
         self._on_error = on_error
         self._sessions = sessions
@@ -158,7 +168,7 @@ class SecurityMiddleware:
                 self._page_limit.count(visitor.address if visitor.user is None else f"user {visitor.user.id}")
             if self._sessions is not None and visitor.user is not None:
                 await self._sessions.touch(visitor.cookie)
-            await self._app(scope, self._bounded(request.headers, receive), answer)
+            await self._app(scope, self._bounded(request, receive), answer)
         except WebError as error:
             if not is_started:
                 refusal = self._on_error(request, error)
@@ -181,18 +191,19 @@ class SecurityMiddleware:
         if self._names and host not in self._names:
             raise WebError(421, "This name is not one of this server; its configuration lists them under [web] names.")
         # h11 has refused what is no number.
-        if int(request.headers.get("content-length", "0")) > self._settings.max_body_bytes:
-            raise self._too_long()
+        if int(request.headers.get("content-length", "0")) > (most := self._most_bytes(request.url.path)):
+            raise _too_long(most)
         if "content-length" in request.headers and "transfer-encoding" in request.headers:
             # A proxy that goes by the other of the two takes a part of the body for a request of another client.
             raise WebError(400, "The request has Content-Length and Transfer-Encoding: one of them is wrong.")
 
-    def _too_long(self) -> WebError:
-        return WebError(413, f"The body of a request may have {self._settings.max_body_bytes:,} bytes, no more.")
+    def _most_bytes(self, path: str) -> int:
+        most = self._settings.max_body_bytes
+        return max(most, self._most_upload_bytes + _FORM_BYTES) if path.endswith(UPLOADS) else most
 
-    def _bounded(self, headers: Headers, receive: Receive) -> Receive:
+    def _bounded(self, request: HTTPConnection, receive: Receive) -> Receive:
         """The body of a request, within its bounds."""
-        count = 0
+        count, most = 0, self._most_bytes(request.url.path)
         is_whole = False
         deadline_s = asyncio.get_running_loop().time() + self._settings.header_timeout_s
 
@@ -207,8 +218,8 @@ class SecurityMiddleware:
                 raise WebError(408, "The body of the request did not come in time.") from None
             count += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)
-            if count > self._settings.max_body_bytes:
-                raise self._too_long()
+            if count > most:
+                raise _too_long(most)
             return message
 
         return next_piece
@@ -224,6 +235,10 @@ class SecurityMiddleware:
             return found
         person = Person() if self._sessions is None or not cookie else self._sessions.find(cookie)
         return replace(found, cookie=cookie, user=person.user, is_organiser=person.is_admin)
+
+
+def _too_long(most: int) -> WebError:
+    return WebError(413, f"The body of a request may have {most:,} bytes, no more.")
 
 
 def _host_of(text: str) -> str:
@@ -244,9 +259,7 @@ async def read_form(request: Request) -> Mapping[str, str]:
     Raises:
         WebError: it comes from elsewhere, or is not a form.
     """
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
-        raise WebError(403, "This form was sent from a page of another site.")
+    _check_origin(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in ("application/x-www-form-urlencoded", ""):
         raise WebError(415, "A form is sent as application/x-www-form-urlencoded.")
@@ -255,10 +268,43 @@ async def read_form(request: Request) -> Mapping[str, str]:
         fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except ValueError:
         raise WebError(400, f"A form has {_MOST_FIELDS} fields, no more.") from None
-    given = fields.pop(FORM_KEY, "") or request.headers.get("x-form-key", "")
+    _check_key(request, fields.pop(FORM_KEY, "") or request.headers.get("x-form-key", ""))
+    return fields
+
+
+async def read_file(request: Request, name: str) -> bytes:
+    """The file in a field of a form that one of our pages has sent as ``multipart/form-data``.
+
+    Raises:
+        WebError: it comes from elsewhere, is not such a form, or has no file.
+    """
+    _check_origin(request)
+    head = EmailMessage()
+    head["content-type"] = request.headers.get("content-type", "")
+    boundary = head.get_boundary()
+    if head.get_content_type() != "multipart/form-data" or not boundary:
+        raise WebError(415, "A form with a file is sent as multipart/form-data.")
+    fields: dict[str, bytes] = {}
+    # A boundary is in no part.
+    for part in (b"\r\n" + await request.body()).split(b"\r\n--" + boundary.encode())[1:-1]:
+        about, _, data = part.partition(b"\r\n\r\n")
+        if (found := re.search(rb'(?i)\bname="([^"]*)"', about)) is not None:
+            fields[found[1].decode("utf-8", "replace")] = data
+    _check_key(request, fields.get(FORM_KEY, b"").decode("utf-8", "replace"))
+    if not fields.get(name):
+        raise WebError(422, "Choose a file.")
+    return fields[name]
+
+
+def _check_origin(request: Request) -> None:
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
+        raise WebError(403, "This form was sent from a page of another site.")
+
+
+def _check_key(request: Request, given: str) -> None:
     if not hmac.compare_digest(given.encode("utf-8", "replace"), visitor_of(request).form_key.encode()):
         raise WebError(403, "This form is out of date: go back, reload the page and send it again.")
-    return fields
 
 
 def whole_number(text: str) -> int | None:

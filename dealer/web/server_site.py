@@ -10,6 +10,7 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
+from dealer.uploads.intake import Intake
 from dealer.web.api import app as api
 from dealer.web.api import join_socket
 from dealer.web.pages import (
@@ -23,6 +24,7 @@ from dealer.web.pages import (
     play_pages,
     replay_pages,
     standings,
+    upload_pages,
 )
 from dealer.web.pages.monitoring import Metrics
 from dealer.web.pages.shown_runs import Counting, ServerLibrary
@@ -50,6 +52,7 @@ def make_server_site(parts: ServerParts) -> Site:
         server=parts,
         sessions=Sessions(parts.store, 86_400 * web.session_days),
         table_manager=TableManager(ServerTableStore(parts), web, TableBots(parts)),
+        intake=Intake(parts),
         links=LINKS,
         private_links=PRIVATE_LINKS,
         organiser_links=ORGANISER_LINKS,
@@ -68,6 +71,7 @@ def server_routes(
         *api.routes(site),
         *play_pages.routes(site),
         *account.routes(site),
+        *upload_pages.routes(site),
         *bot_pages.routes(site, parts),
         *standings.routes(site, parts, library),
         *event_pages.routes(site, parts),
@@ -84,6 +88,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     """Answer for a server until the end of the block; gives the address for browsers."""
     site = make_server_site(parts)
     assert site.table_manager is not None
+    assert site.intake is not None
     slumbot_sessions = SlumbotSessions(
         parts, site.table_manager, forfeit_s=3600 * parts.settings.web.slumbot_forfeit_hours
     )
@@ -93,7 +98,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     app = metrics.timing(make_app(site, routes, settings, is_loopback=parts.settings.is_loopback))
     keeper = asyncio.create_task(slumbot_sessions.keep())
     try:
-        async with site.table_manager, answering(app, host, settings) as address:
+        async with site.table_manager, site.intake.open(), answering(app, host, settings) as address:
             try:
                 yield address
             finally:

@@ -32,6 +32,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame, WebSettings
+from dealer.uploads.intake import Intake
 from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.table_manager import TableManager
 from dealer.web.visitor import Sessions, visitor_of
@@ -50,6 +51,7 @@ class Site:
         server: behind the pages: its store, service, accounts; None where they show runs of this machine.
         sessions: who has logged in; None without a server.
         table_manager: the tables at which people sit; None without tables.
+        intake: takes uploads; None without a server.
         links: the navigation, in its order.
         private_links: the rest of it, for those who have logged in.
         organiser_links: what organisers have besides.
@@ -59,6 +61,7 @@ class Site:
     server: ServerParts | None = None
     sessions: Sessions | None = None
     table_manager: TableManager | None = None
+    intake: Intake | None = None
     links: tuple[Link, ...] = ()
     private_links: tuple[Link, ...] = ()
     organiser_links: tuple[Link, ...] = ()
@@ -226,7 +229,10 @@ def make_app(
     )
     on_error = partial(error_answer, site)
     settings = settings or WebSettings()
-    secured = SecurityMiddleware(app, settings, on_error, sessions=site.sessions, is_loopback=is_loopback)
+    most = 0 if site.intake is None or site.intake.settings is None else site.intake.settings.archive_mb * 10**6
+    secured = SecurityMiddleware(
+        app, settings, on_error, sessions=site.sessions, is_loopback=is_loopback, most_upload_bytes=most
+    )
     return ProxyHeadersMiddleware(secured, list(settings.proxies))  # type: ignore[arg-type,return-value]
 
 

@@ -258,7 +258,28 @@ CREATE TABLE rating_history ( -- a row whenever a version has played a twentieth
     PRIMARY KEY (version, units)
 ) STRICT, WITHOUT ROWID;
 """
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS, _AUDIT, _RATING_HISTORY)
+_UPLOADS = """
+CREATE TABLE uploads ( -- versions of bots that run here for their owners
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user INTEGER NOT NULL REFERENCES users,
+    bot TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    command TEXT NOT NULL,
+    language TEXT NOT NULL,
+    games TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'waiting'
+        CHECK (state IN ('waiting', 'accepted', 'rejected', 'replaced', 'removed')),
+    reason TEXT NOT NULL DEFAULT '',
+    reports TEXT NOT NULL DEFAULT '[]',
+    sha256 TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    folder TEXT NOT NULL,
+    submitted_s REAL NOT NULL
+) STRICT;
+CREATE INDEX uploads_by_user ON uploads (user, bot);
+CREATE INDEX uploads_by_state ON uploads (state);
+"""
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS, _AUDIT, _RATING_HISTORY, _UPLOADS)
 """The steps from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

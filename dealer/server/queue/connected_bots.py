@@ -104,7 +104,7 @@ class ConnectedBots:
             RefusedError: the name belongs to another user, or the bot plays no game of the server.
             StoreError: it cannot be written.
         """
-        games = self._checked(offer)
+        games = self.checked(offer)
         versions = await self._store.write(lambda db: self._entered(db, user, offer, games))
         connected = ConnectedBot(user, offer, host, versions)
         self._awaited = {one for one in self._awaited if one[1] != offer.bot}
@@ -112,7 +112,12 @@ class ConnectedBots:
         self._bots[offer.bot] = connected
         return connected
 
-    def _checked(self, offer: Join) -> tuple[str, ...]:
+    def checked(self, offer: Join) -> tuple[str, ...]:
+        """The full names of the games that a bot is offered for.
+
+        Raises:
+            RefusedError: the server has no such game, or such a bot itself, or it is no name.
+        """
         if not is_name(offer.bot) or offer.bot == OWN_SEAT:
             raise RefusedError(f"that cannot be a bot's name: {NAME_RULE}")
         if len(offer.version) > _MOST_LABEL_LETTERS or not offer.version.isprintable():

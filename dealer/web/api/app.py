@@ -43,6 +43,7 @@ def routes(site: Site) -> list[BaseRoute]:
         exception_handlers={**error_handlers(site), RequestValidationError: on_invalid},
     )
     api.state.parts = site.server
+    api.state.intake = site.intake
     api.state.callers = Callers(site.server)
     api.state.streams = EventStreams(operations.MOST_STREAMS_PER_USER, "This user")
     api.state.locks = WeakValueDictionary()

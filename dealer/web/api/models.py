@@ -11,12 +11,14 @@ from typing import Annotated, TypeAlias
 from fastapi import Query
 from pydantic import AfterValidator, Field
 
+from dealer.doctor.findings import DoctorReport
 from dealer.match.faults import FaultPolicy
 from dealer.run.run_settings import Seating
 from dealer.server.accounts import Scope
 from dealer.server.db.counted_scores import Pair, Rating
 from dealer.server.db.event_records import ScheduledEvent
 from dealer.server.db.records import Bot, Fault, Job, JobRequest, Match, Model, Run
+from dealer.uploads.upload_records import Upload
 
 
 def _check_letters(text: str) -> str:
@@ -191,6 +193,21 @@ class ScheduledEvents(Model):
 
     events: tuple[ScheduledEvent, ...]
     before: int | None = Field(description="ask with this for the next page; null after the last")
+
+
+class Uploads(Model):
+    """The latest uploads of a user."""
+
+    uploads: tuple[Upload, ...]
+
+
+class UploadDetail(Model):
+    """An upload with what the doctor has found."""
+
+    upload: Upload
+    reports: tuple[DoctorReport, ...] = Field(description="as of `arena doctor --json`, by game; empty before")
+    log: str = Field(description="the conversation with the doctor")
+    failure: str = Field(description="what the bot printed when it last left a match")
 
 
 class Cancelled(Model):

@@ -38,6 +38,9 @@ from dealer.server.event_results import EventDetail, event_detail
 from dealer.server.queue.feed import Feed, FeedEvent
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
+from dealer.uploads.boxed_bot import FAILURE_NAME
+from dealer.uploads.intake import LOG_NAME, Intake
+from dealer.uploads.upload_records import Upload, reports_of, uploads
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Anyone, Organiser, Parts, Player, Reader, answers, new_router
 from dealer.web.pages.live import QUIET_S, EventStreams
@@ -455,3 +458,54 @@ async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
     if not access.manages(row, Person.of(caller)):
         raise WebError(403, "This job belongs to another user.")
     return models.Cancelled(is_cancelled=await parts.service.cancel_job(row.user, job, caller.user))
+
+
+# ---- uploads
+_MOST_UPLOADS = 200
+_NO_UPLOAD = answers(s404="you have no such upload")
+_ARCHIVE: Final = {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}, "required": True}
+
+
+def _upload_of(parts: ServerParts, caller: Token, number: int) -> Upload:
+    found = uploads(parts.store, user=caller.user.id, number=number)
+    if not found:
+        raise WebError(404, f"You have no upload {number}.")
+    return found[0]
+
+
+@router.post(
+    "/uploads",
+    summary="Upload a bot, to be examined and then played here",
+    status_code=201,
+    openapi_extra={"requestBody": {"description": "a zip with bot.toml", **_ARCHIVE}},
+)
+async def upload(request: Request, caller: Player) -> Upload:
+    """Take an archive; it is on disk when the answer comes."""
+    intake: Intake = request.app.state.intake
+    return await intake.take(caller.user, await request.body())
+
+
+@router.get("/uploads", summary="One's own uploads, the latest first")
+async def own_uploads(caller: Reader, parts: Parts) -> models.Uploads:
+    """Uploads."""
+    return models.Uploads(uploads=uploads(parts.store, user=caller.user.id, most=_MOST_UPLOADS))
+
+
+@router.get("/uploads/{upload:int}", summary="An upload of one's own, and what is wrong with it", responses=_NO_UPLOAD)
+async def own_upload(request: Request, caller: Reader, parts: Parts, upload: int) -> models.UploadDetail:
+    """An upload."""
+    intake: Intake = request.app.state.intake
+    found = _upload_of(parts, caller, upload)
+    return models.UploadDetail(
+        upload=found,
+        reports=reports_of(parts.store, found),
+        log=intake.printed(found, LOG_NAME),
+        failure=intake.printed(found, FAILURE_NAME),
+    )
+
+
+@router.delete("/uploads/{upload:int}", summary="Have an uploaded bot play no more", responses=_NO_UPLOAD)
+async def remove_upload(request: Request, caller: Player, parts: Parts, upload: int) -> models.Cancelled:
+    """Remove the bot of an upload, in all versions."""
+    intake: Intake = request.app.state.intake
+    return models.Cancelled(is_cancelled=await intake.withdraw(caller.user, _upload_of(parts, caller, upload).bot))

@@ -207,9 +207,11 @@ class _Account:
         every = Fact("all faults", Link("page by page", "/account/faults"), NAME)
         ask = Fact("new request", Link("have a contest played", "/account/request"), NAME)
         settings = Fact("settings", Link("tokens and password", _SETTINGS), NAME)
+        uploads = Fact("uploads", Link("bots that run on this server", "/account/uploads"), NAME)
+        more = () if self.server.settings.uploads is None else (uploads,)
         return self.site.document(
             request,
-            Document(user.name, (), (ask, *([every] if faults else []), settings), sections),
+            Document(user.name, (), (ask, *([every] if faults else []), *more, settings), sections),
             "account.html.jinja",
             open_jobs=[job for job in jobs if job.is_open],
             tables=[] if manager is None else manager.table_store.of(f"user {user.id}"),

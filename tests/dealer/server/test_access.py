@@ -42,6 +42,7 @@ from dealer.server.hosting import Hosting, Line
 from dealer.server.queue.feed import JobChanged
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.server import ServerParts
+from dealer.server.server_settings import UploadSettings
 from dealer.server.service import Service
 from dealer.server.textport.port import TextPort
 from dealer.table.loop import new_event_loop
@@ -113,6 +114,10 @@ SERVES: Final[dict[str, set[str]]] = {
     "GET /api/v1/scheduled-events": NOTHING,
     "GET /api/v1/scheduled-events/{name}": NOTHING,
     "POST /api/v1/scheduled-events": NOTHING,
+    "GET /api/v1/uploads": NOTHING,
+    "POST /api/v1/uploads": NOTHING,
+    "GET /api/v1/uploads/{upload}": NOTHING,
+    "DELETE /api/v1/uploads/{upload}": NOTHING,
     "GET /events": NOTHING,
     "GET /events/{name}": NOTHING,
     "GET /play": NOTHING,
@@ -126,6 +131,10 @@ SERVES: Final[dict[str, set[str]]] = {
     "GET /organiser": NOTHING,
     "GET /organiser/changes": NOTHING,
     "GET /account": FAULTS,
+    "GET /account/uploads": NOTHING,
+    "POST /account/uploads": NOTHING,
+    "GET /account/uploads/{upload}": NOTHING,
+    "POST /account/uploads/{upload}/remove": NOTHING,
     "GET /account/request": NOTHING,
     "POST /account/request": NOTHING,
     "POST /account/jobs/{job}/cancel": NOTHING,
@@ -371,7 +380,7 @@ def _fault(text: str, player: int) -> Fault:
 def house(folder: Path, kinds: Sequence[str]) -> Any:
     """A server that is not started; with tables where `kinds` names them."""
     folder.mkdir()
-    settings = small_house(requests_per_minute=10**9)
+    settings = replace(small_house(requests_per_minute=10**9), uploads=UploadSettings())
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         service = Service(settings, folder, store)
         made = House(ServerParts(settings, folder, store, service, Accounts(store)))
@@ -528,6 +537,7 @@ def values_of(made: House, address: str, one: Secrets) -> list[dict[str, str]]:
         "kind": ["log", "times", "faults", "comments"],
         "contest": [""],
         "token": [1],
+        "upload": [1],
         "bot": ["calling"],
         "name": ["calling"],
         "secret": ["guessed"],

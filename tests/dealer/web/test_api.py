@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,13 @@ from dealer.errors import StoreError
 from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token, add_user
 from dealer.server.db.event_records import EventSettings, add_event
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.server_settings import UploadSettings
 from engine import DealKey, derived_seed
 from logs.acpc_log.reader import check_deals
 from logs.conversion import convert
 from logs.export import FORMATS
 from logs.hand_source import find
+from tests.dealer.web.archives import archive
 from tests.dealer.web.browsing import links
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
 
@@ -393,7 +396,9 @@ def test_the_description_is_of_what_is_there(tmp_path: Path) -> None:
         announced = EventSettings.model_validate({"name": "final", "game": game, "closes": "2030-01-01T00:00:00Z"})
         with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
             store.write_now(lambda db: add_event(db, announced, game))
+        assert (await program.browser.post(f"{PREFIX}/uploads", content=archive(), headers=program.headers)).is_success
         values = {"job": 1, "run": 1, "match": 0, "player": 0, "game": game, "format": "phh", "name": "final"}
+        values["upload"] = 1
         for path, methods in document["paths"].items():
             if "get" not in methods or path.endswith("/events"):
                 continue
@@ -411,7 +416,7 @@ def test_the_description_is_of_what_is_there(tmp_path: Path) -> None:
                 schema = content[kind]["schema"] | {"components": {"schemas": schemas}}
                 Draft202012Validator(schema).validate(answer.json())
 
-    visit(small_house(), talk, tmp_path / "data")
+    visit(replace(small_house(), uploads=UploadSettings()), talk, tmp_path / "data")
 
 
 def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path: Path) -> None:

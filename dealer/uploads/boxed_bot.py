@@ -1,0 +1,107 @@
+"""An uploaded bot as the server sees any user's bot: it is called to seats, and plays each in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from dealer.joining.connection import JoinSettings
+from dealer.joining.server_client import OUTPUT_FOLDER, PlayedSeat
+from dealer.server.queue.connected_bots import HostEvent
+from dealer.server.queue.jobs import RunEnded, SeatOpen
+from dealer.server.server_settings import player_name
+from dealer.table.links import PlayerLink
+from dealer.table.players import Player
+from protocol.joining import JoiningRequest, SeatOffer, SeatText
+
+FAILURE_NAME: Final = "last-failure.txt"
+"""In the folder of what a bot prints: what it printed when it last left a match."""
+
+
+@dataclass(slots=True, eq=False)
+class _Seat:
+    played: PlayedSeat
+    facts: SeatOpen
+    task: asyncio.Task[None]
+
+
+class BoxedBot:
+    """A `dealer.server.queue.connected_bots.BotHost` that plays here."""
+
+    def __init__(self, player: Player, folder: Path, games: Mapping[str, Path]) -> None:
+        """Prepare to play.
+
+        Args:
+            folder: for what the bot prints.
+            games: the files of their definitions.
+        """
+        self._settings = JoinSettings("", "", player, folder)
+        self._games = games
+        self._seats: dict[int, _Seat] = {}
+        self._numbers = itertools.count(1)
+        (folder / OUTPUT_FOLDER).mkdir(parents=True, exist_ok=True)
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether it has a process at a table."""
+        return bool(self._seats)
+
+    def notify(self, event: HostEvent) -> None:
+        """Take a seat, or leave those of a run that has ended."""
+        match event:
+            case SeatOpen():
+                self._take(event)
+            case RunEnded():
+                for seat in self._seats.values():
+                    if seat.facts.run == event.run.id:
+                        seat.played.over()
+
+    async def close(self) -> None:
+        """Leave all seats, and wait until all processes have ended."""
+        tasks = [seat.task for seat in self._seats.values()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _take(self, facts: SeatOpen) -> None:
+        open_seat = facts.open_seat
+        assert open_seat is not None
+        number = next(self._numbers)
+        links: list[PlayerLink] = []
+
+        def tell(request: JoiningRequest) -> bool:
+            assert isinstance(request, SeatText)
+            if not links:
+                links.append(PlayerLink(lambda data: played.receive(data.decode("latin-1")), played.over))
+                open_seat.take(links[0])
+            links[0].receive(request.text.encode("latin-1"))
+            return True
+
+        def give_up(played: PlayedSeat) -> None:
+            if links:
+                links[0].receive(b"")
+            else:
+                open_seat.give_up()
+
+        # A file for each seat: two of them may be at one table.
+        name = f"{facts.run}.{number}"
+        offer = SeatOffer(number, facts.game, name, player_name(facts.player), facts.hands)
+        played = PlayedSeat(self._settings, offer, game=self._games[facts.game], tell=tell, on_failed=give_up)
+        task = asyncio.create_task(played.play())
+        self._seats[number] = _Seat(played, facts, task)
+
+        def end(task: asyncio.Task[None]) -> None:
+            del self._seats[number]
+            with contextlib.suppress(OSError):
+                if played.problem:
+                    played.output_path.replace(self._settings.folder / FAILURE_NAME)
+                else:
+                    played.output_path.unlink()
+
+        task.add_done_callback(end)

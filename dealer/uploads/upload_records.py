@@ -1,0 +1,166 @@
+"""What is kept of uploads; those that change something are functions for `Store.write`.
+
+Everything stays but the code: it is in a folder by its fingerprint only as long as the bot may be played.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+
+from pydantic import Field, TypeAdapter
+
+from dealer.doctor.findings import DoctorReport
+from dealer.errors import RefusedError
+from dealer.server.accounts import User
+from dealer.server.db.audit import note_change
+from dealer.server.db.bot_registry import owner_of_name
+from dealer.server.db.records import Model, moment_of
+from dealer.server.db.store import Store
+from dealer.server.server_settings import UploadSettings
+from dealer.uploads.archive import BotFile
+
+_DAY_S = 86_400.0
+_REPORTS: TypeAdapter[tuple[DoctorReport, ...]] = TypeAdapter(tuple[DoctorReport, ...])
+
+
+class UploadState(enum.StrEnum):
+    """What has become of an upload."""
+
+    WAITING = "waiting"
+    """It has not been examined yet."""
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    REPLACED = "replaced"
+    """A later upload of the bot plays."""
+    REMOVED = "removed"
+
+
+class Upload(Model):
+    """A version of a bot as a user has uploaded it."""
+
+    id: int
+    bot: str
+    number: int = Field(description="of the uploads of this bot")
+    command: str
+    language: str
+    games: tuple[str, ...]
+    state: UploadState
+    reason: str = Field(description="why it does not play; empty where the findings say it, and for one that plays")
+    sha256: str = Field(description="of the archive")
+    size: int = Field(description="of the archive, in bytes")
+    submitted_s: float
+    submitted_at = moment_of("submitted_s")
+    folder: str = Field(exclude=True)
+    owner: User = Field(exclude=True)
+
+
+def _upload(row: sqlite3.Row) -> Upload:
+    kept = dict(row)
+    owner = User(kept.pop("user"), kept.pop("user_name"))
+    del kept["reports"]
+    return Upload(**{**kept, "games": json.loads(row["games"])}, owner=owner)
+
+
+def uploads(
+    store: Store,
+    *,
+    user: int | None = None,
+    number: int | None = None,
+    state: UploadState | None = None,
+    most: int = -1,
+) -> tuple[Upload, ...]:
+    """Uploads of users who may log in, the latest first."""
+    rows = store.read(
+        "SELECT uploads.*, users.name AS user_name FROM uploads JOIN users ON users.id = uploads.user "
+        "WHERE users.disabled_s IS NULL AND users.name NOT LIKE '(%' AND (?1 IS NULL OR user = ?1) "
+        "AND (?2 IS NULL OR uploads.id = ?2) AND (?3 IS NULL OR state = ?3) ORDER BY uploads.id DESC LIMIT ?4",
+        *(user, number, state, most),
+    )
+    return tuple(map(_upload, rows))
+
+
+def reports_of(store: Store, upload: Upload) -> tuple[DoctorReport, ...]:
+    """What the doctor has found, by game; nothing before."""
+    return _REPORTS.validate_json(store.read("SELECT reports FROM uploads WHERE id = ?", upload.id)[0]["reports"])
+
+
+def add_upload(
+    db: sqlite3.Connection,
+    user: User,
+    described: BotFile,
+    games: Sequence[str],
+    settings: UploadSettings,
+    *,
+    folder: str,
+    archive: bytes,
+) -> int:
+    """Enter an upload that waits to be examined; returns its number.
+
+    Raises:
+        RefusedError: the bot is another user's, or the user has uploaded as much as may be.
+    """
+    name, now_s, sha256 = described.name, time.time(), hashlib.sha256(archive).hexdigest()
+    owner = owner_of_name(db, name)
+    others = db.execute(
+        "SELECT 1 FROM uploads WHERE bot = ? AND user != ? AND state IN ('waiting', 'accepted')", (name, user.id)
+    )
+    if (owner is not None and owner != user.id) or others.fetchone() is not None:
+        raise RefusedError(f"{name} is a bot of another user; give yours another name")
+    (today,) = db.execute(
+        "SELECT count(*) FROM uploads WHERE user = ? AND submitted_s > ?", (user.id, now_s - _DAY_S)
+    ).fetchone()
+    if today >= settings.max_per_day:
+        raise RefusedError(
+            f"you have uploaded {settings.max_per_day} bots in 24 hours, which are the most; try again later"
+        )
+    there = db.execute(
+        "SELECT DISTINCT bot FROM uploads WHERE user = ? AND state IN ('waiting', 'accepted')", (user.id,)
+    )
+    bots = {row["bot"] for row in there} | {name}
+    if len(bots) > settings.max_bots:
+        raise RefusedError(f"you have uploaded {settings.max_bots} bots, which are the most; remove one first")
+    made = db.execute(
+        "INSERT INTO uploads (user, bot, number, command, language, games, sha256, size, folder, submitted_s) VALUES "
+        "(?1, ?2, (SELECT 1 + count(*) FROM uploads WHERE user = ?1 AND bot = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        (user.id, name, described.command, described.language, json.dumps(games), sha256, len(archive), folder, now_s),
+    )
+    note_change(db, user.name, f"uploaded the bot {name}, {len(archive):,} bytes with the SHA-256 {sha256}")
+    return int(made.lastrowid or 0)
+
+
+def end_examination(db: sqlite3.Connection, number: int, reports: Sequence[DoctorReport], reason: str) -> None:
+    """Keep what the doctor has found, and whether the bot may play."""
+    is_accepted = not reason and all(report.result == "sound" for report in reports)
+    db.execute(
+        "UPDATE uploads SET state = ?, reason = ?, reports = ? WHERE id = ? AND state = 'waiting'",
+        ("accepted" if is_accepted else "rejected", reason, _REPORTS.dump_json(tuple(reports)).decode(), number),
+    )
+
+
+def reject(db: sqlite3.Connection, number: int, reason: str) -> None:
+    """A version that was accepted cannot play."""
+    db.execute("UPDATE uploads SET state = 'rejected', reason = ? WHERE id = ?", (reason, number))
+
+
+def replace_earlier(db: sqlite3.Connection, upload: Upload) -> None:
+    """The earlier uploads of a bot are not played any more."""
+    db.execute(
+        "UPDATE uploads SET state = 'replaced' WHERE user = ? AND bot = ? AND id < ? AND state = 'accepted'",
+        (upload.owner.id, upload.bot, upload.id),
+    )
+
+
+def remove_bot(db: sqlite3.Connection, user: User, bot: str) -> bool:
+    """A user's uploaded bot is not played any more; False if there is none."""
+    removed = db.execute(
+        "UPDATE uploads SET state = 'removed' WHERE user = ? AND bot = ? AND state IN ('waiting', 'accepted')",
+        (user.id, bot),
+    )
+    if removed.rowcount:
+        note_change(db, user.name, f"removed the uploaded bot {bot}")
+    return removed.rowcount > 0

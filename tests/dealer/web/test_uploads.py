@@ -1,0 +1,250 @@
+"""Uploaded bots on a server: sent, examined, played, replaced and removed; and who sees what of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.errors import ConfigError
+from dealer.server.server_settings import ServerSettings, UploadSettings, read_toml_settings
+from dealer.table.bubblewrap import Box
+from tests.dealer.web.archives import MINIMAL, archive
+from tests.dealer.web.test_api import KUHN, PREFIX, Program
+from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visit
+
+REFUSAL = Box("/", 500, 10, 20, 20).refusal()
+confined = pytest.mark.skipif(REFUSAL is not None, reason=f"there is no confinement: {REFUSAL}")
+
+
+def house(**settings: Any) -> ServerSettings:
+    return replace(small_house(), uploads=UploadSettings(**settings))
+
+
+async def uploaded(program: Program, data: bytes) -> Any:
+    answer = await program.browser.post(f"{PREFIX}/uploads", content=data, headers=program.headers)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+async def refused(program: Program, data: bytes) -> str:
+    answer = await program.browser.post(f"{PREFIX}/uploads", content=data, headers=program.headers)
+    assert answer.status_code == 422, answer.text
+    return str(answer.json()["detail"])
+
+
+async def settled(program: Program, number: int, is_settled: Callable[[Any], bool]) -> Any:
+    async with asyncio.timeout(4 * PATIENCE_S):
+        while not is_settled(told := await program.told(f"/uploads/{number}")):
+            await asyncio.sleep(0.1)
+    return told
+
+
+async def examined(program: Program, number: int) -> Any:
+    return await settled(program, number, lambda told: told["upload"]["state"] != "waiting")
+
+
+async def is_there(program: Program, name: str) -> None:
+    """Wait until a bot can be challenged."""
+    async with asyncio.timeout(PATIENCE_S):
+        while (await program.submit(KUHN | {"players": [name, "calling"], "deals": 1})).status_code != 201:
+            await asyncio.sleep(0.1)
+
+
+@confined
+def test_a_bot_from_its_archive_to_its_matches(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program, stranger = Program(one), Program(one, new_user(tmp_path, "eve"))
+        sent = await uploaded(program, archive())
+        assert (sent["bot"], sent["number"], sent["state"], sent["games"]) == ("mine", 1, "waiting", ["kuhn.limit.2p"])
+        told = await examined(program, sent["id"])
+        assert told["upload"]["state"] == "accepted", told
+        assert [report["result"] for report in told["reports"]] == ["sound"]
+        assert "dealer  MATCHSTATE:" in told["log"]
+        # Its owner alone sees that.
+        assert (await stranger.get(f"/uploads/{sent['id']}")).status_code == 404
+        assert (await stranger.told("/uploads"))["uploads"] == []
+        await is_there(program, "mine")
+        job = await stranger.submit(KUHN | {"players": ["mine", "calling"], "deals": 20})
+        done = await stranger.finished(job.json()["id"])
+        assert [run["state"] for run in done["runs"]] == ["finished"], done
+        (bot,) = (await program.told("/bots", mine=True))["bots"]
+        assert (bot["name"], bot["label"], bot["owner"]) == ("mine", "upload 1", "player")
+        # Another upload of the name is another version.
+        again = await uploaded(program, archive(MINIMAL + "\n"))
+        assert again["number"] == 2
+        await settled(program, sent["id"], lambda told: told["upload"]["state"] == "replaced")
+        job = await program.submit(KUHN | {"players": ["calling", "mine"], "deals": 5})
+        done = await program.finished(job.json()["id"])
+        assert [run["state"] for run in done["runs"]] == ["finished"], done
+        (bot,) = (await program.told("/bots", mine=True))["bots"]
+        assert (bot["number"], bot["label"]) == (2, "upload 2")
+        folders = [path for path in (tmp_path / "uploads").iterdir() if path.is_dir() and not path.suffix]
+        assert len(folders) == 1, "the code of the earlier version is removed"
+        # And without it, nobody can play against it.
+        assert (
+            await stranger.browser.delete(f"{PREFIX}/uploads/{again['id']}", headers=stranger.headers)
+        ).status_code == 404
+        removed = await program.browser.delete(f"{PREFIX}/uploads/{again['id']}", headers=program.headers)
+        assert removed.json() == {"is_cancelled": True}
+        async with asyncio.timeout(PATIENCE_S):
+            while (await program.submit(KUHN | {"players": ["mine", "calling"]})).status_code == 201:
+                await asyncio.sleep(0.1)
+        audit = one.house.rows("SELECT who, what FROM audit ORDER BY id")
+        assert [(who, what.partition(",")[0]) for who, what in audit if "bot" in what] == [
+            ("player", "uploaded the bot mine"),
+            ("player", "uploaded the bot mine"),
+            ("player", "removed the uploaded bot mine"),
+        ]
+
+    visit(house(), talk, tmp_path)
+
+
+@confined
+def test_an_uploaded_bot_plays_on_after_a_restart(tmp_path: Path) -> None:
+    async def send(one: Visit) -> None:
+        program = Program(one)
+        await examined(program, (await uploaded(program, archive()))["id"])
+
+    tokens = []
+
+    async def play(one: Visit) -> None:
+        program = Program(one, new_user(tmp_path, "eve"))
+        tokens.append(one.token)
+        await is_there(program, "mine")
+        job = await program.submit(KUHN | {"players": ["mine", "random"]})
+        done = await program.finished(job.json()["id"])
+        assert [run["state"] for run in done["runs"]] == ["finished"], done
+
+    visit(house(), send, tmp_path)
+    visit(house(), play, tmp_path)
+
+
+@confined
+def test_only_a_bot_that_passes_plays_and_its_owner_reads_why(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        crashing = await uploaded(program, archive("raise SystemExit('it cannot be')"))
+        told = await examined(program, crashing["id"])
+        assert told["upload"]["state"] == "rejected"
+        (report,) = told["reports"]
+        assert report["findings"][0]["output"] == ["it cannot be"]
+        missing = await uploaded(program, archive(command="pythom bot.py"))
+        told = await examined(program, missing["id"])
+        assert told["reports"][0]["findings"][0]["output"] == ["pythom cannot be started: No such file or directory"]
+        assert (await program.submit(KUHN | {"players": ["mine", "calling"]})).status_code == 422
+        # And on the pages.
+        await one.log_in()
+        page = (await one.browser.get(f"/account/uploads/{crashing['id']}")).text
+        assert "it cannot be" in page
+        assert "It does not play: the doctor has found errors." in page
+
+    visit(house(), talk, tmp_path)
+
+
+def test_what_is_not_taken(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program, stranger = Program(one), Program(one, new_user(tmp_path, "eve"))
+        assert await refused(program, b"PK") == "The archive is no zip that can be read: File is not a zip file."
+        assert await refused(program, archive(name="calling")) == (
+            "Calling is one of the server's own bots; give yours another name."
+        )
+        assert await refused(program, archive(games='["chess"]')) == (
+            "There is no game 'chess' here; the games are kuhn, leduc, limit, nolimit."
+        )
+        await uploaded(program, archive())
+        assert await refused(stranger, archive()) == "Mine is a bot of another user; give yours another name."
+        await uploaded(program, archive(name="other"))
+        assert await refused(program, archive(name="third")) == (
+            "You have uploaded 2 bots, which are the most; remove one first."
+        )
+        await uploaded(program, archive())
+        assert await refused(program, archive()) == (
+            "You have uploaded 3 bots in 24 hours, which are the most; try again later."
+        )
+        big = await program.browser.post(f"{PREFIX}/uploads", content=bytes(1_020_000), headers=program.headers)
+        assert big.status_code == 413
+        reader = await program.browser.post(f"{PREFIX}/uploads", content=archive())
+        assert reader.status_code == 401
+        folders = [path for path in (tmp_path / "uploads").iterdir() if path.is_dir() and not path.suffix]
+        assert len(folders) <= 3, "what was refused is not kept"
+
+    visit(house(max_bots=2, max_per_day=3, archive_mb=1), talk, tmp_path)
+
+
+def test_a_server_without_the_section_takes_none(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        assert await refused(Program(one), archive()) == (
+            "This server takes no uploads; arena join connects a bot from your machine."
+        )
+        await one.log_in()
+        assert (await one.browser.get("/account/uploads")).status_code == 404
+        assert "/account/uploads" not in (await one.browser.get("/account")).text
+
+    visit(small_house(), talk, tmp_path)
+
+
+def test_the_form(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        assert (await one.browser.get("/account/uploads")).headers["location"] == "/login?next=/account/uploads"
+        await one.log_in()
+        page = (await one.browser.get("/account/uploads")).text
+        assert "You have uploaded no bot yet." in page
+        key = {"form_key": await one.form_key("/account/uploads")}
+
+        async def send(data: bytes, fields: dict[str, str]) -> Any:
+            files = {"archive": ("bot.zip", data, "application/zip")}
+            return await one.browser.post("/account/uploads", data=fields, files=files)
+
+        assert (await send(archive(), {"form_key": "0" * 64})).status_code == 403
+        assert (await send(archive(), {})).status_code == 403
+        assert (await one.browser.post("/account/uploads", data=key)).status_code == 415
+        foreign = {"origin": "https://elsewhere.example"}
+        files = {"archive": ("bot.zip", archive(), "application/zip")}
+        answer = await one.browser.post("/account/uploads", data=key, files=files, headers=foreign)
+        assert answer.status_code == 403
+        empty = await send(b"", key)
+        assert empty.status_code == 422
+        assert "Choose a file." in empty.text
+        # Bytes that look like the end of a line or of a part are the file's own.
+        odd = await send(b"PK\r\n--\r\n\r\n", key)
+        assert odd.status_code == 422
+        assert "The archive is no zip that can be read" in odd.text
+        sent = await send(archive(), key)
+        assert sent.status_code == 303, sent.text
+        page = (await one.browser.get(sent.headers["location"])).text
+        assert "mine, upload 1" in page
+        assert 'href="/account/uploads/1">mine</a>' in (await one.browser.get("/account/uploads")).text
+        other = one.another()
+        async with other:
+            visitor = Visit(one.house, other, new_user(tmp_path, "eve"))
+            await visitor.log_in("eve")
+            assert (await other.get("/account/uploads/1")).status_code == 404
+            key_of_other = {"form_key": await visitor.form_key("/account/uploads")}
+            assert (await other.post("/account/uploads/1/remove", data=key_of_other)).status_code == 404
+        removed = await one.browser.post("/account/uploads/1/remove", data=key)
+        assert removed.status_code == 303
+        assert "removed" in (await one.browser.get("/account/uploads")).text
+
+    visit(house(), talk, tmp_path)
+
+
+def test_a_server_without_a_confinement_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "server.toml").write_text("[uploads]\nmax_bots = 2\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConfigError, match=r"uploads: programs of others run in bubblewrap, which"):
+        read_toml_settings(tmp_path / "server.toml")
+
+
+def test_a_folder_that_bots_can_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.uploads.intake.readable_paths", lambda: (str(tmp_path),))
+
+    async def talk(one: Visit) -> None:
+        raise AssertionError("it has started")
+
+    with pytest.raises(ConfigError, match="which uploaded bots can read; name another folder with --data"):
+        visit(house(), talk, tmp_path / "data")
