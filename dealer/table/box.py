@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -48,19 +49,29 @@ def _outside(command: list[str]) -> int:
         passed.append(os.open(game, os.O_RDONLY))
         environment["ARENA_GAME"] = "/arena/match.game"
         options[-1:-1] = ["--perms", "0444", "--ro-bind-data", str(passed[-1]), environment["ARENA_GAME"]]
-    options[-1:-1] = ["--remount-ro", "/"]
+    facts, told = os.pipe()
+    passed.append(told)
+    options[-1:-1] = ["--remount-ro", "/", "--info-fd", str(told)]
     user = _FIRST_USER + os.getpid() if os.geteuid() == 0 else 0
     place = program.index("--")
     program[place:place] = [f"socket={theirs.fileno()}", f"user={user}"]
     # Should memory run short, these go first.
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         process = subprocess.Popen([*options, *program], pass_fds=passed, env=environment, stdin=subprocess.DEVNULL)
     except OSError as error:
         sys.stderr.write(f"{command[0]} cannot be started: {error.strerror}\n")
         return _NOT_STARTED
     theirs.close()
+    os.close(told)
+    with open(facts, encoding="ascii") as file:
+        first = re.search(r'"child-pid": ([0-9]+)', file.read())
+    with contextlib.suppress(OSError):
+        # Everything in the box ends with its first process; bubblewrap, which ignores the signal, takes note of it.
+        handle = os.pidfd_open(int(first[1]) if first is not None else 0)
+        signal.signal(signal.SIGTERM, lambda number, frame: _kill(handle))
     _, received, _, _ = socket.recv_fds(ours, 1, 1)
     if not received:
         return process.wait()
@@ -73,6 +84,11 @@ def _outside(command: list[str]) -> int:
     listener.shutdown(socket.SHUT_RDWR)
     carrying.join(_LEAVE_S)
     return code
+
+
+def _kill(handle: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
 
 
 def _carry_all(listener: socket.socket, dealer: tuple[str, int]) -> None:
@@ -115,7 +131,8 @@ def _inside(words: list[str], command: list[str]) -> int:
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for number in (signal.SIGPIPE, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     os.closerange(3, 1 << 16)
     try:
         os.execvp(command[0], command)

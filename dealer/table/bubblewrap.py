@@ -113,8 +113,10 @@ def _options(folder: str, disk: int) -> list[str]:
         for parent in reversed(Path(inside).parents[:-1]):
             options += ["--perms", "0755", "--dir", str(parent)]
         options += ["--ro-bind", path, inside]
+    if not os.path.exists(f"{sys.prefix}/bin/python"):
+        options += ["--symlink", sys.executable, "/arena/python"]
     variables = {
-        "PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin:/arena",
         "HOME": "/tmp",
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",

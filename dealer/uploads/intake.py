@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import io
 import logging
+import os
 import secrets
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -32,7 +33,7 @@ from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment
 from dealer.server.server_settings import ServerGame, UploadSettings, box_of
 from dealer.table.bubblewrap import readable_paths
-from dealer.table.loop import Changes
+from dealer.table.loop import Changes, new_event_loop
 from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import remove, unpack
 from dealer.uploads.boxed_bot import BoxedBot
@@ -132,7 +133,9 @@ class Intake:
     def printed(self, upload: Upload, name: str) -> str:
         """One of the files of an upload: `LOG_NAME` or `dealer.uploads.boxed_bot.FAILURE_NAME`; empty if missing."""
         try:
-            return self._output_folder(upload).joinpath(name).read_text("utf-8", "replace")[-_MOST_LOG_LETTERS:]
+            with self._output_folder(upload).joinpath(name).open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _MOST_LOG_LETTERS))
+                return file.read().decode("utf-8", "replace")
         except OSError:
             return ""
 
@@ -179,8 +182,10 @@ class Intake:
         accepted = {upload.bot: upload for upload in reversed(uploads(store, state=UploadState.ACCEPTED))}
         for name in self._bots.keys() - accepted.keys():
             self._parts.service.leave_bots(self._bots.pop(name)[1])
+        there = {connected.name for connected in self._parts.service.connected_bots.bots}
         for name, upload in accepted.items():
-            if name not in self._bots or self._bots[name][0].id != upload.id:
+            # Its owner may have connected a bot of this name meanwhile, and it has gone.
+            if name not in there or name not in self._bots or self._bots[name][0].id != upload.id:
                 await self._begin(upload)
         async with self._arriving:
             waiting, rejected = (uploads(store, state=state) for state in (UploadState.WAITING, UploadState.REJECTED))
@@ -196,13 +201,22 @@ class Intake:
         reports: list[DoctorReport] = []
         log: list[str] = []
         games = [game for game in self._parts.settings.games if game.name in upload.games]
-        examining = asyncio.create_task(self._examine(upload, games, reports, log))
+        # In a loop of its own: that of the server would wait for every bot that is ended.
+        runner = asyncio.Runner(loop_factory=new_event_loop)
+        loop = runner.get_loop()
+
+        def work() -> None:
+            with runner:
+                runner.run(self._examine(upload, games, reports, log))
+
+        examining = asyncio.ensure_future(asyncio.to_thread(work))
         try:
             await asyncio.wait([examining], timeout=_EXAMINATION_S)
             is_done = examining.done()
         finally:
-            examining.cancel()
-            await asyncio.wait([examining])
+            while not examining.done():
+                loop.call_soon_threadsafe(_cancel_all)
+                await asyncio.wait([examining], timeout=_LOOK_S)
         self._output_folder(upload).mkdir(exist_ok=True)
         self._output_folder(upload).joinpath(LOG_NAME).write_text("\n".join([*log, ""]), "utf-8")
         if not is_done:
@@ -253,6 +267,9 @@ class Intake:
             if not games:
                 raise RefusedError("its games are not played here any more")
             is_running = any(job.is_running and name in job.users_bots for job in service.active())
+            if before is not None and before[0].id == upload.id:
+                await service.enter(upload.owner, offer, before[1])
+                return
             if before is not None and (is_running or before[1].is_playing):
                 connected = service.connected_bots.find(games[0], name)
                 if connected is not None and connected.host is before[1] and connected.offer.ladder:
@@ -274,3 +291,8 @@ class Intake:
 
     def _output_folder(self, upload: Upload) -> Path:
         return self._folder / f"{upload.folder}.out"
+
+
+def _cancel_all() -> None:
+    for task in asyncio.all_tasks():
+        task.cancel()
