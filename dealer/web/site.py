@@ -22,6 +22,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Mount, Route
@@ -203,7 +204,7 @@ _HEADINGS = {
     503: "Try again later",
 }
 _SENTENCES = {
-    404: "Page not found.",
+    404: "There is nothing at this address: check its spelling.",
     405: "This address does not take that method.",
 }
 
@@ -223,7 +224,8 @@ def make_app(
     app = Starlette(
         routes=[
             *routes,
-            Mount("/static", StaticFiles(packages=_STATIC), name="static"),
+            # Pages are not compressed: the length of one would reveal the key of its forms.
+            Mount("/static", GZipMiddleware(StaticFiles(packages=_STATIC)), name="static"),
         ],
         exception_handlers=error_handlers(site),
     )
@@ -278,6 +280,6 @@ def error_answer(site: Site, request: HTTPConnection, error: WebError) -> Respon
         answer = JSONResponse(problem, error.status, media_type="application/problem+json")
     else:
         heading = _HEADINGS.get(error.status, heading)
-        answer = site.page(request, "error.html.jinja", status=error.status, heading=heading, sentence=error.sentence)
+        answer = site.page(request, "error.html.jinja", status=error.status, heading=heading, error=error)
     answer.headers.update(headers)
     return answer

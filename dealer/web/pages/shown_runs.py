@@ -249,7 +249,7 @@ def runs_table(title: str, runs: Sequence[Run], progress: Mapping[int, Progress]
                 Link(str(run.id), run_path(str(run.id))),
                 _players(names, lead),
                 short_name(run.game),
-                lead or state or None,
+                lead or (None if run.state is RunState.RUNNING else state or None),
                 words,
                 ago(run.started_s, time.time()),
                 ended_s - run.started_s,

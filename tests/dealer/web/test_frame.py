@@ -47,7 +47,7 @@ async def change(request: Request) -> Response:
 
 
 async def empty(request: Request) -> Response:
-    return Site().page(request, "error.html.jinja", heading="Empty", sentence="<b>hostile</b>")
+    return Site().page(request, "error.html.jinja", heading="Empty", error=WebError(400, "<b>hostile</b>"))
 
 
 ROUTES = [
@@ -128,7 +128,7 @@ def test_errors_are_one_sentence_in_a_page_or_as_json() -> None:
         "detail": "Wait a little.",
         "ratelimit": {"key": "some.limit", "seconds": 7},
     }
-    assert client().get("/api/nothing").json()["detail"] == "Page not found."
+    assert client().get("/api/nothing").json()["detail"] == "There is nothing at this address: check its spelling."
     assert client().post("/tell").status_code == 405
     assert set(client().post("/tell").headers["Allow"].split(", ")) == {"GET", "HEAD"}
 

@@ -358,7 +358,8 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
 @pytest.mark.parametrize("path", ["/account/faults", "/account/runs/1"])
 def test_who_has_not_logged_in_sees_nothing(tmp_path: Path, path: str) -> None:
     async def talk(one: Visit) -> None:
-        assert (await one.browser.get(path)).status_code == 401
+        refused = await one.browser.get(path)
+        assert (refused.status_code, f'href="/login?next={path}"' in refused.text) == (401, True)
         for private in ("/account", "/account/settings"):
             assert (await one.browser.get(private)).headers["location"] == f"/login?next={private}"
         assert (await one.browser.get("/account/request")).headers["location"] == "/login?next=/account/request"

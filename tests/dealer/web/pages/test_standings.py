@@ -36,6 +36,22 @@ async def finished(one: Visit, job: int) -> None:
             await asyncio.sleep(0.05)
 
 
+async def first_view_bytes(one: Visit) -> int:
+    """What a browser loads for the first page: all of it is from this server."""
+    page = await one.browser.get("/")
+    parts = re.findall(r'<(?:link rel="(?:icon|stylesheet)" href|script src|img src)="([^"]+)"', page.text)
+    assert all(part.startswith("/static/") for part in parts)
+    assert not re.search(r'src="(?!/static/)', page.text)
+    loaded = [page]
+    for part in dict.fromkeys(parts):
+        loaded.append(await one.browser.get(part))
+        assert loaded[-1].status_code == 200
+        assert "url(" not in loaded[-1].text
+        assert "@import" not in loaded[-1].text
+    assert len(loaded) == 8
+    return sum(answer.num_bytes_downloaded for answer in loaded)
+
+
 def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         home = (await one.browser.get("/")).text
@@ -71,6 +87,7 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         assert path in links(home)
         assert runs[0] in links(home)
         assert "Nothing has been played yet" not in home
+        assert await first_view_bytes(one) < 40_000
         async with one.browser.stream("GET", "/live/home") as events:
             async for piece in events.aiter_text():
                 if "event: state" in piece:
