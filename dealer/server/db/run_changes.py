@@ -124,7 +124,8 @@ def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], 
 def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     """Close a run and count it; one that is closed already stays as it is."""
     closed = db.execute(
-        "UPDATE runs SET state = ?, reason = ?, duplicates = ?, unrated = ?, ended_s = ? "
+        # A clock may have been set back meanwhile.
+        "UPDATE runs SET state = ?, reason = ?, duplicates = ?, unrated = ?, ended_s = max(started_s, ?) "
         "WHERE id = ? AND state = 'running'",
         (report.state, report.reason, report.duplicates, report.unrated, time.time(), run),
     )
@@ -156,7 +157,7 @@ def _rate(db: sqlite3.Connection, run: int, report: RunReport) -> None:
 def close_abandoned_runs(db: sqlite3.Connection) -> None:
     """Close the runs that go on of jobs that do not: the server ended when it had just cancelled them."""
     db.execute(
-        "UPDATE runs SET state = 'cancelled', reason = 'it was cancelled.', ended_s = ? "
+        "UPDATE runs SET state = 'cancelled', reason = 'it was cancelled.', ended_s = max(started_s, ?) "
         "WHERE state = 'running' AND job IN (SELECT id FROM jobs WHERE state != 'queued')",
         (time.time(),),
     )
@@ -165,7 +166,7 @@ def close_abandoned_runs(db: sqlite3.Connection) -> None:
 def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "") -> None:
     """Close a job."""
     db.execute(
-        "UPDATE jobs SET state = ?, reason = ?, ended_s = ? WHERE id = ? AND state = 'queued'",
+        "UPDATE jobs SET state = ?, reason = ?, ended_s = max(submitted_s, ?) WHERE id = ? AND state = 'queued'",
         (state, reason, time.time(), job),
     )
 

@@ -98,7 +98,7 @@ def _queue_part(jobs: list[ActiveJob]) -> Part:
     rows = []
     for job in jobs[:_MOST_JOBS]:
         run = None if job.going is None else Link(job.going.id, run_path(str(job.going.id)))
-        progress, waits_s = job.progress, time.time() - job.row.submitted_s
+        progress, waits_s = job.progress, max(0.0, time.time() - job.row.submitted_s)
         done = "" if progress is None else f", {progress.hands:,} of {progress.hands_planned:,} hands"
         state = Toned(f"being played{done}", Tone.GOOD) if job.is_running else "waiting"
         players = ", ".join(job.row.players)

@@ -242,7 +242,7 @@ def runs_table(title: str, runs: Sequence[Run], progress: Mapping[int, Progress]
             lead, words = now.rate, f"{now.deals:,} of {now.deals_planned:,}"
             if now.rate is not None and now.rate.mean < 0 and len(names) == 2:
                 names, lead = names[::-1], -now.rate
-        ended_s = time.time() if run.ended_s is None else run.ended_s
+        ended_s = max(time.time(), run.started_s) if run.ended_s is None else run.ended_s
         state = "" if run.state is RunState.FINISHED else run.state.value
         rows.append(
             (

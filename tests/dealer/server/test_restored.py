@@ -1,0 +1,190 @@
+"""A server restored from a backup, a database that cannot grow, a clock that is set: nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.errors import StoreError
+from dealer.server.accounts import User
+from dealer.server.db import records
+from dealer.server.db.records import JobRequest, RunState
+from dealer.server.db.store import DATABASE_NAME, Store, back_up
+from dealer.server.service import Service
+from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.server.servers import KUHN, rows
+from tests.dealer.server.test_contests import is_over, play, settings_of, until
+
+CONFIG = f"""
+[[games]]
+game = "{KUHN}"
+name = "kuhn3"
+deals = 20
+max_running = 1
+bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
+"""
+RUNS = 5
+DEALS = 40
+RESULTS = (
+    "SELECT runs.id, runs.state, runs.duplicates, runs.lineup, seats.seat, seats.chips, scores.mbb_by_duplicate "
+    "FROM runs JOIN seats ON seats.run = runs.id JOIN scores ON scores.run = runs.id AND scores.seat = seats.seat "
+    "ORDER BY runs.id, seats.seat"
+)
+DATA = Path("data")
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def request(seed: int = 0) -> JobRequest:
+    return JobRequest("kuhn3", ("A", "B", "C"), "t", runs=RUNS, deals=DEALS, seed=seed)
+
+
+def finished(service: Service) -> int:
+    return sum(run.state is RunState.FINISHED for run in records.runs(service.store))
+
+
+def check_everything_once(folder: Path) -> dict[str, bytes]:
+    """Every run was played once, each deal in each seating, and counts once; returns the logs."""
+    found = rows(folder, "SELECT number, state, duplicates FROM runs ORDER BY number")
+    assert found == [(number, "finished", DEALS) for number in range(1, RUNS + 1)]
+    assert rows(folder, "SELECT runs, units, hands FROM lineups") == [(RUNS, RUNS * DEALS, RUNS * DEALS * 3)]
+    assert len(list((folder / "runs").iterdir())) == RUNS
+    logs = sorted((folder / "runs").glob("*/match*.log"))
+    assert len(logs) == 3 * RUNS
+    for log in logs:
+        assert re.findall(r"(?m)^STATE:(\d+):", log.read_text()) == [str(hand) for hand in range(DEALS)]
+    return {str(log.relative_to(folder)): log.read_bytes() for log in logs}
+
+
+async def begin(service: Service, ann: User) -> None:
+    await service.submit(ann, request())
+
+
+def rest(service: Service, ann: User) -> Any:
+    del ann
+    return until(service, lambda: is_over(service, 1))
+
+
+@pytest.mark.parametrize("has_runs", [True, False], ids=["with the files of runs", "the database alone"])
+def test_a_backup_of_a_running_server_is_restored_and_plays_nothing_twice(*, has_runs: bool) -> None:
+    settings = settings_of(CONFIG)
+    ended = -1
+
+    async def first(service: Service, ann: User) -> None:
+        nonlocal ended
+        await begin(service, ann)
+        await until(service, lambda: finished(service) >= 2 and len(records.runs(service.store)) > finished(service))
+        back_up(service.store.path, Path("copy.sqlite3"))
+        ended = finished(service)
+        await rest(service, ann)
+
+    play(first, settings)
+    assert rows(DATA, "SELECT count(*) FROM runs WHERE state = 'finished'")[0][0] >= 2
+    wanted, results = check_everything_once(DATA), rows(DATA, RESULTS)
+    DATA.rename("lost")
+    DATA.mkdir()
+    shutil.copy("copy.sqlite3", DATA / DATABASE_NAME)
+    before = rows(DATA, "SELECT number FROM runs WHERE state = 'finished'")
+    assert 2 <= len(before) <= ended, "the copy is of the moment at which it was made"
+    assert len(before) < RUNS
+    if has_runs:
+        # Copied afterwards: some of its runs went on meanwhile, or are not in the copy of the database at all.
+        shutil.copytree("lost/runs", DATA / "runs")
+    else:
+        for (number,) in before:
+            shutil.copytree(f"lost/runs/{number:08}", DATA / f"runs/{number:08}")
+    played = {path: path.stat().st_mtime_ns for path in (DATA / "runs").rglob("match*.log")}
+    play(rest, settings)
+    # The cards follow from the key of the request, and these bots always call.
+    assert check_everything_once(DATA) == wanted
+    assert rows(DATA, RESULTS) == results
+    assert {path: path.stat().st_mtime_ns for path in played} == played, "what was played is not played again"
+
+
+def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite itself says that the disk is full: requests are refused, and what ends is counted when there is room."""
+    monkeypatch.setattr("dealer.server.service._RETRY_S", 0.02)
+    refused: list[str] = []
+    change = Store._change
+
+    def note(self: Store, wanted: Callable[[sqlite3.Connection], Any]) -> Any:
+        try:
+            return change(self, wanted)
+        except StoreError as error:
+            refused.append(str(error))
+            raise
+
+    monkeypatch.setattr(Store, "_change", note)
+
+    async def until_full(work: Callable[[], Awaitable[object]]) -> int:
+        for done in range(1000):
+            try:
+                await work()
+            except StoreError:
+                return done
+        raise AssertionError("it never becomes full")
+
+    def close(db: sqlite3.Connection) -> None:
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        db.execute(f"PRAGMA max_page_count = {pages}")
+
+    def fill(db: sqlite3.Connection) -> None:
+        db.execute("INSERT INTO audit (made_s, who, what) VALUES (0, '', ?)", ("x" * 2000,))
+
+    async def talk(service: Service, ann: User) -> None:
+        await begin(service, ann)
+        await until(service, lambda: finished(service) >= 1)
+        await service.store.write(close)
+        await until_full(lambda: service.store.write(fill))
+        asked = len(records.jobs(service.store)) + await until_full(lambda: service.submit(ann, request()))
+        assert all("database or disk is full" in problem for problem in refused)
+        refused.clear()
+        async with asyncio.timeout(PATIENCE_S):
+            while len(refused) < 5:
+                await asyncio.sleep(0.02)
+        await service.store.write(lambda db: db.execute("PRAGMA max_page_count = 1000000"))
+        await rest(service, ann)
+        assert service.broken == []
+        assert len(records.jobs(service.store)) == asked, "what was refused is not there, and all else is"
+        for job in records.jobs(service.store):
+            if job.id != 1:
+                await service.cancel_job(ann, job.id)
+
+    play(talk, settings_of(CONFIG))
+    assert rows(DATA, "SELECT state, count(*) FROM runs WHERE job = 1 GROUP BY state") == [("finished", RUNS)]
+    (counted,) = rows(DATA, "SELECT runs FROM lineups")
+    assert counted == rows(DATA, "SELECT count(*) FROM runs WHERE lineup IS NOT NULL")[0]
+
+
+@pytest.mark.parametrize("hours", [24, -1], ids=["a day forward", "an hour back"])
+def test_a_clock_that_is_set_while_matches_are_played(monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
+    """Also across a start of the server, which goes on at the new time."""
+    shift_s, now_s = 0.0, time.time
+    monkeypatch.setattr(time, "time", lambda: now_s() + shift_s)
+    settings = settings_of(CONFIG)
+
+    async def first(service: Service, ann: User) -> None:
+        nonlocal shift_s
+        await begin(service, ann)
+        await until(service, lambda: finished(service) >= 1 and len(records.runs(service.store)) > finished(service))
+        shift_s = hours * 3600.0
+        await until(service, lambda: finished(service) >= 2)
+
+    play(first, settings)
+    play(rest, settings)
+    check_everything_once(DATA)
+    times = rows(DATA, "SELECT ended_s - started_s FROM runs UNION ALL SELECT ended_s - submitted_s FROM jobs")
+    assert len(times) == RUNS + 1
+    assert all(taken_s >= 0 for (taken_s,) in times), "nothing lasts less than nothing"
+    assert any(taken_s > 80_000 for (taken_s,) in times) is (hours > 0)
