@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
+import shutil
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +14,21 @@ from typing import Any
 
 import pytest
 
+from bots.sdk.program import split_command
+from dealer.doctor.examination import ExaminedBot, examine
+from dealer.doctor.findings import Examination
+from dealer.doctor.situations import DoctorSettings
 from dealer.errors import ConfigError
-from dealer.server.server_settings import ServerSettings, UploadSettings, read_toml_settings
+from dealer.server.server_settings import ServerSettings, UploadSettings, box_of, read_toml_settings
 from dealer.table.bubblewrap import Box
+from dealer.table.loop import new_event_loop
+from dealer.table.players import Player, PlayerKind
+from dealer.uploads.archive import unpack
+from protocol import find_game
 from tests.dealer.web.archives import MINIMAL, archive
 from tests.dealer.web.test_api import KUHN, PREFIX, Program
 from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visit
+from tests.programs import ROOT
 
 REFUSAL = Box("/", 500, 10, 20, 20).refusal()
 confined = pytest.mark.skipif(REFUSAL is not None, reason=f"there is no confinement: {REFUSAL}")
@@ -122,6 +135,65 @@ def test_an_uploaded_bot_plays_on_after_a_restart(tmp_path: Path) -> None:
 
     visit(house(), send, tmp_path)
     visit(house(), play, tmp_path)
+
+
+@confined
+@pytest.mark.parametrize("files", [("python/bot.toml", "../minimal_bot.py"), ("c/bot.toml", "c/run.sh", "../client.c")])
+def test_the_examples_are_sound(files: tuple[str, ...], tmp_path: Path) -> None:
+    if "c/run.sh" in files and shutil.which("cc") is None:
+        pytest.skip("there is no compiler")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archived:
+        for name in files:
+            archived.write(ROOT / "examples" / "uploads" / name, Path(name).name)
+    described = unpack(packed, tmp_path / "bot", 10, 10**6)
+    box = box_of(UploadSettings(), str(tmp_path / "bot"))
+    words = split_command(described.command)
+    player = Player(described.command, described.name, PlayerKind.COMMAND, words, confinement=box)
+    name, game = find_game(described.games[0])
+    examination = Examination(DoctorSettings(situations=["handshake", "raises", "empty-match"]), game)
+    with (
+        asyncio.Runner(loop_factory=new_event_loop) as runner,
+        contextlib.closing(ExaminedBot(player, examination, name, print)) as examined_bot,
+    ):
+        runner.run(examine(examination, examined_bot.play))
+    assert examination.report(bot=described.name, game=name).result == "sound", examination.findings
+
+
+CRASHING = """
+from bots import Bot, run
+
+class Crashing(Bot):
+    hands = 0
+
+    def hand_started(self, view):
+        self.hands += 1
+        if self.hands > 100:
+            raise RuntimeError("the hundred and first hand is too many")
+
+    def act(self, view):
+        return view.call()
+
+run(Crashing())
+"""
+
+
+@confined
+def test_what_a_bot_printed_when_it_failed_in_a_match(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        sent = await uploaded(program, archive(CRASHING))
+        assert (await examined(program, sent["id"]))["upload"]["state"] == "accepted"
+        await is_there(program, "mine")
+        job = await program.submit(KUHN | {"players": ["mine", "calling"], "deals": 200})
+        done = await program.finished(job.json()["id"])
+        assert [run["state"] for run in done["runs"]] == ["failed"], done
+        told = await settled(program, sent["id"], lambda told: told["failure"] != "")
+        assert "the hundred and first hand is too many" in told["failure"]
+        await one.log_in()
+        assert "the hundred and first hand" in (await one.browser.get(f"/account/uploads/{sent['id']}")).text
+
+    visit(house(), talk, tmp_path)
 
 
 @confined
