@@ -32,6 +32,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, NamedTuple, Protocol
 
+import psutil
+
 import bots.sdk.program
 from bots.sdk.program import GameFile
 from bots.sdk.registry import is_builtin
@@ -55,6 +57,8 @@ IMPORTED = (
     *(f"dealer.cli.{command}" for command in COMMANDS),
 )
 """What the server imports before it forks."""
+PATIENCE_S = 300.0
+"""Far beyond what anything here takes: a test that hangs fails, a slow machine does not."""
 START_PYTHON = command_of(parse_player("calling"), host="", port=0, game=KUHN.path)[3]
 """The code with which a Python bot is started."""
 
@@ -404,6 +408,25 @@ def _become_bot(command: Sequence[str], folder: str | None, env: Mapping[str, st
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     gc.enable()
     _run_code(command, folder, env)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is a process, which is not only waiting to be collected."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def is_ended(pid: int) -> bool:
+    """Whether a process ends, which may take a moment; one that does not is ended here."""
+    until = time.monotonic() + PATIENCE_S
+    while is_alive(pid):
+        if time.monotonic() > until:
+            psutil.Process(pid).kill()
+            return False
+        time.sleep(0.01)
+    return True
 
 
 if __name__ == "__main__":

@@ -14,10 +14,9 @@ from bots.sdk.view import View
 from protocol import find_game
 from protocol.match_state import betting_after, parse_match_state
 from protocol.mock_dealer import MockDealer
+from tests.programs import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 300.0
-"""Far beyond what anything here takes: a test that hangs fails, a slow machine does not."""
 
 
 @pytest.fixture

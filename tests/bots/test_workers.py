@@ -13,8 +13,7 @@ import pytest
 from bots.errors import WorkersError
 from bots.workers import cluster_workers, is_wanted, local_workers, send_progress
 from tests.clusters import LocalCluster, local_cluster
-
-PATIENCE_S = 300.0
+from tests.programs import PATIENCE_S
 
 
 def wait_for_one(path: str, number: int) -> int:

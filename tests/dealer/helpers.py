@@ -61,14 +61,11 @@ from protocol import (
     format_action,
     parse_game_definition,
 )
-from tests.programs import start
+from tests.programs import PATIENCE_S, start
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFORMANCE = ROOT / "tests" / "conformance" / "data"
 VERSION = b"VERSION:2.0.0\r\n"
-
-PATIENCE_S = 300.0
-"""Far beyond what anything here takes: a test that hangs fails, a slow machine does not."""
 
 T = TypeVar("T")
 Policy: TypeAlias = Callable[[ReceivedState], Action]

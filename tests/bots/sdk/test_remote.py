@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import psutil
 import pytest
 
 from bots import Bot, BotsError, Game, View
@@ -18,7 +17,7 @@ from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from engine import CALL, Hand, Position, betting_start, deal_hand, deals
 from protocol import find_game
-from tests.bots.conftest import PATIENCE_S
+from tests.programs import PATIENCE_S, is_ended
 
 PEER = """
 import os, socket, sys
@@ -240,7 +239,7 @@ def test_a_closed_bot_says_so_and_leaves_nothing(start: Start) -> None:
     bot.close()
     with pytest.raises(RemoteBotError, match="it has been closed"):
         bot.act(view_at("kuhn", 0))
-    assert not psutil.pid_exists(int(lines[-1])) or psutil.Process(int(lines[-1])).status() == psutil.STATUS_ZOMBIE
+    assert is_ended(int(lines[-1]))
     assert not bot._program.output_path.parent.exists()
 
 

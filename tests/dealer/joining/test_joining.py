@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import psutil
 import pytest
 from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websockets_serve
@@ -46,7 +45,7 @@ from protocol.joining import (
 )
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import House, running
-from tests.programs import loaded_by
+from tests.programs import is_ended, loaded_by
 
 GAMES = """
 port = 0
@@ -367,8 +366,7 @@ def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Path) ->
             while not path.exists() or len(path.read_text().split()) < 3:
                 await asyncio.sleep(0.01)
         await client.leave()
-        alive = [psutil.Process(int(pid)) for pid in path.read_text().split() if psutil.pid_exists(int(pid))]
-        assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+        assert all(is_ended(int(pid)) for pid in path.read_text().split())
 
     serve(talk, settings_of(house_folder))
 

@@ -17,13 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from dealer.errors import ConfigError, StoreError
 from dealer.server.accounts import GuessLimit
 from dealer.server.db.store import Store
-from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import (
     KUHN,
     LIMIT,
@@ -34,6 +32,7 @@ from tests.dealer.server.servers import (
     rows,
     tickets,
 )
+from tests.programs import PATIENCE_S, is_ended
 
 pytestmark = pytest.mark.usefixtures("house_folder")
 
@@ -457,8 +456,7 @@ def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
         await ann.ask("QSTAT\n", "Queue empty\n")
         pids = [int(line) for line in Path("hung.txt").read_text().splitlines()]
         assert len(pids) == 3
-        alive = [pid for pid in pids if psutil.pid_exists(pid)]
-        assert [pid for pid in alive if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE] == []
+        assert all(is_ended(pid) for pid in pids)
         await is_served(house)
 
     play(talk, start_timeout_s=1.0)

@@ -23,7 +23,7 @@ from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess, command_of, stop_all
 from dealer.table.players import Player, PlayerKind, parse_player
 from tests.dealer.helpers import PATIENCE_S, write_program
-from tests.programs import KUHN
+from tests.programs import KUHN, is_alive, is_ended
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 Start = Callable[..., BotProcess]
@@ -55,13 +55,6 @@ def _wait_for_output(process: BotProcess, text: str) -> None:
     while text not in process.output_path.read_text("utf-8", "replace"):
         assert time.monotonic() < until, f"never wrote {text!r}"
         time.sleep(0.01)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 # ---- commands
@@ -288,24 +281,13 @@ def _child_of(process: BotProcess) -> int:
     return int(line.split()[1])
 
 
-def _is_ended(pid: int) -> bool:
-    """Whether a process ends within a moment; one that does not is ended here."""
-    until = time.monotonic() + 5
-    while _is_alive(pid):
-        if time.monotonic() > until:
-            psutil.Process(pid).kill()
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def _ends_with_its_child(start: Start, code: str) -> None:
     process = start(CHILD + code)
     child = _child_of(process)
     if STAYS not in code:
         assert process.wait(PATIENCE_S) == 0
     process.stop(grace_s=0.2)
-    assert _is_ended(child)
+    assert is_ended(child)
     assert process.exit_code is not None
 
 
@@ -353,7 +335,7 @@ def test_what_a_killed_server_has_left_behind_is_found_by_its_name(
     monkeypatch.setenv(SERVER_VARIABLE, str(tmp_path / "another"))
     other = start("import time; print('up'); time.sleep(600)")
     assert end_programs_of(str(tmp_path)) == 4
-    assert all(_is_ended(child) for child in children)
+    assert all(is_ended(child) for child in children)
     assert other.exit_code is None
 
 
@@ -378,7 +360,7 @@ def test_the_player_that_a_shell_script_starts_ends_with_the_script(tmp_path: Pa
     process = start(player=parse_player(str(script)))
     child = _child_of(process)
     stop_all([process], leave_s=0.0)
-    assert _is_ended(child)
+    assert is_ended(child)
 
 
 def test_processes_that_come_and_go_while_a_bot_is_stopped(start: Start) -> None:
@@ -394,7 +376,7 @@ def test_stopping_a_bot_leaves_the_others_alone(start: Start) -> None:
     _wait_for_output(stopped, "up")
     stopped.stop()
     assert other.exit_code is None
-    assert _is_alive(child)
+    assert is_alive(child)
 
 
 def test_the_end_of_a_bot_is_told(tmp_path: Path) -> None:
