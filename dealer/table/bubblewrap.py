@@ -6,17 +6,19 @@ machine, no process but the program's own, no variable of ours, no network and n
 starts it and carries its connection.
 
 The limits are the system's (``setrlimit``), set inside: those of memory and processor hold for each process, that of
-processes for the box.
+processes for the box. Where systemd can make scopes for us, it bounds memory and processor of the whole box besides.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +31,12 @@ _FILES: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
 _MOST_FILES: Final = 256
 _SCRIPT: Final = "/arena/box.py"
 _TRIAL_S: Final = 30.0
+_SCOPE: Final = (
+    *("systemd-run", "--scope", "--quiet", "--collect", *(() if os.name == "nt" or os.geteuid() == 0 else ("--user",))),
+    *("-p", "MemorySwapMax=0", "-p", "CPUQuota=100%"),
+)
+_OURS: Final = 6
+"""Processes and threads of a scope that are not the program's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,7 @@ class Box:
 
     def command(self, command: list[str]) -> list[str]:
         """The command line that starts another one, whose last words are a host and a port, in the box."""
+        scope = [*_SCOPE, "-p", f"MemoryMax={self.memory_mb}M", "-p", f"TasksMax={self.processes + _OURS}", "--"]
         disk = self.disk_mb * 1_000_000
         limits = {
             "AS": self.memory_mb * 1_000_000,
@@ -60,6 +69,7 @@ class Box:
         }
         python = [sys.executable, "-I", "-S"]
         return [
+            *(scope if has_scopes() else ()),
             *(*python, str(Path(box.__file__).absolute()), "--", shutil.which("bwrap") or "bwrap"),
             *(*_options(self.folder, disk), "--", *python, _SCRIPT),
             *(*(f"{name}={most}" for name, most in limits.items()), "--", *command),
@@ -82,6 +92,17 @@ class Box:
             return None
         said = tried.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         return f"programs of others run in bubblewrap, which does not work here: {said or tried.returncode}"
+
+
+@cache
+def has_scopes() -> bool:
+    """Whether systemd can bound all processes of a box together: for root, or for a user whose manager runs."""
+    if shutil.which("systemd-run") is None:
+        return False
+    trial = [*_SCOPE, "-p", "MemoryMax=100M", "-p", "TasksMax=10", "--", "true"]
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return not subprocess.run(trial, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TRIAL_S).returncode
+    return False
 
 
 def readable_paths() -> tuple[str, ...]:

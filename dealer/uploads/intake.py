@@ -266,6 +266,8 @@ class Intake:
         try:
             if not games:
                 raise RefusedError("its games are not played here any more")
+            if not (self._folder / upload.folder).is_dir():
+                raise RefusedError("its files are not on the server any more; upload it again")
             is_running = any(job.is_running and name in job.users_bots for job in service.active())
             if before is not None and before[0].id == upload.id:
                 await service.enter(upload.owner, offer, before[1])

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from dealer.table import bubblewrap
-from dealer.table.bubblewrap import Box
+from dealer.table.bubblewrap import Box, has_scopes
 from dealer.table.launcher import BotProcess
 from dealer.table.players import Player, PlayerKind
 from tests.dealer.helpers import PATIENCE_S
@@ -75,6 +75,21 @@ def test_a_system_that_allows_no_box_is_named(tmp_path: Path, monkeypatch: pytes
     refusal = Box(str(tmp_path), 1, 1, 1, 1).refusal()
     assert refusal is not None
     assert refusal.endswith("does not work here: bwrap: No permissions to create new namespace")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
+@pytest.mark.parametrize("code", [0, 1])
+def test_systemd_bounds_the_whole_box_where_it_can(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "systemd-run"
+    program.write_text(f"#!/bin/sh\nexit {code}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    has_scopes.cache_clear()
+    command = Box("/", memory_mb=500, cpu_s=2, processes=8, disk_mb=5).command(["true", "127.0.0.1", "1"])
+    has_scopes.cache_clear()
+    words = command[: command.index(sys.executable)]
+    assert (words[:1] == ["systemd-run"]) == (code == 0)
+    assert {"MemoryMax=500M", "MemorySwapMax=0", "CPUQuota=100%"} <= set(words) or code
 
 
 # ---- the connection
