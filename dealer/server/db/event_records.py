@@ -12,13 +12,14 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Final, Self, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from dealer.errors import RefusedError
 from dealer.server.db import records
+from dealer.server.db.audit import noted
 from dealer.server.db.records import Bot, Job, Model, Run, model_of, moment_of
 from dealer.server.db.run_changes import add_job
 from dealer.server.db.store import Store
@@ -103,6 +104,11 @@ class ScheduledEvent(Model):
 
 
 # ---- changes, for `Store.write`
+def announced_by(who: str, settings: EventSettings, game: str) -> Callable[[sqlite3.Connection], None]:
+    """`add_event`, noted as a change of somebody's."""
+    return noted(who, f"announced the event {settings.name}", lambda db: add_event(db, settings, game))
+
+
 def add_event(db: sqlite3.Connection, settings: EventSettings, game: str) -> None:
     """Enter an event.
 

@@ -31,8 +31,7 @@ from dealer.server import access
 from dealer.server.access import Person, Visibility
 from dealer.server.accounts import Token, User
 from dealer.server.db import counted_scores, event_records, records
-from dealer.server.db.audit import noted
-from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
+from dealer.server.db.event_records import EventSettings, ScheduledEvent, announced_by
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
 from dealer.server.event_results import EventDetail, event_detail
 from dealer.server.queue.feed import Feed, FeedEvent
@@ -269,8 +268,7 @@ async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> EventDetai
 async def announce(caller: Organiser, parts: Parts, wanted: EventSettings) -> ScheduledEvent:
     """Enter an event; it is on disk when the answer comes."""
     game = game_of(parts, wanted.game)
-    what = f"announced the event {wanted.name}"
-    await parts.store.write(noted(caller.user.name, what, lambda db: add_event(db, wanted, game.name)))
+    await parts.store.write(announced_by(caller.user.name, wanted, game.name))
     found = event_records.event(parts.store, wanted.name)
     assert found is not None
     return found

@@ -1,27 +1,32 @@
 """The events of a server.
 
-/events                 all events, the latest first
+/events                 all events, the latest first; organisers announce others here
 /events/NAME            an event: its state, its standings, its contests
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import quote
 
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from dealer.errors import WebError
+from dealer.errors import RefusedError, WebError
+from dealer.run.run_settings import problem_in_words
 from dealer.server.db import event_records
-from dealer.server.db.event_records import ScheduledEvent
+from dealer.server.db.event_records import EventSettings, ScheduledEvent, announced_by
 from dealer.server.event_results import event_detail, event_document, events_table
 from dealer.server.server import ServerParts
 from dealer.web.pages.shown_runs import run_path
-from dealer.web.security import whole_number
-from dealer.web.site import Site, next_pages
+from dealer.web.security import as_web_error, read_form, whole_number
+from dealer.web.site import Site, game_of, next_pages
+from dealer.web.visitor import visitor_of
 from engine.text import shown
 from logs.document import Document, Fact, Link, Section
 
@@ -37,13 +42,36 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
     """The addresses of these pages."""
 
     async def events(request: Request) -> Response:
+        return show(request)
+
+    def show(request: Request, given: Mapping[str, str] | None = None, problem: str = "") -> Response:
         before = whole_number(request.query_params.get("after", ""))
         found = event_records.events(parts.store, before=before, most=_EVENTS_OF_A_PAGE + 1)
         following = str(found[_EVENTS_OF_A_PAGE - 1].id) if len(found) > _EVENTS_OF_A_PAGE else ""
         table = events_table("All events", found[:_EVENTS_OF_A_PAGE], event_path)
         sentences = () if found else ("No event is announced.",)
         document = Document("Events", sentences, (), (Section(table.title, (table,)),) if found else ())
-        return site.document(request, document, pages=next_pages(request, following))
+        return site.document(
+            request,
+            document,
+            "events.html.jinja",
+            pages=next_pages(request, following),
+            problems=[problem] if problem else [],
+            status=422 if problem else 200,
+            given=defaultdict(str, given or {}),
+        )
+
+    async def announce(request: Request) -> Response:
+        visitor = visitor_of(request)
+        if visitor.user is None or not visitor.is_organiser:
+            raise WebError(403, "Organisers announce events: log in with a token for admins in place of the password.")
+        form = await read_form(request)
+        try:
+            game = game_of(parts, form.get("game", ""))
+            await parts.store.write(announced_by(visitor.user.name, _settings_of(form), game.name))
+        except (RefusedError, WebError) as error:
+            return show(request, form, as_web_error(error).sentence)
+        return RedirectResponse(f"/events/{quote(form['name'].strip(), safe='')}", 303)
 
     async def event(request: Request) -> Response:
         name = request.path_params["name"]
@@ -53,7 +81,30 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         document = await run_in_threadpool(_document, parts, found)
         return site.document(request, document, crumbs=(Link("Events", "/events"),), layout="broad")
 
-    return [Route("/events", events), Route("/events/{name}", event)]
+    return [
+        Route("/events", events, methods=["GET"]),
+        Route("/events", announce, methods=["POST"]),
+        Route("/events/{name}", event),
+    ]
+
+
+def _settings_of(form: Mapping[str, str]) -> EventSettings:
+    """An event as a form describes it, whose times are in UTC.
+
+    Raises:
+        WebError: it cannot be announced; the sentence names the fields.
+    """
+    given = {name: text.strip() for name, text in form.items() if text.strip()}
+    fields: dict[str, object] = {name: given[name] for name in ("name", "game", "deals") if name in given}
+    fields |= {name: f"{given[name]}Z" for name in ("opens", "closes") if name in given}
+    if "entrants" in given:
+        fields["entrants"] = [name.strip() for name in given["entrants"].split(",")]
+    try:
+        return EventSettings.model_validate(fields)
+    except ValidationError as error:
+        problems = [problem_in_words(problem) for problem in error.errors(include_url=False)]
+        text = "; ".join(f"{where}: {text}" if where else text for where, text in problems)
+        raise WebError(422, f"{text[:1].upper()}{text[1:]}.") from None
 
 
 def _document(parts: ServerParts, event: ScheduledEvent) -> Document:
