@@ -76,7 +76,7 @@ class _UploadPages:
             for one in found
         ]
         columns = ("bot", "upload", Column("games"), Column("language"), Column("state"), Column("when"))
-        part = Table.of("Uploads", columns, rows) if rows else "You have uploaded no bot yet."
+        part = Table.of("", columns, rows) if rows else "You have uploaded no bot yet."
         return self.site.document(
             request,
             Document("Uploads", (), (), (Section("", (part,)),)),
@@ -109,7 +109,8 @@ class _UploadPages:
         sections = [
             Section(f"{section.title}{f' in {short_name(report.game)}' if len(reports) > 1 else ''}", section.parts)
             for report in reports
-            for section in doctor_document(report).sections
+            # What is wrong comes before where it was looked for.
+            for section in reversed(doctor_document(report).sections)
         ]
         sentences = [_sentence(one), *(report.sentence for report in reports)]
         facts = (
@@ -140,7 +141,7 @@ class _UploadPages:
 def _sentence(one: Upload) -> str:
     match one.state:
         case UploadState.WAITING:
-            return "The doctor examines it as soon as earlier uploads are done; load this page again."
+            return "The doctor examines it as soon as earlier uploads are done."
         case UploadState.ACCEPTED:
             return "It plays here: anybody can challenge it, and it plays background matches."
         case UploadState.REJECTED:

@@ -25,7 +25,10 @@ from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import unpack
 from protocol import find_game
+from tests.browsers import SIZES, judged, launched, needs_browser, opened
 from tests.dealer.web.archives import MINIMAL, archive
+from tests.dealer.web.pages.test_play_pages import enter, seen, sit_down
+from tests.dealer.web.served import Served
 from tests.dealer.web.test_api import KUHN, PREFIX, Program
 from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visit
 from tests.programs import ROOT
@@ -87,6 +90,13 @@ def test_a_bot_from_its_archive_to_its_matches(tmp_path: Path) -> None:
         assert [run["state"] for run in done["runs"]] == ["finished"], done
         (bot,) = (await program.told("/bots", mine=True))["bots"]
         assert (bot["name"], bot["label"], bot["owner"]) == ("mine", "upload 1", "player")
+        # A person plays it, too.
+        await one.log_in()
+        table = await sit_down(one.browser, KUHN["game"], bot1="mine", hands="2")
+        async with asyncio.timeout(PATIENCE_S):
+            while "The match is over." not in (words := seen(page := await one.browser.get(table))):
+                if "It is your turn." in words or 'value="next"' in page.text:
+                    await enter(one.browser, table, "next" if 'value="next"' in page.text else "c")
         # Another upload of the name is another version.
         again = await uploaded(program, archive(MINIMAL + "\n"))
         assert again["number"] == 2
@@ -303,6 +313,27 @@ def test_the_form(tmp_path: Path) -> None:
         assert "removed" in (await one.browser.get("/account/uploads")).text
 
     visit(house(), talk, tmp_path)
+
+
+@confined
+@needs_browser
+@pytest.mark.slow
+def test_everybody_can_use_the_pages_at_every_width(tmp_path: Path) -> None:
+    (tmp_path / "bot.zip").write_bytes(archive("raise SystemExit('a line wider than a telephone ' * 20)"))
+    with Served(house(), tmp_path / "data") as server, launched() as browser:
+        for width in SIZES:
+            for scheme in ("light", "dark"):
+                with opened(browser, width=width, scheme=scheme) as page:
+                    page.goto(f"{server.address}login?next=/account/uploads")
+                    page.locator("[name=name]").fill("player")
+                    page.locator("[name=secret]").fill(server.token)
+                    page.locator("main button").click()
+                    page.locator("[name=archive]").set_input_files(tmp_path / "bot.zip")
+                    assert judged(page) == []
+                    page.get_by_role("button", name="Upload").click()
+                    # It is loaded again by itself.
+                    page.get_by_text("It does not play: the doctor has found errors.").wait_for()
+                    assert judged(page) == []
 
 
 def test_a_server_without_a_confinement_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
