@@ -30,6 +30,7 @@ from dealer.server.db.store import DATABASE_NAME, MIGRATIONS
 from dealer.server.resources import free_bytes, has_too_few, raise_limit
 from dealer.server.server_bots import process_environment, run_config
 from dealer.server.server_settings import ServerGame, ServerSettings
+from dealer.table.bubblewrap import has_scopes, readable_above
 from dealer.table.loop import new_event_loop
 from engine.text import ago, count_of
 from logs.document import TEXT, Column, Document, Section, Table, Tone, Toned
@@ -72,6 +73,8 @@ def examine(settings: ServerSettings, data: Path, *, has_pages: bool, now_s: flo
     yield from _certificates(settings, now_s)
     yield from _ways_in(settings, has_pages=has_pages)
     yield from _bots(settings, data)
+    if settings.uploads is not None:
+        yield _uploads(data)
 
 
 def checkup_document(checks: Sequence[Check]) -> Document:
@@ -266,6 +269,19 @@ def _bots(settings: ServerSettings, data: Path) -> Iterator[Check]:
             yield Check(f"bot {name} in {game.shown}", tone, problem or "has played a hand", remedy)
     if builtin:
         yield Check("built-in bots", Tone.GOOD, f"{builtin}; they come with the program")
+
+
+def _uploads(data: Path) -> Check:
+    """What confines uploaded bots; the settings are refused where nothing does."""
+    if above := readable_above(data):
+        return Check("uploads", Tone.BAD, f"bots can read {data}, which is in {above}", "name another with --data")
+    found = "bubblewrap separates bots; the limits of memory and processor hold for each of their processes"
+    if has_scopes():
+        return Check("uploads", Tone.GOOD, f"{found}, and by systemd for each bot")
+    remedy = (
+        "loginctl enable-linger for the server's user, so that systemd bounds each bot, or MemoryMax for the server"
+    )
+    return Check("uploads", Tone.DOUBTFUL, found, remedy)
 
 
 def _problem_of(settings: ServerSettings, game: ServerGame, name: str, data: Path) -> str:

@@ -115,6 +115,12 @@ def readable_paths() -> tuple[str, ...]:
     return tuple(path for path in there if not any(Path(path).is_relative_to(o) for o in there if o != path))
 
 
+def readable_above(folder: Path) -> str:
+    """What is seen in every box and has a folder in it; empty if nothing has."""
+    found = (path for path in readable_paths() if folder.resolve().is_relative_to(Path(path).resolve()))
+    return next(found, "")
+
+
 def _options(folder: str, disk: int) -> list[str]:
     size = ["--perms", "1777", "--size", str(disk), "--tmpfs"]
     options = [*(f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try")), "--hostname", "box"]

@@ -32,7 +32,7 @@ from dealer.server.accounts import User
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment
 from dealer.server.server_settings import ServerGame, UploadSettings, box_of
-from dealer.table.bubblewrap import readable_paths
+from dealer.table.bubblewrap import readable_above
 from dealer.table.loop import Changes, new_event_loop
 from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import remove, unpack
@@ -77,10 +77,9 @@ class Intake:
         """Held while an archive is unpacked and entered, and while what is not entered is removed."""
         self._bots: dict[str, tuple[Upload, BoxedBot]] = {}
         self._games: dict[str, Path] = {}
-        for path in readable_paths() if self.settings is not None else ():
-            if self._folder.resolve().is_relative_to(Path(path).resolve()):
-                problem = f"{parts.folder} is in {path}, which uploaded bots can read; name another folder with --data"
-                raise ConfigError(SettingProblem("uploads", problem))
+        if self.settings is not None and (above := readable_above(self._folder)):
+            problem = f"{parts.folder} is in {above}, which uploaded bots can read; name another folder with --data"
+            raise ConfigError(SettingProblem("uploads", problem))
 
     @property
     def settings(self) -> UploadSettings | None:

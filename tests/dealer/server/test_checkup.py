@@ -18,7 +18,8 @@ from dealer.server import checkup
 from dealer.server.checkup import Check, examine
 from dealer.server.db.audit import note_backup
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store, back_up
-from dealer.server.server_settings import ServerGame, ServerSettings, WebSettings
+from dealer.server.server_settings import ServerGame, ServerSettings, UploadSettings, WebSettings
+from dealer.table import bubblewrap
 from logs.document import Tone
 from protocol import find_game
 from tests.bench.filled import fill
@@ -67,6 +68,23 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.
     (check,) = wrong(house(), tmp_path / "closed" / "data")
     assert (check.what, check.tone) == ("folder", Tone.BAD)
     assert check.found.endswith("cannot be written to: Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("has_scopes", "readable", "expected"),
+    [
+        (True, "/usr", []),
+        (False, "/usr", [("uploads", Tone.DOUBTFUL)]),
+        (True, "", [("uploads", Tone.BAD)]),
+    ],
+)
+def test_what_confines_uploaded_bots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_scopes: bool, readable: str, expected: list[tuple[str, Tone]]
+) -> None:
+    monkeypatch.setattr(checkup, "has_scopes", lambda: has_scopes)
+    monkeypatch.setattr(bubblewrap, "readable_paths", lambda: (readable or str(tmp_path),))
+    found = wrong(house(uploads=UploadSettings()), tmp_path / "data")
+    assert [(check.what, check.tone) for check in found] == expected
 
 
 @pytest.mark.parametrize(("free_mb", "tone"), [(99, Tone.BAD), (299, Tone.DOUBTFUL), (300, None)])

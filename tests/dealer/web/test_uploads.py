@@ -170,22 +170,26 @@ def test_the_examples_are_sound(files: tuple[str, ...], tmp_path: Path) -> None:
     assert examination.report(bot=described.name, game=name).result == "sound", examination.findings
 
 
-CRASHING = """
+FAILING = """
+import os
 from bots import Bot, run
 
-class Crashing(Bot):
+class Failing(Bot):
     hands = 0
 
     def hand_started(self, view):
         self.hands += 1
-        if self.hands > 100:
-            raise RuntimeError("the hundred and first hand is too many")
+        while self.hands > 100:
+            FAILURE
 
     def act(self, view):
         return view.call()
 
-run(Crashing())
+run(Failing())
 """
+CRASHING = FAILING.replace("FAILURE", "raise RuntimeError('the hundred and first hand is too many')")
+# It has one descriptor besides the three of all programs.
+FLOODING = FAILING.replace("FAILURE", "os.write(3, b'junk' * 1000)")
 
 
 @confined
@@ -202,6 +206,21 @@ def test_what_a_bot_printed_when_it_failed_in_a_match(tmp_path: Path) -> None:
         assert "the hundred and first hand is too many" in told["failure"]
         await one.log_in()
         assert "the hundred and first hand" in (await one.browser.get(f"/account/uploads/{sent['id']}")).text
+
+    visit(house(), talk, tmp_path)
+
+
+@confined
+def test_a_bot_that_floods_in_a_match_loses_it_and_the_server_answers(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        sent = await uploaded(program, archive(FLOODING))
+        assert (await examined(program, sent["id"]))["upload"]["state"] == "accepted"
+        await is_there(program, "mine")
+        job = await program.submit(KUHN | {"players": ["mine", "calling"], "deals": 200})
+        done = await program.finished(job.json()["id"])
+        assert [run["state"] for run in done["runs"]] == ["failed"], done
+        assert (await program.told("/faults"))["faults"][0]["kind"] == "flood"
 
     visit(house(), talk, tmp_path)
 
@@ -344,7 +363,7 @@ def test_a_server_without_a_confinement_is_refused(tmp_path: Path, monkeypatch: 
 
 
 def test_a_folder_that_bots_can_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.uploads.intake.readable_paths", lambda: (str(tmp_path),))
+    monkeypatch.setattr("dealer.table.bubblewrap.readable_paths", lambda: (str(tmp_path),))
 
     async def talk(one: Visit) -> None:
         raise AssertionError("it has started")
