@@ -4,7 +4,9 @@ Results are public. Secret is what reveals cards that are still to be played: th
 sent. From the seed of one run, and with some work from a few of its cards, those of the job's other runs can be
 found. So neither is shown to any visitor before nothing of the job is left to play, not even an admin; except who has
 known the seed all along: the user who chose it, asked for practice, or got it in the answer to a request on the text
-port; none of these ever counts. Who sits at a table sees the own cards, and hands that are over.
+port; none of these ever counts. Who sits at a table sees the own cards, and hands that are over. Finished hands of a
+match that goes on are shown to everybody once their deals are not played again, if nothing follows from their cards
+(`public_hands`).
 
 What a bot sent or wrote is less public than that: its faulty lines are for its owner and for the user who had the run
 played, what a process of the server wrote on its standard error for the latter alone.
@@ -15,12 +17,17 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from dealer.match.ending_sentences import without_output
 from dealer.server.accounts import Scope, Token, User
 from dealer.server.db import records
 from dealer.server.db.records import Bot, Fault, Job, Run
 from dealer.server.db.store import Store
+from engine import DealKey, Seed
+
+DELAY_HANDS: Final = 10
+"""So many hands later are the cards of a hand shown of a match that goes on."""
 
 
 class Visibility(enum.Enum):
@@ -59,6 +66,18 @@ def visibility_of(store: Store, job: Job, person: Person) -> Visibility:
     if knows_seed and not store.read("SELECT 1 FROM runs JOIN tables ON tables.run = runs.id WHERE job = ?", job.id):
         return Visibility.EVERYTHING
     return Visibility.NOTHING
+
+
+def public_hands(seed: Seed | None, counts: Sequence[int]) -> int:
+    """How many hands of a match that goes on, from the first, everybody may see with their cards.
+
+    From the cards of a key nothing follows about others, and a deal that all seatings have played is not played again.
+
+    Args:
+        seed: of the run.
+        counts: the finished hands of every match that plays the same deals, the match among them.
+    """
+    return max(0, min(counts) - DELAY_HANDS) if isinstance(seed, DealKey) else 0
 
 
 def table_visibility(owner: str, asking: str) -> Visibility:

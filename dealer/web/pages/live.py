@@ -22,7 +22,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Hashable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 from zlib import crc32
 
@@ -38,10 +38,21 @@ from dealer.server.server_settings import WebSettings
 from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.pages.shown_runs import Counting, Library, ServerLibrary, ShownRun, choices_of
 from dealer.web.pages.standings import now_values
-from dealer.web.pages.views import contest_of, hero_of, match_of, open_run, scores_document, table_now
+from dealer.web.pages.views import (
+    contest_of,
+    hand_path,
+    hand_shown,
+    hero_of,
+    match_of,
+    open_run,
+    scores_document,
+    table_now,
+)
 from dealer.web.site import Site, document_part, templates
 from dealer.web.visitor import Visitor, visitor_of
 from logs.errors import LogsError
+from logs.hand_view import views_of
+from logs.record import HandRecord
 
 QUIET_S: Final = 15.0
 """After this time without an event a comment is sent, which keeps proxies from closing the connection."""
@@ -223,14 +234,18 @@ class _Live:
         state, number, scenes = table_now(found, contest, match)
         if not scenes:
             return state, ""
+        last = (
+            hand_shown(found, contest, match) if not found.sees_cards and found.public_hands(contest, match) else None
+        )
         template = templates().get_template("live_table.html.jinja")
-        return state, template.render(
+        return f"{state}-{last and last.hand_number}", template.render(
             scene=scenes[-1],
             hero=hero_of(scenes[-1], match),
             holes=match.hands.game.num_hole_cards,
             history=[scene.words for scene in scenes],
             number=number,
             is_public=not found.sees_cards,
+            last=None if last is None else _last(found, match, last),
             clocks=_clocks(found, contest, match),
         )
 
@@ -254,6 +269,17 @@ def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
         Route("/runs/{run}/contest-events/{contest:path}", live.scores),
         *([] if site.server is None else [Route("/live/runs", live.runs), Route("/live/home", live.home)]),
     ]
+
+
+def _last(found: ShownRun, match: WatchedMatch, record: HandRecord) -> dict[str, Any]:
+    """The end of a hand, for a template."""
+    scene, number = views_of(record)[-1], record.hand_number
+    return {
+        "scene": scene,
+        "hero": hero_of(scene, match),
+        "number": number,
+        "path": hand_path(found.run.key, match.key, number),
+    }
 
 
 def _clocks(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> list[tuple[str, str]]:

@@ -36,6 +36,7 @@ from dealer.web.pages.views import (
     hand_cells,
     hand_columns,
     hand_path,
+    hand_shown,
     hero_of,
     match_of,
     match_path,
@@ -146,7 +147,7 @@ class Pages:
 
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])
-            count = match.hands.count if found.sees_cards else 0
+            count = found.public_hands(contest, match)
             last = max(1, -(-count // _PAGE))
             page = min(max(at, 1), last)
             here = match_path(found.run.key, match.key)
@@ -192,7 +193,7 @@ class Pages:
 
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])
-            record = self._hand(found, match, number)
+            record = hand_shown(found, contest, match, number)
             before, after = match.hands.around(number)
             scenes = views_of(record)
             run = found.run.key
@@ -219,8 +220,8 @@ class Pages:
         number, wanted = request.path_params["number"], request.path_params["format"]
 
         def read(found: ShownRun) -> str:
-            _, match = match_of(found, request.path_params["match"])
-            record = self._hand(found, match, number)
+            contest, match = match_of(found, request.path_params["match"])
+            record = hand_shown(found, contest, match, number)
             text = dict(_texts(record, match)).get(wanted)
             if text is None:
                 raise WebError(404, "This hand cannot be had in that format.")
@@ -252,11 +253,6 @@ class Pages:
             return download(match_texts(format_, records(), ExportOptions(seed=match.hands.seed)), name)
 
         return await read_run(self._library, request, read)
-
-    def _hand(self, found: ShownRun, match: WatchedMatch, number: int) -> HandRecord:
-        if not found.sees_cards:
-            raise WebError(403, "Its cards can be seen once everything is over that plays deals of the same seed.")
-        return match.hands.hand(number)
 
 
 def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:

@@ -23,14 +23,15 @@ from dealer.errors import WebError
 from dealer.reports.run_lists import listed_run
 from dealer.run.folder import CONFIG_NAME
 from dealer.run.tournament_run import Progress
-from dealer.server.access import Access, access_to
+from dealer.server.access import Access, access_to, public_hands
 from dealer.server.db import records
 from dealer.server.db.records import Bot, Job, Run, RunState
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
-from dealer.watching import LiveMatches, WatchedRun
+from dealer.watching import LiveMatches, WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.security import whole_number
 from dealer.web.visitor import Visitor
+from engine import Seed
 from engine.text import ago
 from logs.document import Column, Link, Table, Tone, Toned, Value
 from logs.estimation import Estimate
@@ -56,6 +57,7 @@ class ShownRun:
         unrated: why it does not count in the standings of its server; empty where it does, and while it is played.
         practice_path: the form that asks for it as practice, with the same cards in every seating; empty where that is
             not allowed, or the run is none of a server.
+        seed: of its cards; None where nothing is kept back.
     """
 
     run: WatchedRun
@@ -64,6 +66,7 @@ class ShownRun:
     reason: str = ""
     unrated: str = ""
     practice_path: str = ""
+    seed: Seed | None = None
 
     @property
     def sentence(self) -> str:
@@ -74,6 +77,17 @@ class ShownRun:
     def sees_cards(self) -> bool:
         """Whether no card of it is kept back."""
         return self.access.sees_cards
+
+    def public_hands(self, contest: WatchedContest, match: WatchedMatch) -> int:
+        """How many hands of a match, from the first, may be seen with their cards."""
+        if self.sees_cards:
+            return match.hands.count
+        names = next((names for names in contest.seatings if match.name in names), (match.name,))
+        same = [contest.matches[name].hands for name in names if name in contest.matches]
+        if len({hands.seed for hands in same}) == len(names):
+            # Each seating has cards of its own.
+            return public_hands(self.seed, [match.hands.count])
+        return public_hands(self.seed, [*(hands.count for hands in same), *(0 for _ in names[len(same) :])])
 
 
 class Counting:
@@ -326,7 +340,8 @@ class ServerLibrary:
         with self._lock:
             tables = self._tables_of(row)
         run = self._open(path, key)
-        return ShownRun(run, access, tables, reason, row.unrated, self._practice_path(job))
+        practice_path = self._practice_path(job)
+        return ShownRun(run, access, tables, reason, unrated=row.unrated, practice_path=practice_path, seed=row.seed)
 
     def _practice_path(self, job: Job) -> str:
         if not self.parts.settings.practice_duplicates:

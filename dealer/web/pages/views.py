@@ -163,6 +163,21 @@ def table_now(
     return f"{number}-{count}", number, views_of(record)
 
 
+def hand_shown(found: ShownRun, contest: WatchedContest, match: WatchedMatch, number: int | None = None) -> HandRecord:
+    """A hand with its cards, by default the last that may be seen; of a match that goes on without comments.
+
+    Raises:
+        WebError: it may not be seen.
+        LogsError: it cannot be read, or there is none.
+    """
+    count = found.public_hands(contest, match)
+    last = match.hands.page(count - 1, 1)[0] if count else -1
+    if not found.sees_cards and (number or 0) > last:
+        raise WebError(403, "Its cards can be seen when they are not played any more.")
+    record = match.hands.hand(last if number is None else number)
+    return record if found.sees_cards else replace(record, comments=())
+
+
 def hero_of(scene: HandView, match: WatchedMatch) -> int:
     """The position that is drawn at the bottom: that of the player that the match names first, in every hand."""
     first = shown(match.hands.names[0]) if match.hands.names else ""

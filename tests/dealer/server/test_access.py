@@ -31,7 +31,7 @@ from dealer.person.table_settings import table_config
 from dealer.run.folder import RESULT_NAME
 from dealer.run.run_settings import BotSettings, Seating
 from dealer.run.writers import format_fault
-from dealer.server.access import Person, Visibility, access_to, visibility_of
+from dealer.server.access import DELAY_HANDS, Person, Visibility, access_to, public_hands, visibility_of
 from dealer.server.accounts import Accounts, Scope, User, add_token, add_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_users_bot
@@ -119,6 +119,7 @@ SERVES: Final[dict[str, set[str]]] = {
     "GET /api/v1/uploads/{upload}": NOTHING,
     "DELETE /api/v1/uploads/{upload}": NOTHING,
     "GET /events": NOTHING,
+    "POST /events": NOTHING,
     "GET /events/{name}": NOTHING,
     "GET /play": NOTHING,
     "POST /play": NOTHING,
@@ -156,7 +157,7 @@ SERVES: Final[dict[str, set[str]]] = {
     "GET /runs/{run}/contest/{contest}": FAULTS | ENDS | HANDS,
     "GET /runs/{run}/contest-events/{contest}": FAULTS | ENDS,
     "GET /runs/{run}/leaks": NOTHING,
-    "GET /runs/{run}/matches/{match}": NOTHING,
+    "GET /runs/{run}/matches/{match}": HANDS,
     "GET /runs/{run}/matches/{match}/events": HANDS,
     "GET /runs/{run}/matches/{match}/export/{format}": CARDS,
     "GET /runs/{run}/matches/{match}/hands/{number}": CARDS,
@@ -408,6 +409,16 @@ def persons(made: House) -> dict[str, Person]:
 
 
 # ---- what is decided
+
+
+def test_finished_hands_are_shown_when_no_card_of_them_is_played_again() -> None:
+    key = DealKey(bytes(32))
+    assert public_hands(7, [100, 100]) == 0, "other cards follow from those of a seed"
+    assert public_hands(None, [100]) == 0
+    assert public_hands(key, [100, 0]) == 0, "a seating plays them still"
+    assert public_hands(key, [100, DELAY_HANDS]) == 0
+    assert public_hands(key, [100, DELAY_HANDS + 1]) == 1
+    assert public_hands(key, [100]) == 100 - DELAY_HANDS
 
 
 @pytest.mark.sampled

@@ -82,6 +82,7 @@ def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None)
         history=[scene.words for scene in scenes],
         number=number,
         is_public=is_public,
+        last=None,
         clocks=[],
     )
 

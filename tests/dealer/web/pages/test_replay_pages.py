@@ -8,6 +8,7 @@ import re
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,14 @@ from markupsafe import escape
 import dealer.library
 from dealer.watching import WatchedRun
 from dealer.web.pages import shown_runs
+from dealer.web.pages.shown_runs import ShownRun
+from dealer.web.visitor import Visitor
 from engine import DealKey, Seed
 from logs.acpc_log.reader import read_log
 from logs.hand_view import views_of
+from logs.poker_table.faces import card_face
 from tests.dealer.helpers import ROOT
-from tests.dealer.web.browsing import browsing, interrupted, links, played
+from tests.dealer.web.browsing import PublicLibrary, browser, browsing, interrupted, links, played
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -237,6 +241,48 @@ def test_strangers_see_no_card_that_is_still_to_be_played(run: Path, tmp_path: P
         assert "hands/" not in client.get("/runs/going").text
     with browsing(going) as client:
         assert client.get("/runs/going/matches/match.a/hands/20").status_code == 200
+
+
+class KeyedLibrary(PublicLibrary):
+    """Runs of a stranger's whose cards come from a key."""
+
+    def open(self, key: str, visitor: Visitor) -> ShownRun | None:
+        found = super().open(key, visitor)
+        return None if found is None else replace(found, seed=DealKey(bytes(32)))
+
+
+def test_of_a_match_that_goes_on_hands_are_shown_whose_deals_are_over(run: Path, tmp_path: Path) -> None:
+    going = interrupted(run, tmp_path / "going", "match.b", 20)
+    said = {"hand_number": 3, "seat": 0, "action_index": 0, "text": "# I bluffed"}
+    (going / "match.a.comments").write_text(json.dumps(said) + "\n")
+    with browser(KeyedLibrary([going])) as client:
+        for match in ("match.a", "match.b"):
+            here = f"/runs/going/matches/{match}"
+            for rest in ("", "/acpc"):
+                found = [client.get(f"{here}/hands/{number}{rest}").status_code for number in (0, 9, 10, 19, 59)]
+                assert found == [200, 200, 403, 403, 403]
+            assert len(links(client.get(here).text, f"{here}/hands/")) == 10
+            assert client.get(f"{here}/export/log").status_code == 403
+            assert "bluffed" not in client.get(f"{here}/hands/3").text
+        assert "hands/" not in client.get("/runs/going").text
+    with browser(PublicLibrary([going])) as client:
+        assert client.get("/runs/going/matches/match.a/hands/0").status_code == 403
+
+
+def test_a_watcher_sees_the_last_hand_whose_deal_is_over(run: Path, tmp_path: Path) -> None:
+    going = interrupted(run, tmp_path / "going", "match.b", 20)
+    (going / "result.json").write_bytes((run / "result.json").read_bytes())
+    record = list(read_log(run / "match.b.log"))[9]
+    with browser(KeyedLibrary([going])) as client:
+        text = client.get("/runs/going/matches/match.b/events").text
+        assert "Hand 9, with its cards" in text
+        assert links(text, "/runs/going/matches/match.b/hands/") == ["/runs/going/matches/match.b/hands/9"]
+        cards = {
+            card for cards in (*record.deal.hole_cards, record.deal.board) for card in record.game.shown_cards(cards)
+        }
+        assert {card_face(card).words for card in cards} == {*re.findall(r'role="img" aria-label="(\w+ of \w+)"', text)}
+    with browser(PublicLibrary([going])) as client:
+        assert "with its cards" not in client.get("/runs/going/matches/match.b/events").text
 
 
 def test_a_tournament_has_a_crosstable_whose_cells_lead_to_the_pairs(tournament: Path) -> None:

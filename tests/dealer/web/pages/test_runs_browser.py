@@ -130,7 +130,7 @@ def test_a_replay_by_keyboard_only(browser: Any, server: Served) -> None:
 def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(browser: Any, server: Served) -> None:
     changed = "before => document.querySelector('#live h3') && document.querySelector('#live').innerText !== before"
     with opened(browser) as page:
-        submit(page, server, deals=1_000_000)
+        submit(page, server, deals=1_000_000, seed=7)
         address = f"{server.address}runs/1/matches/match.a"
         while page.goto(address).status != 200:
             page.wait_for_timeout(100)
