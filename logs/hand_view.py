@@ -272,12 +272,15 @@ def live_views(
     names: Sequence[str],
     hole_cards: Sequence[tuple[Card, ...]],
     board: tuple[Card, ...],
+    values: tuple[float, ...] | None = None,
 ) -> tuple[HandView, ...]:
-    """A hand that is not over, up to now; `hole_cards` and names are by position, cards empty where they are not to be
-    seen.
+    """A hand up to now; what is by position has no cards where they are not to be seen.
+
+    Args:
+        values: net chips by position; None as long as the hand is not over.
     """
-    events = hand_events(betting, tuple(hole_cards), board, None)
-    return _views(betting, names, hole_cards, events=events, values=None, comments_at={}, times=())
+    events = hand_events(betting, tuple(hole_cards), board, values)
+    return _views(betting, names, hole_cards, events=events, values=values, comments_at={}, times=())
 
 
 def _has_deep_stack(game: Game, position: int) -> bool:

@@ -42,7 +42,7 @@ from logs.document import CARDS, CODE, NAME, Axis, Chart, Column, Document, Fact
 from logs.errors import LogsError, NoSuchHandError
 from logs.estimation import Estimate, Rate
 from logs.estimation.mean import chips_text
-from logs.hand_view import Acted, Dealt, HandView, views_of
+from logs.hand_view import Acted, Dealt, HandView, live_views, views_of
 from logs.poker_table.faces import with_symbols
 from protocol.game_definition import short_name
 
@@ -460,7 +460,8 @@ def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
     sizes = size_offers(scene) if table_session.moments.is_asked else ()
     return {
         "number": scene.hand_number,
-        "scene": scene.moment,
+        # Once the hand is over, who has shown and won what.
+        "scene": live_views(scene.betting, scene.names, scene.all_hole_cards, scene.board, scene.values)[-1],
         "hero": scene.position,
         "holes": scene.game.num_hole_cards,
         "strength": scene.strength,
