@@ -16,9 +16,9 @@ from engine.holdem import is_dealt_as_holdem
 from protocol import find_game, format_action
 
 if TYPE_CHECKING:
+    from bots.cfr.endgames import Endgame, Endgames
     from bots.cfr.lookup import Reading
     from bots.cfr.opponent import Answerer, OpponentModel
-    from bots.cfr.rivers import River, Rivers
     from bots.cfr.strategy_files import StrategyFile
     from bots.sdk.holdings import HoldingChances
     from engine import Card
@@ -30,13 +30,13 @@ SHIPPED: Final[Mapping[str, str]] = {
 """The strategies that ship, by the short name of their game; the first line of each has its training."""
 RIVER_ITERATIONS: Final = {True: 50, False: 200}
 """By which a river is solved: in limit games, and in no-limit games, whose rivers have more nodes and larger bets."""
-_MOST_RIVER_ITERATIONS: Final = 100_000
-_RIVER: Final = 3
+_MOST_ITERATIONS: Final = 100_000
+_TURN: Final = 2
 
 
 class _Decided(NamedTuple):
     policy: Mapping[Action, float]
-    river: River | None
+    endgame: Endgame | None
     readings: str = ""
 
 
@@ -53,7 +53,8 @@ class CfrBot(LearningBot):
         (`bots.cfr.lookup`). Its own raises are fractions of the pot as it really is.
 
     Rivers: when the last card is dealt it solves what is left, with all holdings of both players and the pot that
-        is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.rivers`).
+        is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.endgames`). With `turns` it
+        solves turns, too, with all rivers behind them; 25 iterations take some tenths of a second.
 
     More players: of limit hold'em for three or more it plays what the same self-play finds, rivers by their buckets. It
         guarantees nothing there: even an equilibrium of more than two players can lose, and this need not be one. The
@@ -82,6 +83,9 @@ class CfrBot(LearningBot):
             "iterations by which each river is solved, with all holdings; 0 plays it by the buckets; 50 in "
             "limit and 200 in no-limit by default",
         ] = None,
+        turns: Annotated[
+            int, "iterations by which each turn is solved, with all rivers that may follow; 0 plays it by the buckets"
+        ] = 0,
         exploit: Annotated[
             float,
             "the part of the hands, 0 to 1, in which it plays what wins most from the opponent's actions so far, in "
@@ -92,12 +96,15 @@ class CfrBot(LearningBot):
         ] = False,
         seed: DrawSeed = None,
     ) -> None:
-        if rivers is not None and not 0 <= rivers <= _MOST_RIVER_ITERATIONS:
-            raise ValueError(f"a river is solved by 0 to {_MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
+        for name, iterations in (("river", rivers), ("turn", turns)):
+            if iterations is not None and not 0 <= iterations <= _MOST_ITERATIONS:
+                raise ValueError(f"a {name} is solved by 0 to {_MOST_ITERATIONS:,} iterations, not {iterations}")
+        if turns and rivers == 0:
+            raise ValueError("turns are solved only where rivers are: rivers=0 needs turns=0")
         if not 0 <= exploit <= 1:
             raise ValueError(f"exploit is a part of the hands, from 0 to 1, not {exploit:g}")
         self._path = strategy
-        self._iterations = rivers
+        self._iterations, self._turns = rivers, turns
         self._exploit = exploit
         self._answering: Answerer | None = None
         self._learnt: OpponentModel | None = None
@@ -107,7 +114,7 @@ class CfrBot(LearningBot):
         self._seed = fresh_seed() if seed is None else seed
         self._read: dict[str, StrategyFile] = {}
         self._playing: tuple[Game, StrategyFile] | None = None
-        self._rivers: dict[str, Rivers] = {}
+        self._endgames: dict[str, Endgames] = {}
         if strategy:
             try:
                 self._file(strategy)
@@ -132,12 +139,12 @@ class CfrBot(LearningBot):
             for board in ((0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20)):
                 strategy.buckets_on(board)
             if self._iterations != 0 and _is_holdem_of_two(game):
-                from bots.cfr.rivers import Rivers
+                from bots.cfr.endgames import Endgames
 
                 betting = betting_start(game)
-                while betting.round < _RIVER:
+                while betting.round <= _TURN:
                     betting = betting.after(CALL)
-                Rivers(strategy, 1).at(betting, game.deck[:5])[0].policy(0)
+                Endgames(strategy, 1, self._turns and 1).at(betting, game.deck[:5])[0].policy(0)
             if self._exploit:
                 from engine.ranges import shares_against
 
@@ -183,9 +190,9 @@ class CfrBot(LearningBot):
         strategy = self.strategy(view.game)
         if self._exploit or not is_dealt_as_holdem(view.game):
             return None
-        if (found := self._river(strategy, view)) is not None:
-            river, node = found
-            return {action: chances for action, chances in river.policy(node).items() if chances.any()}
+        if (found := self._endgame(strategy, view)) is not None:
+            endgame, node = found
+            return {action: chances for action, chances in endgame.policy(node).items() if chances.any()}
         from bots.cfr.lookup import play
 
         return play(strategy, view.betting, view.board, strategy.buckets_on)[0]
@@ -246,13 +253,13 @@ class CfrBot(LearningBot):
         from bots.cfr.lookup import play
 
         strategy = self.strategy(view.game)
-        if (found := self._river(strategy, view)) is not None:
-            river, node = found
+        if (found := self._endgame(strategy, view)) is not None:
+            endgame, node = found
             from engine.ranges import holding_number
 
             number = holding_number(*view.hole_cards)
-            chances = {action: float(chance[number]) for action, chance in river.policy(node).items()}
-            return _Decided({action: chance for action, chance in chances.items() if chance > 0}, river)
+            chances = {action: float(chance[number]) for action, chance in endgame.policy(node).items()}
+            return _Decided({action: chance for action, chance in chances.items() if chance > 0}, endgame)
         policy, read = play(
             strategy, view.betting, view.board, lambda board: np.array([self._bucket(strategy, view, board)])
         )
@@ -261,21 +268,24 @@ class CfrBot(LearningBot):
         return _Decided({action: chance for action, chance in chances.items() if chance > 0}, None, readings)
 
     def _reason(self, view: View, decided: _Decided) -> str:
-        if (river := decided.river) is not None:
-            gap = 1000 * river.solution.gap / view.big_blind
-            return f"river of {len(river.tree.kinds)} nodes solved, an answer wins {gap:.1f} mbb/g"
+        if (endgame := decided.endgame) is not None:
+            gap = 1000 * endgame.solution.gap / view.big_blind
+            name = "turn" if view.round == _TURN else "river"
+            return f"{name} of {len(endgame.tree.kinds)} nodes solved, an answer wins {gap:.1f} mbb/g"
         strategy = self.strategy(view.game)
         return f"bucket {self._bucket(strategy, view, view.board) + 1} of {strategy.buckets[view.round]}"
 
-    def _river(self, strategy: StrategyFile, view: View) -> tuple[River, int] | None:
-        """The solved river of a state, and the node there; None where the strategy is played as it is."""
-        if self._iterations == 0 or view.round != _RIVER or not _is_holdem_of_two(view.game):
+    def _endgame(self, strategy: StrategyFile, view: View) -> tuple[Endgame, int] | None:
+        """The solved endgame of a state, and the node there; None where the strategy is played as it is."""
+        if self._iterations == 0 or view.round < _TURN or not _is_holdem_of_two(view.game):
             return None
-        if strategy.path not in self._rivers:
-            from bots.cfr.rivers import Rivers
+        if strategy.path not in self._endgames:
+            from bots.cfr.endgames import Endgames
 
-            self._rivers[strategy.path] = Rivers(strategy, self._iterations or RIVER_ITERATIONS[view.game.is_limit])
-        return self._rivers[strategy.path].at(view.betting, view.board)
+            rivers = self._iterations or RIVER_ITERATIONS[view.game.is_limit]
+            self._endgames[strategy.path] = Endgames(strategy, rivers, self._turns)
+        endgames = self._endgames[strategy.path]
+        return endgames.at(view.betting, view.board) if endgames.solves(view.round) else None
 
     def _bucket(self, strategy: StrategyFile, view: View, board: tuple[Card, ...]) -> int:
         if is_dealt_as_holdem(view.game):

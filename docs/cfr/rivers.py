@@ -22,7 +22,7 @@ from rows import PAGE, between, read_rows, write_rows
 
 from bots.cfr.abstraction import ClusteredHands
 from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED
-from bots.cfr.rivers import RIVER_SIZES, Rivers
+from bots.cfr.endgames import RIVER_SIZES, Endgames
 from bots.cfr.strategy_files import StrategyFile, read_strategy
 from bots.cfr.tree import betting_tree, read_sizes
 from bots.evaluation.exploiting import DEALS_A_PART, Exploitation, lower_bounds, play_part
@@ -143,13 +143,13 @@ def costs(game: str) -> tuple[list[Cost], Turn]:
     """Solve rivers, and count what turns would take."""
     strategy, rows, per_node = read_strategy(SHIPPED_FOR[game]), [], 0.0
     came = rivers_of(game, RIVERS)
-    Rivers(strategy, 1).at(*came[0])[0].policy(0)  # compiles
+    Endgames(strategy, 1).at(*came[0])[0].policy(0)  # compiles
     for iterations in ITERATIONS:
         seconds, gaps, nodes = [], [], []
         for one in came:
             ClusteredHands.on.cache_clear()
             before = time.thread_time()
-            river = Rivers(strategy, iterations).at(*one)[0]
+            river = Endgames(strategy, iterations).at(*one)[0]
             gap = river.solution.gap
             seconds.append(time.thread_time() - before)
             gaps.append(100 * gap / one.betting.pot)

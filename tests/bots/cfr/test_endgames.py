@@ -1,4 +1,4 @@
-"""Rivers: their solutions beside a linear program and exact best answers, and the ranges that players bring."""
+"""Rivers and turns: solutions beside a linear program and exact best answers, and the ranges that players bring."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
+from bots.cfr.endgames import OWN_SPREAD, SPREAD, Endgame, Endgames
 from bots.cfr.lookup import lower_chance, narrowed, ranges
-from bots.cfr.rivers import OWN_SPREAD, SPREAD, River, Rivers
 from bots.cfr.strategy_files import read_strategy
-from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree, read_sizes
+from bots.cfr.tree import DECISION, FOLDED, BettingTree, RaiseCaps, betting_tree, raises_in_round, read_sizes
 from bots.sdk.view import View
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import (
+    ChanceNode,
     Choice,
     DecisionNode,
     Leaf,
@@ -29,8 +30,21 @@ from bots.solving.sequence_form import (
     plan_of,
     sequence_form,
 )
-from engine import CALL, FOLD, Action, ActionKind, BettingState, Card, Game, betting_start, parse_cards, rank_hand
+from engine import (
+    CALL,
+    FOLD,
+    RAISE,
+    Action,
+    ActionKind,
+    BettingState,
+    Card,
+    Game,
+    betting_start,
+    parse_cards,
+    rank_hand,
+)
 from engine.betting_rules import raise_to
+from engine.ranges import are_free
 from protocol import find_game
 from protocol.match_state import betting_after, parse_match_state
 
@@ -39,11 +53,18 @@ BOARD = tuple(parse_cards("2h7dQs8s9s"))
 PLAYED = {"limit": "rrc/crc/cc/", "nolimit": "r300c/cc/cr900c/"}
 
 
-def river_of(name: str, weights: NDArray[np.float64], iterations: int) -> River:
+def river_of(name: str, weights: NDArray[np.float64], iterations: int) -> Endgame:
     game = find_game(name)[1]
     start = betting_after(game, PLAYED[name])
     tree = betting_tree(game, None if game.is_limit else read_sizes("1,all:all", 4), start)
-    return River(start, BOARD, weights, tree, iterations)
+    return Endgame(start, BOARD, weights, tree, iterations)
+
+
+def turn_of(name: str, weights: NDArray[np.float64], iterations: int, sizes: str = "1/1/1/1") -> Endgame:
+    game = find_game(name)[1]
+    start = betting_after(game, PLAYED[name].rpartition("/")[0].rpartition("/")[0] + "/")
+    tree = betting_tree(game, RaiseCaps((0, 0, 1, 1)) if game.is_limit else read_sizes(sizes, 4), start)
+    return Endgame(start, BOARD[:4], weights, tree, iterations)
 
 
 def some_weights(holdings: int) -> NDArray[np.float64]:
@@ -56,34 +77,46 @@ def some_weights(holdings: int) -> NDArray[np.float64]:
     return weights
 
 
-def in_sequence_form(river: River) -> SequenceForm:
+def in_sequence_form(endgame: Endgame) -> SequenceForm:
     """The same game, from its tree and its cards alone."""
-    tree: BettingTree = river.tree
-    held = [np.flatnonzero(of_player).tolist() for of_player in river.weights]
-    joint = np.array([[river.weights[0, own] * river.weights[1, other] for other in held[1]] for own in held[0]])
+    tree: BettingTree = endgame.tree
+    board = endgame.board
+    held = [np.flatnonzero(of_player).tolist() for of_player in endgame.weights]
+    joint = np.array([[endgame.weights[0, own] * endgame.weights[1, other] for other in held[1]] for own in held[0]])
     cards: list[list[tuple[Card, ...]]] = [[tuple(HOLDING_CARDS[at].tolist()) for at in ats] for ats in held]
     joint *= [[not {*own} & {*other} for other in cards[1]] for own in cards[0]]
     joint /= joint.sum()
-    ranks = [np.array([rank_hand((*holding, *BOARD)) for holding in of_player]) for of_player in cards]
-    sign = np.sign(ranks[0][:, None] - ranks[1])
+    rivers = [(*board, Card(card)) for card in range(52) if card not in board] if len(board) < 5 else [board]
+    matrices = [joint]
+    for river in rivers:
+        dealt = joint / 44 if len(board) < 5 else joint.copy()
+        ranks = [
+            np.array([0 if {*one} & {*river} else rank_hand((*one, *river)) for one in of_player])
+            for of_player in cards
+        ]
+        dealt[ranks[0] == 0] = dealt[:, ranks[1] == 0] = 0
+        matrices += [dealt, dealt * np.sign(ranks[0][:, None] - ranks[1])]
 
-    def node(number: int) -> Node:
+    def node(number: int, river: int | None) -> Node:
+        if river is None and tree.rounds[number] == 3:
+            return ChanceNode(tuple(node(number, at) for at in range(len(rivers))))
+        name = str(number) if river is None else f"{number} {river}"
         if tree.kinds[number] != DECISION:
             is_fold = tree.kinds[number] == FOLDED
             chips = float(tree.chips[number]) * (-1 if is_fold and tree.players[number] == 0 else 1)
-            return Leaf(str(number), 0 if is_fold else 1, chips)
+            return Leaf(name, 0 if river is None else 1 + 2 * river + (not is_fold), chips)
         children = [int(child) for child in tree.children[number] if child >= 0]
         names = tuple(str(at) for at in range(len(children)))
-        return DecisionNode(str(number), int(tree.players[number]), names, tuple(map(node, children)))
+        return DecisionNode(name, int(tree.players[number]), names, tuple(node(child, river) for child in children))
 
     named = tuple(tuple(map(str, of_player)) for of_player in held)
-    return sequence_form(PublicGame(node(0), named, np.array([joint, joint * sign])))
+    return sequence_form(PublicGame(node(0, None), named, np.array(matrices)))
 
 
-def chances_of(river: River, player: int) -> Callable[[Choice], NDArray[np.float64]]:
+def chances_of(river: Endgame, player: int) -> Callable[[Choice], NDArray[np.float64]]:
     """What the solution says at each decision, for the holdings that a player brings."""
     held = np.flatnonzero(river.weights[player])
-    return lambda choice: np.array([chance[held] for chance in river.policy(int(choice.name)).values()])
+    return lambda choice: np.array([chance[held] for chance in river.policy(int(choice.name.split()[0])).values()])
 
 
 @pytest.mark.parametrize("name", ["limit", "nolimit"])
@@ -111,6 +144,56 @@ def test_a_hundred_iterations_of_a_whole_river_leave_as_much_as_exact_answers_wi
     assert river.solution.gap == pytest.approx(exploitability(form, plans), rel=0.02, abs=1e-5 * river.start.pot)
     assert 0 < river.solution.gap < 0.02 * river.start.pot
     assert river_of(name, some_weights(200), 5).solution.gap > 3 * river.solution.gap
+
+
+@pytest.mark.parametrize("name", ["limit", "nolimit"])
+def test_a_turn_is_solved_to_the_value_of_its_linear_program(name: str) -> None:
+    weights = some_weights(6)
+    turns = [turn_of(name, weights, iterations) for iterations in (5, 50, 500)]
+    value, chips = LinearProgram(in_sequence_form(turns[0])).solve().value, turns[0].start.pot
+    gaps = [turn.solution.gap for turn in turns]
+    assert gaps[0] > 3 * gaps[1] > 9 * gaps[2] > 0
+    for turn in turns:
+        found = turn.solution.values
+        assert found[0] == pytest.approx(-found[1], abs=1e-4 * chips)
+        # Each answer wins at least the value of the game.
+        assert (
+            -found[1] - turn.solution.gains[1] - 1e-4 * chips < value < found[0] + turn.solution.gains[0] + 1e-4 * chips
+        )
+    assert turns[-1].solution.values[0] == pytest.approx(value, abs=2e-3 * chips)
+    assert abs(value) > 0.005 * chips
+
+
+@pytest.mark.parametrize("name", ["limit", "nolimit"])
+def test_a_turn_without_bets_is_worth_the_mean_of_its_rivers(name: str) -> None:
+    turn, mean, pairs = turn_of(name, some_weights(9), 60), 0.0, 0.0
+    game, start = turn.tree.game, turn.start
+
+    def raises(state: BettingState) -> list[Action]:
+        return [RAISE if game.is_limit else raise_to(state.pot)] * (state.round == 3 and not raises_in_round(state))
+
+    checked = Endgame(start, turn.board, turn.weights, betting_tree(game, raises, start), 60)
+    river = start.after(CALL).after(CALL)
+    for card in (Card(card) for card in range(52) if card not in turn.board):
+        weights = turn.weights * are_free([card])
+        likely = pairs_of(weights)
+        if likely:
+            one = Endgame(river, (*turn.board, card), weights, betting_tree(game, raises, river), 60)
+            mean += likely * one.solution.values[0]
+            pairs += likely
+    assert pairs == pytest.approx(44 * pairs_of(turn.weights))
+    assert checked.solution.values[0] == pytest.approx(mean / pairs, abs=1e-4 * start.pot)
+    assert abs(mean / pairs) > 0.005 * start.pot
+
+
+def pairs_of(weights: NDArray[np.float64]) -> float:
+    held = [np.flatnonzero(of_player) for of_player in weights]
+    return sum(
+        float(weights[0, own] * weights[1, other])
+        for own in held[0]
+        for other in held[1]
+        if not {*HOLDING_CARDS[own].tolist()} & {*HOLDING_CARDS[other].tolist()}
+    )
 
 
 def slow_chances(bot: CfrBot, betting: BettingState, position: int, hole: tuple[Card, ...]) -> float:
@@ -175,18 +258,19 @@ def test_what_nobody_would_have_done_tells_nothing() -> None:
 
 
 def test_the_same_is_played_in_whatever_order_it_is_asked_for() -> None:
-    """Also after raises that no tree has, of both players."""
+    """Also after raises that no tree has, of both players, on river and turn."""
     paths = ["", "c", "cr1900", "cr1900r5000", "r2500", "r2500r6000", "cr1900r5000r9000", "r20000"]
-    asked = [betting_after(NO_LIMIT, PLAYED["nolimit"] + path) for path in paths]
+    turns = [f"r300c/cc/{path}" for path in ("", "cr777", "r20000", "r650r1777", "r650r1777c/", "cr600c/cr2222")]
+    asked = [betting_after(NO_LIMIT, text) for text in (*(PLAYED["nolimit"] + path for path in paths), *turns)]
     strategy = read_strategy(SHIPPED["nolimit"])
-    first, second = Rivers(strategy, 4), Rivers(strategy, 4)
+    first, second = Endgames(strategy, 4, 1), Endgames(strategy, 4, 1)
 
-    def policies(rivers: Rivers, states: list[BettingState]) -> list[dict[Action, NDArray[np.float64]]]:
+    def policies(endgames: Endgames, states: list[BettingState]) -> list[dict[Action, NDArray[np.float64]]]:
         found = []
         for state in states:
-            river, node = rivers.at(state, BOARD)
-            assert river.tree.players[node] == state.acting_position
-            found.append(river.policy(node))
+            endgame, node = endgames.at(state, BOARD[: state.round + 2])
+            assert endgame.tree.players[node] == state.acting_position
+            found.append(endgame.policy(node))
         return found
 
     one, other = policies(first, asked), policies(second, asked[::-1])[::-1]
@@ -199,7 +283,7 @@ def test_the_same_is_played_in_whatever_order_it_is_asked_for() -> None:
 
 
 def test_a_raise_that_the_tree_has_is_answered_by_the_same_solution() -> None:
-    rivers = Rivers(read_strategy(SHIPPED["nolimit"]), 2)
+    rivers = Endgames(read_strategy(SHIPPED["nolimit"]), 2)
     start = betting_after(NO_LIMIT, PLAYED["nolimit"])
     begun, node = rivers.at(start.after(CALL), BOARD)
     assert (begun.start, begun.tree.parents[node]) == (start, 0)
@@ -217,7 +301,7 @@ def test_a_player_knows_its_own_range_and_guesses_the_other() -> None:
     start = betting_after(LIMIT, PLAYED["limit"])
     brought = ranges(strategy, start, BOARD, strategy.buckets_on)
     brought /= brought.sum(axis=1, keepdims=True)
-    rivers = Rivers(strategy, 1)
+    rivers = Endgames(strategy, 1)
     for state, player in ((start, 0), (start.after(CALL), 1)):
         weights = rivers.at(state, BOARD)[0].weights
         assert weights.sum(axis=1) == pytest.approx([1, 1])
@@ -228,8 +312,30 @@ def test_a_player_knows_its_own_range_and_guesses_the_other() -> None:
             assert weights[position][live] == pytest.approx(expected)
 
 
+def test_to_a_river_players_bring_what_the_solved_turn_leaves_them() -> None:
+    endgames = Endgames(read_strategy(SHIPPED["nolimit"]), 1, 3)
+    start = betting_after(NO_LIMIT, "r300c/cc/")
+    pot = raise_to(900)
+    river = start.after(CALL).after(pot).after(CALL)
+    weights = endgames.at(river, BOARD)[0].weights
+    # The first to act decides on the river, so it is its turn that counts.
+    turn = endgames.at(start, BOARD[:4])[0]
+    checked, bet = turn.after(0, CALL), turn.after(turn.after(0, CALL) or 0, pot)
+    assert checked
+    assert bet
+    likely = [
+        turn.weights[0] * turn.policy(0)[CALL] * turn.policy(bet)[CALL],
+        turn.weights[1] * turn.policy(checked)[pot],
+    ]
+    live = np.flatnonzero(are_free(BOARD))
+    assert not np.delete(weights, live, axis=1).any()
+    for found, brought, spread in zip(weights, likely, (OWN_SPREAD, SPREAD), strict=True):
+        expected = (1 - spread) * brought[live] / brought[live].sum() + spread / len(live)
+        assert found[live] == pytest.approx(expected, rel=1e-6)
+
+
 def test_only_the_last_rivers_are_remembered() -> None:
-    rivers = Rivers(read_strategy(SHIPPED["limit"]), 1)
+    rivers = Endgames(read_strategy(SHIPPED["limit"]), 1)
     start = betting_after(LIMIT, "cc/cc/cc/")
     boards = [tuple(parse_cards(f"2h7dQs8s{card}")) for card in ("9s", "Ts", "Js", "Ks", "As")]
     kept = [rivers.at(start, board)[0] for board in boards for _ in range(2)]
@@ -260,6 +366,9 @@ def test_it_says_what_it_solved() -> None:
     solved = "# AsTs on 2h7dQs8s9s: river of 27 nodes solved, an answer wins "
     assert told.startswith(solved)
     assert re.fullmatch(r"[0-9.]+ mbb/g: (call [0-9.]+, )?raise [0-9.]+ -> [cr]\r\n", told.removeprefix(solved))
+    turn = view_of("MATCHSTATE:0:0:r300c/cc/:AsTs|/2h7dQs/8s", NO_LIMIT)
+    CfrBot(explain=True, turns=2, seed=2).act(turn)
+    assert b"# AsTs on 2h7dQs8s: turn of 45 nodes solved, an answer wins " in turn.comments[-1]
     CfrBot(explain=True, rivers=0, seed=2).act(view)
     assert ": bucket 500 of 500: " in view.comments[-1].decode()
 
@@ -268,6 +377,10 @@ def test_iterations_out_of_range_are_refused() -> None:
     for iterations in (-1, 100_001):
         with pytest.raises(ValueError, match="a river is solved by 0 to 100,000 iterations"):
             CfrBot(rivers=iterations)
+        with pytest.raises(ValueError, match="a turn is solved by 0 to 100,000 iterations"):
+            CfrBot(turns=iterations)
+    with pytest.raises(ValueError, match="turns are solved only where rivers are"):
+        CfrBot(rivers=0, turns=1)
 
 
 def view_of(text: str, game: Game) -> View:
