@@ -94,13 +94,14 @@ def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
 def test_the_hand_that_wins_is_named_and_gets_the_chips(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         table = await sit_down(one.browser, game="holdem.limit.2p.reverse_blinds", hands="1")
-        while 'value="next"' not in (page := (await one.browser.get(table)).text):
-            assert "bet gain" not in page
+        while 'value="next"' not in (answer := await one.browser.get(table)).text:
+            assert "bet gain" not in answer.text
             await enter(one.browser, table, "c")
+        page = answer.text
         (winner,) = [seat for seat in page.split("<li class=")[1:] if "winner" in seat.partition(">")[0]]
         (name,) = re.findall(r'class="named">([^<]+)<', page)
         assert f'class="named">{name}<' in winner
-        assert f", {name}" in seen(page), "as the history has it"
+        assert f", {name}" in seen(answer), "as the history has it"
         assert page.count('class="bet gain"') == winner.count('class="bet gain"') == 1
 
     play(tmp_path, talk)
