@@ -1,0 +1,70 @@
+"""A year of a course in a database: what befalls it costs nothing, and the check of that finds what is missing."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.server.db.store import MIGRATIONS
+from tests.dealer.server.servers import rows
+from tests.scripts import script
+
+YEAR = script("serve/year.py")
+RUNS, RUNS_A_DAY = 300, 10
+AS_RUN_8 = """
+UPDATE seats SET (version, mbb_per_game) =
+    (SELECT version, mbb_per_game FROM seats other WHERE other.run = 8 AND other.seat = seats.seat) WHERE run = 7;
+UPDATE runs SET game = (SELECT game FROM runs WHERE id = 8) WHERE id = 7;
+UPDATE jobs SET user = (SELECT user FROM jobs WHERE id = 8) WHERE id = 7"""
+INCIDENTS = YEAR.Incidents(upgrade=5, full_disk=10, clock=15, restore=20)
+
+
+@contextlib.contextmanager
+def year(folder: Path) -> Iterator[Any]:
+    with contextlib.closing(YEAR.Year(folder, runs=RUNS, runs_a_day=RUNS_A_DAY, incidents=INCIDENTS)) as found:
+        yield found
+
+
+def test_a_year_with_everything_that_befalls_it_loses_nothing(tmp_path: Path) -> None:
+    now_s = time.time()
+    # It is ended before, between and after the incidents, and goes on each time.
+    for until in (3, 5, 9, 12, 18, 21, 99):
+        with year(tmp_path) as one:
+            one.play(until)
+            assert one.day == min(until, one.days)
+            version = rows(tmp_path, "PRAGMA user_version") if until > 5 else [(1,)]
+            assert version == [(len(MIGRATIONS) if until > 5 else 1,)]
+    with year(tmp_path) as one:
+        assert one.problems() == []
+    assert abs(time.time() - now_s) < 3600, "the clock of the machine is as it was"
+    # The clock was a day ahead during some runs, and some began before those that had been entered earlier.
+    (jumps,) = rows(
+        tmp_path, "SELECT count(*) FROM runs JOIN runs later ON later.id > runs.id AND later.started_s < runs.started_s"
+    )
+    assert jumps[0] > 0
+    assert rows(tmp_path, "SELECT count(*) FROM runs WHERE ended_s = started_s") == [(1,)], "the clock went back in it"
+
+
+@pytest.mark.parametrize(
+    ("harm", "problem"),
+    [
+        ("UPDATE seats SET mbb_per_game = 12345 WHERE run = 7", "runs that are lost: 1"),
+        (AS_RUN_8, "runs that are there twice: 1"),
+        ("DELETE FROM faults WHERE id = 2", "SELECT count(*) FROM faults"),
+        ("UPDATE lineups SET runs = runs + 1 WHERE id = 3", "SELECT sum(runs) FROM lineups"),
+        ("DELETE FROM scores WHERE run = 9 AND seat = 1", "SELECT count(*) FROM scores"),
+    ],
+)
+def test_what_is_lost_or_there_twice_is_found(tmp_path: Path, harm: str, problem: str) -> None:
+    with year(tmp_path) as one:
+        one.play(8)
+        one._runs = 80
+        assert one.problems() == []
+        for statement in harm.split(";"):
+            one.store.write_now(lambda db, statement=statement: db.execute(statement))
+        assert any(problem in found for found in one.problems())
