@@ -159,7 +159,9 @@ class UploadSettings:
     max_bots: Annotated[_Bound, "bots of one user"] = 3
     max_per_day: Annotated[_Bound, "uploads of one user in 24 hours"] = 20
     at_once: Annotated[_Bound, "runs of one bot at a time"] = 1
-    memory_mb: Annotated[int, "millions of bytes of address space, for each process", Interval(10, 10**9)] = 1000
+    memory_mb: Annotated[
+        int, "millions of bytes of memory; without systemd, of address space for each process", Interval(10, 10**9)
+    ] = 1000
     cpu_s: Annotated[int, "seconds of the processor, for each process", Interval(1, 10**9)] = 3600
     processes: Annotated[_Bound, "processes and threads of a bot at a table"] = 32
     disk_mb: Annotated[

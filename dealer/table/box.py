@@ -28,6 +28,7 @@ _FIRST_USER = 2_000_000_000
 _VARIABLES = ("ARENA_GAME_NAME",)
 _READ_BYTES = 1 << 16
 _LEAVE_S = 2.0
+_LOOK_S = 0.02
 
 
 def main(words: list[str]) -> int:
@@ -77,10 +78,12 @@ def _outside(command: list[str]) -> int:
         return process.wait()
     listener = socket.socket(fileno=received[0])
     dealer = program[-2], int(program[-1])
-    carrying = threading.Thread(target=_carry_all, args=(listener, dealer), daemon=True)
+    has_ended = threading.Event()
+    carrying = threading.Thread(target=_carry_all, args=(listener, dealer, has_ended), daemon=True)
     carrying.start()
     code = process.wait()
     # What the program has said last may still be on its way.
+    has_ended.set()
     listener.shutdown(socket.SHUT_RDWR)
     carrying.join(_LEAVE_S)
     return code
@@ -91,20 +94,22 @@ def _kill(handle: int) -> None:
         signal.pidfd_send_signal(handle, signal.SIGKILL)
 
 
-def _carry_all(listener: socket.socket, dealer: tuple[str, int]) -> None:
+def _carry_all(listener: socket.socket, dealer: tuple[str, int], has_ended: threading.Event) -> None:
     with contextlib.suppress(OSError):
         while True:
-            _carry(listener.accept()[0], dealer)
+            _carry(listener.accept()[0], dealer, has_ended)
 
 
-def _carry(inside: socket.socket, dealer: tuple[str, int]) -> None:
+def _carry(inside: socket.socket, dealer: tuple[str, int], has_ended: threading.Event) -> None:
     with inside, contextlib.suppress(OSError), socket.create_connection(dealer) as outside:
         for one in (inside, outside):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         back = threading.Thread(target=_copy, args=(outside, inside), daemon=True)
         back.start()
         _copy(inside, outside)
-        back.join()
+        # It may have closed one direction only.
+        while back.is_alive() and not has_ended.is_set():
+            back.join(_LOOK_S)
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:

@@ -6,7 +6,7 @@ machine, no process but the program's own, no variable of ours, no network and n
 starts it and carries its connection.
 
 The limits are the system's (``setrlimit``), set inside: those of memory and processor hold for each process, that of
-processes for the box. Where systemd can make scopes for us, it bounds memory and processor of the whole box besides.
+processes for the box. Where systemd can make scopes for us, it bounds memory and processor of the whole box.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Box:
 
     Attributes:
         folder: with the program.
-        memory_mb: of address space for each process, in millions of bytes.
+        memory_mb: of the whole box where systemd bounds it, else of address space for each process.
         cpu_s: time of the processor for each process, in seconds.
         disk_mb: for temporary files, for shared memory, and for each file that it writes.
     """
@@ -61,7 +61,7 @@ class Box:
         scope = [*_SCOPE, "-p", f"MemoryMax={self.memory_mb}M", "-p", f"TasksMax={self.processes + _OURS}", "--"]
         disk = self.disk_mb * 1_000_000
         limits = {
-            "AS": self.memory_mb * 1_000_000,
+            **({} if has_scopes() else {"AS": self.memory_mb * 1_000_000}),
             "CPU": self.cpu_s,
             "NPROC": self.processes,
             "FSIZE": disk,

@@ -76,6 +76,8 @@ class Intake:
         self._arriving = asyncio.Lock()
         """Held while an archive is unpacked and entered, and while what is not entered is removed."""
         self._bots: dict[str, tuple[Upload, BoxedBot]] = {}
+        self._kept: list[str] = []
+        """The folders whose code was needed when the others were removed last."""
         self._games: dict[str, Path] = {}
         if self.settings is not None and (above := readable_above(self._folder)):
             problem = f"{parts.folder} is in {above}, which uploaded bots can read; name another folder with --data"
@@ -187,13 +189,16 @@ class Intake:
             if name not in there or name not in self._bots or self._bots[name][0].id != upload.id:
                 await self._begin(upload)
         async with self._arriving:
-            waiting, rejected = (uploads(store, state=state) for state in (UploadState.WAITING, UploadState.REJECTED))
             playing = [upload for upload, _ in self._bots.values()]
-            code = {one.folder for one in (*waiting, *accepted.values(), *playing)}
-            printed = code | {one.folder for one in rejected}
+            needed = (*uploads(store, state=UploadState.WAITING), *accepted.values(), *playing)
+            code = sorted(one.folder for one in needed)
+            if code == self._kept:
+                return
+            printed = {*code, *(one.folder for one in uploads(store, state=UploadState.REJECTED))}
             for path in self._folder.iterdir():
                 if path.is_dir() and path.stem not in (printed if path.suffix else code):
                     await asyncio.to_thread(remove, path)
+            self._kept = code
 
     async def _examined(self, upload: Upload) -> tuple[list[DoctorReport], str]:
         """What the doctor finds, and why it found no more; the latter is empty where it has seen everything."""
@@ -214,7 +219,9 @@ class Intake:
             is_done = examining.done()
         finally:
             while not examining.done():
-                loop.call_soon_threadsafe(_cancel_all)
+                with contextlib.suppress(RuntimeError):
+                    # The loop may have been closed a moment ago.
+                    loop.call_soon_threadsafe(_cancel_all)
                 await asyncio.wait([examining], timeout=_LOOK_S)
         self._output_folder(upload).mkdir(exist_ok=True)
         self._output_folder(upload).joinpath(LOG_NAME).write_text("\n".join([*log, ""]), "utf-8")

@@ -61,8 +61,7 @@ class Upload(Model):
 
 def _upload(row: sqlite3.Row) -> Upload:
     kept = dict(row)
-    owner = User(kept.pop("user"), kept.pop("user_name"))
-    del kept["reports"]
+    owner = User(kept.pop("user"), kept.pop("name"))
     return Upload(**{**kept, "games": json.loads(row["games"])}, owner=owner)
 
 
@@ -76,7 +75,8 @@ def uploads(
 ) -> tuple[Upload, ...]:
     """Uploads of users who may log in, the latest first."""
     rows = store.read(
-        "SELECT uploads.*, users.name AS user_name FROM uploads JOIN users ON users.id = uploads.user "
+        "SELECT uploads.id, bot, number, command, language, games, state, reason, sha256, size, submitted_s, folder, "
+        "user, users.name FROM uploads JOIN users ON users.id = uploads.user "
         "WHERE users.disabled_s IS NULL AND users.name NOT LIKE '(%' AND (?1 IS NULL OR user = ?1) "
         "AND (?2 IS NULL OR uploads.id = ?2) AND (?3 IS NULL OR state = ?3) ORDER BY uploads.id DESC LIMIT ?4",
         *(user, number, state, most),
@@ -124,6 +124,9 @@ def add_upload(
     bots = {row["bot"] for row in there} | {name}
     if len(bots) > settings.max_bots:
         raise RefusedError(f"you have uploaded {settings.max_bots} bots, which are the most; remove one first")
+    db.execute(
+        "UPDATE uploads SET state = 'replaced' WHERE user = ? AND bot = ? AND state = 'waiting'", (user.id, name)
+    )
     made = db.execute(
         "INSERT INTO uploads (user, bot, number, command, language, games, sha256, size, folder, submitted_s) VALUES "
         "(?1, ?2, (SELECT 1 + count(*) FROM uploads WHERE user = ?1 AND bot = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",

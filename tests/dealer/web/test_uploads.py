@@ -9,6 +9,7 @@ import shutil
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import unpack
 from protocol import find_game
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
-from tests.dealer.web.archives import MINIMAL, archive
+from tests.dealer.web.archives import CALLING, archive
 from tests.dealer.web.pages.test_play_pages import enter, seen, sit_down
 from tests.dealer.web.served import Served
 from tests.dealer.web.test_api import KUHN, PREFIX, Program
@@ -35,6 +36,13 @@ from tests.programs import ROOT
 
 REFUSAL = Box("/", 500, 10, 20, 20).refusal()
 confined = pytest.mark.skipif(REFUSAL is not None, reason=f"there is no confinement: {REFUSAL}")
+
+
+@pytest.fixture(autouse=True)
+def _brief_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An examination of a second; `tests/dealer/doctor` is about the others."""
+    brief = partial(DoctorSettings, situations=["handshake", "raises", "empty-match"])
+    monkeypatch.setattr("dealer.uploads.intake.DoctorSettings", brief)
 
 
 def house(**settings: Any) -> ServerSettings:
@@ -98,7 +106,7 @@ def test_a_bot_from_its_archive_to_its_matches(tmp_path: Path) -> None:
                 if "It is your turn." in words or 'value="next"' in page.text:
                     await enter(one.browser, table, "next" if 'value="next"' in page.text else "c")
         # Another upload of the name is another version.
-        again = await uploaded(program, archive(MINIMAL + "\n"))
+        again = await uploaded(program, archive(CALLING + "\n"))
         assert again["number"] == 2
         await settled(program, sent["id"], lambda told: told["upload"]["state"] == "replaced")
         job = await program.submit(KUHN | {"players": ["calling", "mine"], "deals": 5})
@@ -170,26 +178,10 @@ def test_the_examples_are_sound(files: tuple[str, ...], tmp_path: Path) -> None:
     assert examination.report(bot=described.name, game=name).result == "sound", examination.findings
 
 
-FAILING = """
-import os
-from bots import Bot, run
-
-class Failing(Bot):
-    hands = 0
-
-    def hand_started(self, view):
-        self.hands += 1
-        while self.hands > 100:
-            FAILURE
-
-    def act(self, view):
-        return view.call()
-
-run(Failing())
-"""
+FAILING = CALLING.replace("hands = int(words[2])", "while 100 < int(words[2]) < 10_000: FAILURE")
+"""Not in the hands of the doctor."""
 CRASHING = FAILING.replace("FAILURE", "raise RuntimeError('the hundred and first hand is too many')")
-# It has one descriptor besides the three of all programs.
-FLOODING = FAILING.replace("FAILURE", "os.write(3, b'junk' * 1000)")
+FLOODING = FAILING.replace("FAILURE", "dealer.sendall(b'junk' * 1000)")
 
 
 @confined
