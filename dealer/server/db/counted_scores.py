@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import Field
 
-from dealer.server.db.records import Bot, Model, Run, all_versions, model_of, runs_by_number, versions
+from dealer.server.db.records import Bot, Model, Run, model_of, runs_by_number, versions_by_number
 from dealer.server.db.store import Store
 from dealer.server.ratings import FittedRating, TableScores
 from dealer.server.server_settings import ServerGame
@@ -163,8 +163,15 @@ def _pairs(store: Store, game: ServerGame, condition: str, *values: object) -> t
     return tuple(model_of(Pair, row, scores=tuple(scores[number])) for number, row in heads.items())
 
 
-def pairs(store: Store, game: ServerGame, version: int | None = None) -> tuple[Pair, ...]:
-    """The crosstable of a game, or the row of a version: all pairs, or larger tables, of which something counts."""
+def pairs(store: Store, game: ServerGame, version: int | None = None, among: Sequence[int] = ()) -> tuple[Pair, ...]:
+    """The crosstable of a game, or the row of a version: all pairs, or larger tables, of which something counts.
+
+    Args:
+        among: the only versions, of a game for two; all if there are none.
+    """
+    if among:
+        of_both = "SELECT lineup FROM lineup_scores WHERE version IN (SELECT value FROM json_each(?))"
+        return _pairs(store, game, f"lineups.id IN ({of_both} GROUP BY lineup HAVING count(*) = 2)", json.dumps(among))
     if version is None:
         return _pairs(store, game, "lineups.game = ?", game.name)
     return _pairs(store, game, "lineups.id IN (SELECT lineup FROM lineup_scores WHERE version = ?)", version)
@@ -175,14 +182,26 @@ def pair(store: Store, game: ServerGame, number: int) -> Pair | None:
     return next(iter(_pairs(store, game, "lineups.game = ? AND lineups.id = ?", game.name, number)), None)
 
 
-def companies(store: Store, game: ServerGame, version: int | None = None) -> tuple[Company, ...]:
-    """The crosstable of a game of more than two, or the row of a version; empty between two."""
-    query = (
-        "SELECT *, lineups AS tables, units AS duplicates FROM company WHERE game = ?1 "
-        f"{'' if version is None else 'AND version = ?2 '}ORDER BY version, other"
+def companies(
+    store: Store, game: ServerGame, version: int | None = None, among: Sequence[int] = ()
+) -> tuple[Company, ...]:
+    """The crosstable of a game of more than two, or the row of a version; empty between two.
+
+    Args:
+        among: the only versions; all if there are none.
+    """
+    only = "SELECT value FROM json_each(?2)"
+    condition = f" AND version IN ({only}) AND other IN ({only})" if among else ""
+    condition = " AND version = ?2" if version is not None else condition
+    values = json.dumps(among) if version is None else version
+    rows = store.read(
+        f"SELECT *, lineups AS tables, units AS duplicates FROM company WHERE game = ?1{condition} "
+        "ORDER BY version, other",
+        game.name,
+        *((values,) if condition else ()),
     )
-    bounds, values = score_bounds(game.game), () if version is None else (version,)
-    return tuple(model_of(Company, row, **_won(row, bounds)) for row in store.read(query, game.name, *values))
+    bounds = score_bounds(game.game)
+    return tuple(model_of(Company, row, **_won(row, bounds)) for row in rows)
 
 
 def count_tables(store: Store, game: ServerGame) -> int:
@@ -221,20 +240,33 @@ def rating_history(store: Store, version: int) -> tuple[tuple[int, Estimate], ..
     return tuple((row["units"], Estimate(row["mbb_per_game"], row["half_width_95"])) for row in rows)
 
 
-def standings(store: Store, game: str, bot: str | None = None) -> tuple[Rating, ...]:
-    """The ratings of a game, or of the versions of a bot: the largest field first, and in it the highest first."""
-    bots = all_versions(store, game) if bot is None else {one.version: one for one in versions(store, game, bot)}
+def standings(
+    store: Store, game: str, bot: str | None = None, *, skip: int = 0, most: int | None = None
+) -> tuple[Rating, ...]:
+    """The ratings of a game, or of the versions of a bot: the largest field first, and in it the highest first.
+
+    Args:
+        skip: so many are left out at the beginning. most: how many; None for all.
+    """
     rows = store.read(
-        "SELECT ratings.*, (SELECT sum(lineups.units) FROM lineup_scores JOIN lineups ON lineups.id = lineup "
-        "WHERE lineup_scores.version = ratings.version) AS duplicates, "
-        "(SELECT count(*) FROM ratings AS others WHERE others.game = ratings.game AND others.field = ratings.field) "
-        "AS size FROM ratings WHERE game = ?1 AND (?2 IS NULL OR version IN (SELECT versions.id FROM versions "
-        "JOIN bots ON bots.id = versions.bot WHERE bots.game = ?1 AND bots.name = ?2)) "
-        "ORDER BY size DESC, field, mbb_per_game DESC, version",
+        "SELECT *, (SELECT sum(lineups.units) FROM lineup_scores JOIN lineups ON lineups.id = lineup "
+        "WHERE lineup_scores.version = sized.version) AS duplicates FROM "
+        "(SELECT *, count(*) OVER (PARTITION BY field) AS size FROM ratings WHERE game = ?1) AS sized "
+        "WHERE ?2 IS NULL OR version IN (SELECT versions.id FROM versions "
+        "JOIN bots ON bots.id = versions.bot WHERE bots.game = ?1 AND bots.name = ?2) "
+        "ORDER BY size DESC, field, mbb_per_game DESC, version LIMIT coalesce(?3, -1) OFFSET ?4",
         game,
         bot,
+        most,
+        skip,
     )
+    bots = versions_by_number(store, [row["version"] for row in rows])
     return tuple(model_of(Rating, row, bot=bots[row["version"]]) for row in rows)
+
+
+def count_rated(store: Store, game: str) -> int:
+    """How many versions have a rating in a game."""
+    return int(store.read("SELECT count(*) AS found FROM ratings WHERE game = ?", game)[0]["found"])
 
 
 def worst_runs(store: Store, pair: int, version: int, *, after: int | None = None, most: int = 50) -> tuple[Run, ...]:

@@ -355,6 +355,12 @@ def bots_of_event(store: Store, event: int) -> tuple[Bot, ...]:
     return _bots(store, "WHERE versions.id IN (SELECT version FROM entries WHERE event = ?) ORDER BY bots.name", event)
 
 
+def versions_by_number(store: Store, numbers: Sequence[int]) -> dict[int, Bot]:
+    """Versions by their numbers."""
+    found = _bots(store, f"WHERE versions.id IN ({','.join('?' * len(numbers))})", *numbers)
+    return {one.version: one for one in found}
+
+
 def all_versions(store: Store, game: str) -> dict[int, Bot]:
     """All versions of all bots of a game, by their numbers."""
     return {one.version: one for one in _bots(store, "WHERE bots.game = ?", game)}

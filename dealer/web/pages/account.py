@@ -257,9 +257,7 @@ class _Account:
         store = self.server.store
         is_here = {guest.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
         bots = records.bots(store, owner=user.id)
-        ratings = {
-            rating.bot.version: rating for game in {bot.game for bot in bots} for rating in standings(store, game)
-        }
+        ratings = {rating.bot.version: rating for bot in bots for rating in standings(store, bot.game, bot.name)}
         rows = []
         for bot in bots:
             rating, seen = ratings.get(bot.version), "" if bot.seen_s is None else ago(bot.seen_s, time.time())

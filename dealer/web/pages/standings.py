@@ -39,6 +39,7 @@ from protocol.game_definition import short_name
 
 _RUNS_OF_A_PAGE: Final = 100
 _TABLES_OF_A_PAGE: Final = 50
+_BOTS_OF_A_PAGE: Final = 30
 _MOST_FULL_CELLS: Final = 10
 """In a row of a crosstable: more leave no room for the intervals."""
 _BEST: Final = 5
@@ -76,9 +77,11 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
 
     async def game(request: Request) -> Response:
         found = game_of(server, request.path_params["game"])
-        document = await run_in_threadpool(_standings, server, found)
+        skipped = _number(request, "after") or 0
+        document, following = await run_in_threadpool(_standings, server, found, skipped)
         games = [Link(one.shown, _path("standings", one)) for one in server.settings.games]
-        return site.document(request, document, tabs=games, layout="broad", here=_path("standings", found))
+        pages = next_pages(request, following)
+        return site.document(request, document, tabs=games, pages=pages, layout="broad", here=_path("standings", found))
 
     async def tables(request: Request) -> Response:
         found = game_of(server, request.path_params["game"])
@@ -138,10 +141,10 @@ def won_by(scores: PairScore | Rating, player: str, opponent: str) -> Rate:
     return Rate(scores.mbb_per_game, scores.half_width_95, player=player, opponent=opponent)
 
 
-def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> Table:
+def _ratings(ratings: Sequence[Rating], skipped: int = 0) -> Table:
     """The bots of a game by place."""
     rows = []
-    for place, rating in enumerate(ratings, 1):
+    for place, rating in enumerate(ratings, skipped + 1):
         name = name_of(rating.bot)
         remark = "provisional" if rating.is_provisional else ""
         rate = won_by(rating, name, "the field")
@@ -162,9 +165,10 @@ def _best(server: ServerParts) -> list[tuple[ServerGame, Table, int]]:
     """The best bots of each game, and how many there are; the games with results first."""
     games = []
     for game in server.settings.games:
-        ratings = counted_scores.standings(server.store, game.name)
-        best = replace(_ratings(game, ratings[:_BEST]), title=f"The best in {game.shown}")
-        games.append((game, best.with_columns(range(len(best.columns) - 1)), len(ratings)))
+        ratings = counted_scores.standings(server.store, game.name, most=_BEST)
+        best = replace(_ratings(ratings), title=f"The best in {game.shown}")
+        count = counted_scores.count_rated(server.store, game.name)
+        games.append((game, best.with_columns(range(len(best.columns) - 1)), count))
     return sorted(games, key=lambda one: not one[2])
 
 
@@ -201,53 +205,65 @@ def _thumbnail(library: ServerLibrary, run: Run, visitor: Visitor) -> dict[str, 
     return {"path": path, "title": title, "game": short_name(run.game), "scene": scenes[-1]} if scenes else None
 
 
-def _standings(server: ServerParts, game: ServerGame) -> Document:
-    """The ratings of a game and who won what from, or at the tables of, whom; and of more than two, the tables."""
+def _standings(server: ServerParts, game: ServerGame, skipped: int) -> tuple[Document, str]:
+    """A page of the ratings of a game, and who won what from, or at the tables of, whom; how many came before the next.
+
+    Args:
+        skipped: how many are on the pages before.
+    """
     api = f"/api/v1/games/{quote(game.name, safe='')}"
     facts = [Fact("as JSON", (Link("ratings", f"{api}/standings"), Link("crosstable", f"{api}/pairs")), NAME)]
     if game.shown != game.name:
         facts.append(Fact("full name of the game", game.name, CODE))
-    ratings = counted_scores.standings(server.store, game.name)
+    ratings = counted_scores.standings(server.store, game.name, skip=skipped, most=_BOTS_OF_A_PAGE)
     if not ratings:
         request = Fact("request", Link("Have a contest played", "/account/request"), NAME)
         why = _LADDER_ONLY if server.settings.has_only_ladder else _WHAT_COUNTS
         sentences = "This game has no results that count yet.", why
-        return Document(_title(game), sentences, (*([] if server.settings.has_only_ladder else [request]), *facts))
+        return Document(_title(game), sentences, (*([] if server.settings.has_only_ladder else [request]), *facts)), ""
     names = {rating.bot.version: name_of(rating.bot) for rating in ratings}
     is_for_two = game.game.num_players == 2
     if not is_for_two:
         facts.insert(0, Fact("tables", Link(counted_scores.count_tables(server.store, game), _path("tables", game))))
-    met = met_by(server, game, names)
+    met = met_by(server, game, names, among=tuple(names))
     rows = [(name, *(met.get((version, other), "") for other in names)) for version, name in names.items()]
     is_brief = len(names) > _MOST_FULL_CELLS
     columns = (Column("bot"), *(Column(name, "+,.0f", is_brief=is_brief) for name in names.values()))
+    count, so_far = counted_scores.count_rated(server.store, game.name), skipped + len(ratings)
     note = crosstable_note(is_for_two)
+    if count > len(ratings):
+        note += f" Of the {count} bots, those of this page; the page of a bot has all that it has met."
     sections = (
-        Section("Ratings", (replace(_ratings(game, ratings), note=_RATING_NOTE),)),
+        Section("Ratings", (replace(_ratings(ratings, skipped), note=_RATING_NOTE),)),
         Section("Crosstable", (Table.of("Crosstable", columns, rows, note),)),
     )
-    return Document(_title(game), (), tuple(facts), sections)
+    return Document(_title(game), (), tuple(facts), sections), str(so_far) if so_far < count else ""
 
 
 def met_by(
-    server: ServerParts, game: ServerGame, names: Mapping[int, str], version: int | None = None
+    server: ServerParts,
+    game: ServerGame,
+    names: Mapping[int, str],
+    version: int | None = None,
+    among: Sequence[int] = (),
 ) -> dict[tuple[int, int], Link]:
     """By version and another, what the one won from the other, or at the tables at which the other sat too.
 
     Args:
         version: the one; None for all.
+        among: the only ones and others; all if there are none.
     """
-    found, store = {}, server.store
-    for pair in counted_scores.pairs(store, game, version) if game.game.num_players == 2 else ():
-        path = f"{_path('pairs', game)}/{pair.id}"
+    found, store, pairs_path, tables_path = {}, server.store, _path("pairs", game), _path("tables", game)
+    for pair in counted_scores.pairs(store, game, version, among) if game.game.num_players == 2 else ():
+        path = f"{pairs_path}/{pair.id}"
         for mine, theirs in (pair.scores, pair.scores[::-1]):
             won = won_by(mine, names.get(mine.version, "?"), names.get(theirs.version, "?"))
             found[mine.version, theirs.version] = Link(won, path, str(won))
     # Between two there are none.
-    for one in counted_scores.companies(store, game, version):
+    for one in counted_scores.companies(store, game, version, among):
         name, other = names.get(one.version, "?"), names.get(one.other, "?")
         won = won_by(one, name, "the others")
-        path = f"{_path('tables', game)}?bot={one.version}&with={one.other}"
+        path = f"{tables_path}?bot={one.version}&with={one.other}"
         found[one.version, one.other] = Link(won, path, f"{name} at the tables with {other} {won.text()}")
     return found
 

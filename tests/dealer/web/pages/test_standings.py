@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import html
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,11 @@ from typing import Any
 import pytest
 
 from dealer.server.accounts import add_user
+from dealer.server.db import counted_scores
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.server_settings import ServerGame, bots_for
 from protocol import find_game
+from tests.bench.filled import BOTS, USERS, enter_ratings, fill
 from tests.dealer.web.browsing import links
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
 
@@ -298,3 +301,44 @@ def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
         assert " of spades" not in text
 
     visit(small_house(most_deals=2_000_000), talk, tmp_path)
+
+
+def test_many_bots_come_page_by_page_each_with_what_it_won_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twenty bots that have all met: every one has a place of its own, and the crosstables are those of their pages."""
+    settings = small_house()
+    game = next(game for game in settings.games if game.name == GAME)
+    with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as store:
+        for number in range(USERS):
+            store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]
+        store.write_now(lambda db: fill(db, game, 190))
+        enter_ratings(store, game)
+        order = [rating.bot.name for rating in counted_scores.standings(store, GAME)]
+        assert len(order) == BOTS
+
+    def shown_in(page: str) -> tuple[list[int], list[str], list[str]]:
+        """Places, names, and the addresses of the pairs."""
+        rows = re.findall(r'<td>(\d+)</td><th scope="row"[^>]*><a href="/bots/[^"]*/(bot\d+)"', page)
+        return [int(place) for place, _ in rows], [name for _, name in rows], re.findall(r'href="(/pairs/[^"]+)"', page)
+
+    async def talk(one: Visit) -> None:
+        whole = (await one.browser.get(f"/standings/{GAME}")).text
+        assert shown_in(whole)[:2] == (list(range(1, BOTS + 1)), order)
+        assert "Next page" not in whole
+        assert len(shown_in(whole)[2]) == BOTS * (BOTS - 1)
+        monkeypatch.setattr("dealer.web.pages.standings._BOTS_OF_A_PAGE", 8)
+        path, places, names, pairs = f"/standings/{GAME}", [], [], []
+        while path:
+            page = (await one.browser.get(path)).text
+            found = shown_in(page)
+            places += found[0]
+            names += found[1]
+            pairs.append(len(found[2]))
+            assert "Of the 20 bots, those of this page" in page
+            following = re.search(r'href="([^"]+)">Next page', page)
+            path = "" if following is None else f"/standings/{GAME}{html.unescape(following[1])}"
+        assert (places, names) == (list(range(1, BOTS + 1)), order)
+        assert pairs == [8 * 7, 8 * 7, 4 * 3]
+
+    visit(settings, talk, tmp_path)
