@@ -104,6 +104,7 @@ class Service:
     Attributes:
         store: its database; `dealer.server.db.records` asks it what pages show.
         table_seats: which bots of users sit at tables with people.
+        has_begun: whether processes can be started; before, they would be ended as those of an earlier start.
         broken: works in the background that an error has ended; none is begun again before the next start.
     """
 
@@ -111,6 +112,7 @@ class Service:
         self.settings = settings
         self.store = store
         self.feed = Feed()
+        self.has_begun = asyncio.Event()
         self.connected_bots = ConnectedBots(settings, store)
         self.watchers = Watchers()
         self.standings = Rater(settings, store, self.feed)
@@ -145,6 +147,7 @@ class Service:
         left = await asyncio.to_thread(end_programs_of, self._mark)
         if left:
             _log.info("%d processes of an earlier start were ended", left)
+        self.has_begun.set()
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._stop_unattended)
         removing = remove_old_logs(self._folder, self.store, self.settings.keep_days)
         works = {

@@ -33,7 +33,7 @@ from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment
 from dealer.server.server_settings import ServerGame, UploadSettings, box_of
 from dealer.table.bubblewrap import readable_above
-from dealer.table.loop import Changes, new_event_loop
+from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import remove, unpack
 from dealer.uploads.boxed_bot import BoxedBot
@@ -72,7 +72,7 @@ class Intake:
         """
         self._parts = parts
         self._folder = parts.folder.absolute() / "uploads"
-        self._changes = Changes()
+        self._has_news = asyncio.Event()
         self._arriving = asyncio.Lock()
         """Held while an archive is unpacked and entered, and while what is not entered is removed."""
         self._bots: dict[str, tuple[Upload, BoxedBot]] = {}
@@ -105,7 +105,7 @@ class Intake:
             raise RefusedError("the server's disk is full; try again later")
         async with self._arriving:
             number = await self._entered(settings, user, archive)
-        self._changes.notify()
+        self._has_news.set()
         return uploads(self._parts.store, number=number)[0]
 
     async def _entered(self, settings: UploadSettings, user: User, archive: bytes) -> int:
@@ -128,7 +128,7 @@ class Intake:
     async def withdraw(self, user: User, bot: str) -> bool:
         """Have a user's uploaded bot play no more; False if there is none."""
         is_removed = await self._parts.store.write(lambda db: remove_bot(db, user, bot))
-        self._changes.notify()
+        self._has_news.set()
         return is_removed
 
     def printed(self, upload: Upload, name: str) -> str:
@@ -161,6 +161,7 @@ class Intake:
                 await bot.close()
 
     async def _work(self) -> None:
+        await self._parts.service.has_begun.wait()
         while True:
             try:
                 await self._settle()
@@ -172,7 +173,9 @@ class Intake:
                         partial(end_examination, number=number, reports=reports, reason=reason)
                     )
                 else:
-                    await self._changes.wait_for(lambda: False, _LOOK_S)
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._has_news.wait(), _LOOK_S)
+                    self._has_news.clear()
             except (StoreError, OSError) as error:
                 _log.error("uploads cannot be examined: %s", error)
                 await asyncio.sleep(_RETRY_S)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import shutil
+import threading
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from bots.sdk.program import split_command
@@ -153,6 +155,30 @@ def test_an_uploaded_bot_plays_on_after_a_restart(tmp_path: Path) -> None:
 
     visit(house(), send, tmp_path)
     visit(house(), play, tmp_path)
+
+
+@confined
+def test_nothing_is_examined_before_the_processes_of_an_earlier_start_are_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_uploaded, seen = threading.Event(), list[int]()
+
+    def end_programs_of(mark: str) -> int:
+        is_uploaded.wait(PATIENCE_S)
+        seen.append(len(psutil.Process().children(recursive=True)))
+        return 0
+
+    monkeypatch.setattr("dealer.server.service.end_programs_of", end_programs_of)
+
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        sent = await uploaded(program, archive())
+        await asyncio.sleep(0.5)
+        is_uploaded.set()
+        assert (await examined(program, sent["id"]))["upload"]["state"] == "accepted"
+
+    visit(house(), talk, tmp_path)
+    assert seen == [0]
 
 
 @confined
