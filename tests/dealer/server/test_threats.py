@@ -16,15 +16,15 @@ TESTS = ROOT / "tests" / "dealer"
 
 
 def rows() -> Iterator[tuple[str, str, Path]]:
-    """By row of the tables: what could be tried, the cell of the tests, and the folder of the table."""
+    """By row of the tables: what could be tried, the cell of the tests, and the usual file of the table."""
     text = (ROOT / "SECURITY.md").read_text("utf-8")
-    folder = TESTS / "server"
+    usual = TESTS / "server" / "test_weaknesses.py"
     for line in text.partition("\n## Attacks and tests\n")[2].partition("\n## ")[0].splitlines():
-        if found := re.search(r"with the tests of `tests/dealer/(\w+)`", line):
-            folder = TESTS / found[1]
+        if found := re.search(r"with the tests of `(?:tests/dealer/)?([\w/]+)(\.py)?`", line):
+            usual = TESTS / f"{found[1]}.py" if found[2] else TESTS / found[1] / "test_weaknesses.py"
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and cells[0] not in ("attack", "---"):
-            yield cells[0], cells[-1], folder
+            yield cells[0], cells[-1], usual
 
 
 @cache
@@ -34,27 +34,28 @@ def names_in(path: Path) -> frozenset[str]:
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
-def named(cell: str, folder: Path) -> tuple[list[str], list[Path]]:
+def named(cell: str, usual: Path) -> tuple[list[str], list[Path]]:
     """The tests of a cell, and the files in which they may be: those that it names, and the usual one."""
     words = re.findall(r"`([^`]+)`", cell)
-    files = [folder / "test_weaknesses.py"]
+    files = [usual]
     for word in words:
         if word.endswith(".py"):
-            places = [place / word for place in (folder, TESTS, *TESTS.iterdir())]
+            places = [place / word for place in (usual.parent, TESTS, *TESTS.iterdir())]
             files.append(next(path for path in places if path.is_file()))
     return [word for word in words if not word.endswith(".py")], files
 
 
-@pytest.mark.parametrize(("threat", "cell", "folder"), [pytest.param(*row, id=row[0][:60]) for row in rows()])
-def test_a_threat_has_tests_that_are_there(threat: str, cell: str, folder: Path) -> None:
-    names, files = named(cell, folder)
+@pytest.mark.parametrize(("threat", "cell", "usual"), [pytest.param(*row, id=row[0][:60]) for row in rows()])
+def test_a_threat_has_tests_that_are_there(threat: str, cell: str, usual: Path) -> None:
+    names, files = named(cell, usual)
     assert names, f"no test is named for: {threat}"
     for name in names:
         assert name.startswith("test_")
         assert any(name in names_in(path) for path in files), f"{threat}: there is no {name}"
 
 
-def test_both_tables_are_read() -> None:
-    folders = [folder.name for _, _, folder in rows()]
+def test_all_tables_are_read() -> None:
+    folders = [usual.parent.name for _, _, usual in rows()]
     assert folders.count("server") > 20
+    assert folders.count("table") > 10
     assert folders.count("web") > 15
