@@ -25,7 +25,6 @@ import threading
 _NOT_STARTED = 126
 _FIRST_USER = 2_000_000_000
 """Numbers of users from here on are nobody's; the largest number of a process added, they are below 2**31."""
-_VARIABLES = ("ARENA_GAME_NAME",)
 _READ_BYTES = 1 << 16
 _LEAVE_S = 2.0
 _LOOK_S = 0.02
@@ -41,14 +40,14 @@ def main(words: list[str]) -> int:
 # ---- outside
 def _outside(command: list[str]) -> int:
     ours, theirs = socket.socketpair()
-    environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    environment = {}
     passed = [theirs.fileno()]
     inner = command.index("--") + 1
     options, program = command[:inner], command[inner:]
     if game := os.environ.get("ARENA_GAME"):
         # Only we may read where it lies.
         passed.append(os.open(game, os.O_RDONLY))
-        environment["ARENA_GAME"] = "/arena/match.game"
+        environment = {"ARENA_GAME": "/arena/match.game", "ARENA_GAME_NAME": os.environ["ARENA_GAME_NAME"]}
         options[-1:-1] = ["--perms", "0444", "--ro-bind-data", str(passed[-1]), environment["ARENA_GAME"]]
     facts, told = os.pipe()
     passed.append(told)

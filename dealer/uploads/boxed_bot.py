@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +22,6 @@ FAILURE_NAME: Final = "last-failure.txt"
 """In the folder of what a bot prints: what it printed when it last left a match."""
 
 
-@dataclass(slots=True, eq=False)
-class _Seat:
-    played: PlayedSeat
-    facts: SeatOpen
-    task: asyncio.Task[None]
-
-
 class BoxedBot:
     """A `dealer.server.queue.connected_bots.BotHost` that plays here."""
 
@@ -42,7 +34,8 @@ class BoxedBot:
         """
         self._settings = JoinSettings("", "", player, folder)
         self._games = games
-        self._seats: dict[int, _Seat] = {}
+        self._seats: dict[int, tuple[int, PlayedSeat, asyncio.Task[None]]] = {}
+        """The number of the run, the seat, and the task that plays it."""
         self._numbers = itertools.count(1)
         (folder / OUTPUT_FOLDER).mkdir(parents=True, exist_ok=True)
 
@@ -57,13 +50,13 @@ class BoxedBot:
             case SeatOpen():
                 self._take(event)
             case RunEnded():
-                for seat in self._seats.values():
-                    if seat.facts.run == event.run.id:
-                        seat.played.over()
+                for run, played, _ in self._seats.values():
+                    if run == event.run.id:
+                        played.over()
 
     async def close(self) -> None:
         """Leave all seats, and wait until all processes have ended."""
-        tasks = [seat.task for seat in self._seats.values()]
+        tasks = [task for _, _, task in self._seats.values()]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -94,7 +87,7 @@ class BoxedBot:
         offer = SeatOffer(number, facts.game, name, player_name(facts.player), facts.hands)
         played = PlayedSeat(self._settings, offer, game=self._games[facts.game], tell=tell, on_failed=give_up)
         task = asyncio.create_task(played.play())
-        self._seats[number] = _Seat(played, facts, task)
+        self._seats[number] = facts.run, played, task
 
         def end(task: asyncio.Task[None]) -> None:
             del self._seats[number]

@@ -54,7 +54,6 @@ from protocol.joining import Join
 _log = logging.getLogger(__name__)
 
 LOG_NAME: Final = "doctor.txt"
-NO_UPLOADS: Final = "this server takes no uploads; arena join connects a bot from your machine"
 _EXAMINATION_S: Final = 600.0
 _RETRY_S: Final = 5.0
 _LOOK_S: Final = 1.0
@@ -98,7 +97,7 @@ class Intake:
         """
         settings = self.settings
         if settings is None:
-            raise RefusedError(NO_UPLOADS)
+            raise RefusedError("this server takes no uploads; arena join connects a bot from your machine")
         if len(archive) > settings.archive_mb * 10**6:
             raise RefusedError(f"an archive has at most {settings.archive_mb} million bytes")
         if not self._parts.service.has_room:
