@@ -5,7 +5,8 @@ the real player, and that player may outlive the script. So whatever belongs to 
 process group (POSIX), its descendants, a variable in the environment (``ARENA_BOT``), and, on Linux, a number in a
 resource limit. A process that forks twice, calls ``setsid`` and clears its environment has left the first three; a hard
 limit it inherits all the same, and only root can raise it again. The limit is ``RLIMIT_RTTIME``, which concerns
-real-time scheduling only, and the numbers are too large to bound even that.
+real-time scheduling only, and the numbers are too large to bound even that. A hard limit can be set only once the
+program has started; what it starts before that inherits the soft limit, which was ours while it started.
 
 `RemoteBot` plays with one as a dealer would:
 
@@ -37,7 +38,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -62,7 +63,8 @@ SERVER_VARIABLE = "ARENA_SERVER"
 _BOT_BITS = 32
 _LEAST_MARK = 1 << 61
 """Above any real limit: 73,000 years, in microseconds."""
-_REALTIME_LIMIT = re.compile(rb"(?m)^Max realtime timeout +\S+ +([0-9]+) ")
+_REALTIME_LIMITS = re.compile(rb"(?m)^Max realtime timeout +(\S+) +(\S+) ")
+_starting = threading.Lock()
 _MOST_ROUNDS = 10
 """How often what is left is looked for: a process may start another while it is being ended."""
 _ROUND_S = 0.05
@@ -118,17 +120,18 @@ class Program:
         self._older_pids = frozenset(psutil.pids())
         with output_path.open("ab" if append else "wb") as output:
             self._output_start = os.fstat(output.fileno()).st_size
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env={**environment, _BOT_VARIABLE: self._name},
-                cwd=directory,
-                start_new_session=not IS_WINDOWS,
-                # Ctrl-C reaches us, not the bots: we end them. Windows alone knows the flag.
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-            )
+            with _inherited(self._mark):
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env={**environment, _BOT_VARIABLE: self._name},
+                    cwd=directory,
+                    start_new_session=not IS_WINDOWS,
+                    # Ctrl-C reaches us, not the bots: we end them. Windows alone knows the flag.
+                    creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+                )
         self.pid = self._process.pid
         _set_mark(self.pid, self._mark)
         try:
@@ -243,6 +246,24 @@ def _server_bits(server: str) -> int:
     return _LEAST_MARK | int.from_bytes(digest) >> 4 << _BOT_BITS
 
 
+@contextlib.contextmanager
+def _inherited(mark: int) -> Iterator[None]:
+    """Have what is started meanwhile inherit a mark, as a soft limit."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    with _starting:
+        soft, hard = resource.getrlimit(resource.RLIMIT_RTTIME)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_RTTIME, (mark, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_RTTIME, (soft, hard))
+
+
 def _set_mark(pid: int, mark: int) -> None:
     if sys.platform == "linux":
         import resource
@@ -265,8 +286,12 @@ def _marked(pids: Iterable[int], variable: str, value: str, has_mark: Callable[[
 def _mark_of(pid: int) -> int:
     if sys.platform != "linux":
         return 0
-    limit = _REALTIME_LIMIT.search(Path(f"/proc/{pid}/limits").read_bytes())
-    return 0 if limit is None else int(limit[1])
+    limits = _REALTIME_LIMITS.search(Path(f"/proc/{pid}/limits").read_bytes())
+    soft, hard = limits.groups() if limits is not None else (b"", b"")
+    if hard.isdigit():
+        return int(hard)
+    # Only what a program starts before it has a hard limit; other threads start processes of ours meanwhile.
+    return int(soft) if soft.isdigit() and psutil.Process(pid).ppid() != os.getpid() else 0
 
 
 class GameFile(NamedTuple):

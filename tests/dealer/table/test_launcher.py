@@ -327,6 +327,12 @@ def test_a_process_that_has_left_everything_ends_with_its_bot(start: Start, stay
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
+def test_what_leaves_before_its_bot_is_marked_ends_as_well(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bots.sdk.program._set_mark", lambda pid, mark: None)
+    _ends_with_its_child(start, DAEMON)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
 def test_what_a_killed_server_has_left_behind_is_found_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Start
 ) -> None:
