@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,3 +69,14 @@ def test_what_is_lost_or_there_twice_is_found(tmp_path: Path, harm: str, problem
         for statement in harm.split(";"):
             one.store.write_now(lambda db, statement=statement: db.execute(statement))
         assert any(problem in found for found in one.problems())
+
+
+def test_the_page_has_the_figures_of_the_file() -> None:
+    found = json.loads(YEAR.MEASURED.read_text("utf-8"))
+    page = YEAR.PAGE.read_text("utf-8")
+    assert YEAR.with_table(page, found) == page
+    assert found["runs"] >= 50_000
+    assert max(row["cpu_ms"] for row in found["rows"]) <= 50
+    for name in ("memory_mb", "entering_mb"):
+        first, *_, last = found[name]
+        assert last < 1.1 * first

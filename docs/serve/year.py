@@ -309,12 +309,11 @@ def pages(played: int) -> dict[str, tuple[str, ...]]:
             f"/bots/{game}/bot7",
             f"/pairs/{game}/7",
             "/events",
-            "/play",
             "/results.atom",
             "/healthz",
             "/metrics",
         ),
-        "a student": ("/account", "/account/request", "/account/faults", "/account/settings"),
+        "a student": ("/play", "/account", "/account/request", "/account/faults", "/account/settings"),
         "an organiser": ("/organiser", "/organiser/changes"),
         "a program": (f"/api/v1/games/{game}/standings", "/api/v1/runs", "/api/v1/jobs"),
     }
@@ -383,6 +382,9 @@ def table(found: dict[str, Any]) -> str:
     """The figures as a table of the page."""
     lines = ["| page | asked for by | kB | processor ms |", "| --- | --- | ---: | ---: |"]
     lines += [f"| `{row['path']}` | {row['who']} | {row['kb']:.0f} | {row['cpu_ms']:.0f} |" for row in found["rows"]]
+    served, entering = (", ".join(f"{mb:.0f}" for mb in found[name]) for name in ("memory_mb", "entering_mb"))
+    lines += ["", f"Memory of the server after each of three rounds of all pages: {served} MB; of the script while it"]
+    lines += [f"entered the runs: {entering} MB. The database has {found['database_mb']:.0f} MB."]
     return "\n".join(lines)
 
 
@@ -409,7 +411,7 @@ def main() -> None:
     begun_s = time.perf_counter()
 
     def show(day: int) -> None:
-        if len(memory_mb) <= day // 50 or day == year.days:
+        if len(memory_mb) <= day // 100 or day == year.days:
             memory_mb.append(process.memory_info().rss / 1e6)
             taken_s = time.perf_counter() - begun_s
             print(f"day {day} of {year.days}: {memory_mb[-1]:.0f} MB, {taken_s:.0f} s", file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ import itertools
 import logging
 import math
 import os
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -35,6 +36,8 @@ from dealer.table.players import parse_player
 from logs.estimation import RunningMean, score_bounds
 
 _log = logging.getLogger(__name__)
+_REST: Final = 4
+"""Between ratings, so many times as long as they took."""
 LADDER_USER: Final = "ladder"
 """The user whose the ladder's requests are; no client can log in as it without a token of its."""
 _MOST_LINEUPS: Final = 20_000
@@ -203,7 +206,10 @@ class Rater:
         """Make ratings whenever something was counted, until cancelled."""
         while True:
             await self._changes.wait_for(lambda: bool(self._stale))
+            began_s = time.monotonic()
             await self.refit(self._stale.pop(0))
+            # Those of many versions take seconds, in which every answer of the server is slower.
+            await asyncio.sleep(_REST * (time.monotonic() - began_s))
 
     async def refit(self, name: str) -> None:
         """Make the ratings of a game."""

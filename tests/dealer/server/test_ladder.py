@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from dealer.server.accounts import User
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobKind, JobRequest, RunState
+from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import Limits, RunPlace, WaitingJob, has_idle_room, in_the_way, next_job
+from dealer.server.queue.feed import Feed
+from dealer.server.queue.ladder import Rater
 from dealer.server.server_settings import ServerSettings
 from dealer.server.service import Service
+from dealer.table.loop import new_event_loop
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
 
@@ -140,3 +146,31 @@ def test_the_ladder_makes_room_only_where_it_is_in_the_way() -> None:
     assert in_the_way([wanted(3, is_ready=False)], running, one, most=9) == []
     assert in_the_way([], running | {3: wanted(3).slot}, one, most=2) == [1]
     assert in_the_way([], running, one, most=2) == []
+
+
+def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 0.0
+    done: list[object] = []
+    rater = Rater(settings_of(), cast(Store, None), Feed())
+
+    async def refit(name: str) -> None:
+        nonlocal now_s
+        now_s += 2.0
+        done.append(name)
+
+    async def sleep(seconds: float) -> None:
+        done.append(seconds)
+        if len(done) == 4:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(rater, "refit", refit)
+    monkeypatch.setattr("dealer.server.queue.ladder.time.monotonic", lambda: now_s)
+    monkeypatch.setattr("dealer.server.queue.ladder.asyncio.sleep", sleep)
+
+    async def run() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await rater.run()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(run())
+    assert done == ["kuhn3", 8.0, "two", 8.0]
