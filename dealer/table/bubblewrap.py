@@ -11,7 +11,6 @@ processes for the box. Where systemd can make scopes for us, it bounds memory an
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
 import shutil
@@ -81,17 +80,8 @@ class Box:
             return "programs of others run in bubblewrap, which needs Linux"
         if shutil.which("bwrap") is None:
             return "programs of others run in bubblewrap, which is not installed: there is no program bwrap"
-        tried = subprocess.run(
-            self.command(["true", "127.0.0.1", "1"]),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=_TRIAL_S,
-        )
-        if not tried.returncode:
-            return None
-        said = tried.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        return f"programs of others run in bubblewrap, which does not work here: {said or tried.returncode}"
+        said = _problem_of(self.command(["true", "127.0.0.1", "1"]))
+        return said and f"programs of others run in bubblewrap, which does not work here: {said}"
 
 
 @cache
@@ -99,10 +89,17 @@ def has_scopes() -> bool:
     """Whether systemd can bound all processes of a box together: for root, or for a user whose manager runs."""
     if shutil.which("systemd-run") is None:
         return False
-    trial = [*_SCOPE, "-p", "MemoryMax=100M", "-p", "TasksMax=10", "--", "true"]
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return not subprocess.run(trial, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TRIAL_S).returncode
-    return False
+    return _problem_of([*_SCOPE, "-p", "MemoryMax=100M", "-p", "TasksMax=10", "--", "true"]) is None
+
+
+def _problem_of(command: list[str]) -> str | None:
+    """The last that a command says, or its exit code, if it fails."""
+    try:
+        tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_TRIAL_S)
+    except subprocess.TimeoutExpired:
+        return f"it has not ended after {_TRIAL_S:g} s"
+    said = tried.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return said or f"exit code {tried.returncode}" if tried.returncode else None
 
 
 def readable_paths() -> tuple[str, ...]:

@@ -92,6 +92,18 @@ def test_systemd_bounds_the_whole_box_where_it_can(code: int, tmp_path: Path, mo
     assert {"MemoryMax=500M", "MemorySwapMax=0", "CPUQuota=100%"} <= set(words) or code
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
+def test_a_box_that_hangs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\nexec sleep 3\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(bubblewrap, "_TRIAL_S", 0.2)
+    refusal = Box(str(tmp_path), 1, 1, 1, 1).refusal()
+    assert refusal is not None
+    assert refusal.endswith("does not work here: it has not ended after 0.2 s")
+
+
 # ---- the connection
 @confined
 def test_an_unchanged_bot_reaches_the_dealer_and_only_it(tmp_path: Path) -> None:
