@@ -47,6 +47,7 @@ from dealer.web.pages.views import (
     open_run,
     scores_document,
     table_now,
+    verdict,
 )
 from dealer.web.site import Site, document_part, templates
 from dealer.web.visitor import Visitor, visitor_of
@@ -142,11 +143,11 @@ class _Live:
 
     async def table(self, request: Request) -> Response:
         key = request.path_params["match"]
-        return await self._follow_run(request, key, self._make_table, _TABLE_S, is_counted=False)
+        return await self._follow_run(request, key, self._make_table, _TABLE_S)
 
     async def scores(self, request: Request) -> Response:
         key = request.path_params["contest"]
-        return await self._follow_run(request, key, self._make_scores, _SCORES_S, is_counted=True)
+        return await self._follow_run(request, key, self._make_scores, _SCORES_S)
 
     async def runs(self, request: Request) -> Response:
         chosen = choices_of(request)
@@ -169,15 +170,12 @@ class _Live:
 
         return await self._follow(request, "home", read, Access(), _RUNS_S)
 
-    async def _follow_run(
-        self, request: Request, key: str, make: _Make, every_s: float, *, is_counted: bool
-    ) -> Response:
+    async def _follow_run(self, request: Request, key: str, make: _Make, every_s: float) -> Response:
         run, visitor = request.path_params["run"], visitor_of(request)
 
         def read() -> tuple[Access, str, str, bool]:
             found = open_run(self._library, run, visitor)
-            if is_counted:
-                self._counting.ask(found.run)
+            self._counting.ask(found.run)
             with found.run.lock:
                 return found.access, *make(found, key), found.run.is_over
 
@@ -247,6 +245,7 @@ class _Live:
             is_public=not found.sees_cards,
             last=None if last is None else _last(found, match, last),
             clocks=_clocks(found, contest, match),
+            score=" ".join(verdict(found, contest)) if contest.scores.deals else "",
         )
 
     def _make_scores(self, found: ShownRun, key: str) -> tuple[str, str]:

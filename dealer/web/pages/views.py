@@ -215,7 +215,7 @@ def _title(contest: WatchedContest) -> str:
 def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
     """What the players of a contest have won so far, and their faults."""
     scores = contest.scores
-    sentences = _verdict(found, contest)
+    sentences = verdict(found, contest)
     if waiting := scores.waiting(contest.hands):
         sentences.append(f"{waiting:,} more are being counted.")
     if scores.unread:
@@ -254,7 +254,7 @@ def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
     return Document(_title(contest), tuple(sentences), facts, tuple(sections), notes)
 
 
-def _verdict(found: ShownRun, contest: WatchedContest) -> list[str]:
+def verdict(found: ShownRun, contest: WatchedContest) -> list[str]:
     """Who is ahead, by how much and how sure that is, then what was played; of a run that has ended, its sentence."""
     scores = contest.scores
     if (result := _result_of(found, contest)) is not None:

@@ -83,6 +83,7 @@ def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None)
         number=number,
         is_public=is_public,
         last=None,
+        score="",
         clocks=[],
     )
 

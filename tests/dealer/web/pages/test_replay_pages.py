@@ -276,6 +276,7 @@ def test_a_watcher_sees_the_last_hand_whose_deal_is_over(run: Path, tmp_path: Pa
     with browser(KeyedLibrary([going])) as client:
         text = client.get("/runs/going/matches/match.b/events").text
         assert "Hand 9, with its cards" in text
+        assert re.search("The contest so far: .* 60 deals of leduc in 2 seatings each", text)
         assert links(text, "/runs/going/matches/match.b/hands/") == ["/runs/going/matches/match.b/hands/9"]
         cards = {
             card for cards in (*record.deal.hole_cards, record.deal.board) for card in record.game.shown_cards(cards)
