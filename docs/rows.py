@@ -1,0 +1,90 @@
+"""Measurements as files and as tables of pages, shared by the scripts of `cfr` and `strength`."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, get_type_hints
+
+from blocks import with_blocks
+
+from bots.sdk.bot import Bot
+from bots.sdk.selfplay import self_play
+from logs.estimation import RunningMean
+from logs.variance.correction import ChanceCorrection
+from protocol import find_game
+
+_AT_ONCE = 100
+
+
+class Row(NamedTuple):
+    """Winnings of `cfr` from an opponent, in mbb/g.
+
+    Attributes:
+        opponent: by its name.
+        deals: how many, each played in every seating.
+        mean: over the deals.
+        half_width: of the 95 % interval.
+    """
+
+    opponent: str
+    deals: int
+    mean: float
+    half_width: float
+
+    @classmethod
+    def of(cls, opponent: str, won: RunningMean) -> Row:
+        return cls(opponent, *rounded(won))
+
+
+def rounded(won: RunningMean) -> tuple[int, float, float]:
+    """How many, their mean and half its interval."""
+    return won.count, round(won.mean, 1), round(won.half_width() or 0.0, 1)
+
+
+def won_in_both_seatings(game: str, bots: Sequence[Bot], deals: int, seed: int) -> Iterator[float]:
+    """What the first of two bots wins in each deal, the mean of both seatings, in mbb/g."""
+    big_blind, waiting = find_game(game)[1].big_blind, dict[int, float]()
+    for hand in self_play(game, bots, deals=deals, seed=seed, names=["first", "second"]):
+        won = 1000 / big_blind * hand.values[hand.names.index("first")]
+        if hand.hand_number in waiting:
+            yield (waiting.pop(hand.hand_number) + won) / 2
+        else:
+            waiting[hand.hand_number] = won
+
+
+def won_without_luck(game: str, bots: Sequence[Bot], deals: int, seed: int) -> RunningMean:
+    """What the first bot wins in each deal, the mean of all rotations, in mbb/g without the luck of the cards."""
+    rules, rotations, means = find_game(game)[1], len(bots), RunningMean()
+    correction = ChanceCorrection(rules)
+    hands = self_play(game, bots, deals=deals, seed=seed, names=[str(number) for number in range(rotations)])
+    while some := list(islice(hands, rotations * _AT_ONCE)):
+        corrected = correction.values(some)
+        won = [values[hand.names.index("0")] for hand, values in zip(some, corrected, strict=True)]
+        for first in range(0, len(won), rotations):
+            means.add(1000 / rules.big_blind * sum(won[first : first + rotations]) / rotations)
+    return means
+
+
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
+
+
+def read_rows(path: Path, kind: type[_Row]) -> list[_Row]:
+    """The results of a file as named tuples of texts and numbers."""
+    makers = get_type_hints(kind)
+    with path.open(encoding="utf-8", newline="") as file:
+        return [kind(**{name: makers[name](cell) for name, cell in row.items()}) for row in csv.DictReader(file)]
+
+
+def write_rows(path: Path, kind: type[_Row], rows: Iterable[_Row]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(kind.__annotations__)
+        writer.writerows(rows)
+
+
+def between(text: str, name: str, lines: Iterable[str]) -> str:
+    """A page with other lines between its markers ``name`` and ``end of name``."""
+    return with_blocks(text, {name: "".join(f"{line}\n" for line in lines)})
