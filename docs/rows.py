@@ -36,12 +36,7 @@ class Row(NamedTuple):
 
     @classmethod
     def of(cls, opponent: str, won: RunningMean) -> Row:
-        return cls(opponent, *rounded(won))
-
-
-def rounded(won: RunningMean) -> tuple[int, float, float]:
-    """How many, their mean and half its interval."""
-    return won.count, round(won.mean, 1), round(won.half_width() or 0.0, 1)
+        return cls(opponent, won.count, round(won.mean, 1), round(won.half_width() or 0.0, 1))
 
 
 def won_in_both_seatings(game: str, bots: Sequence[Bot], deals: int, seed: int) -> Iterator[float]:
@@ -55,17 +50,15 @@ def won_in_both_seatings(game: str, bots: Sequence[Bot], deals: int, seed: int) 
             waiting[hand.hand_number] = won
 
 
-def won_without_luck(game: str, bots: Sequence[Bot], deals: int, seed: int) -> RunningMean:
+def won_without_luck(game: str, bots: Sequence[Bot], deals: int, seed: int) -> Iterator[float]:
     """What the first bot wins in each deal, the mean of all rotations, in mbb/g without the luck of the cards."""
-    rules, rotations, means = find_game(game)[1], len(bots), RunningMean()
+    rules, rotations = find_game(game)[1], len(bots)
     correction = ChanceCorrection(rules)
     hands = self_play(game, bots, deals=deals, seed=seed, names=[str(number) for number in range(rotations)])
     while some := list(islice(hands, rotations * _AT_ONCE)):
-        corrected = correction.values(some)
-        won = [values[hand.names.index("0")] for hand, values in zip(some, corrected, strict=True)]
+        won = [of[hand.names.index("0")] for hand, of in zip(some, correction.values(some), strict=True)]
         for first in range(0, len(won), rotations):
-            means.add(1000 / rules.big_blind * sum(won[first : first + rotations]) / rotations)
-    return means
+            yield 1000 / rules.big_blind * sum(won[first : first + rotations]) / rotations
 
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])

@@ -19,7 +19,6 @@ from tests.scripts import script
 REMAKE = script("cfr/remake.py")
 RIVERS = script("cfr/rivers.py")
 ADAPTING = script("cfr/adapting.py")
-FIELDS = script("cfr/fields.py")
 _FIGURES = re.compile(r"^\| `([\w-]+)` \|.*\| ([^|]*?) ?\| ([^|]*?) ?\|$", re.MULTILINE)
 RECORDED = -18.8
 """What the strategy of a small training wins from the shipped one, in mbb/g."""
@@ -27,21 +26,21 @@ RECORDED = -18.8
 
 def test_the_table_is_that_of_the_results() -> None:
     page = REMAKE.PAGE.read_text("utf-8")
-    rows = REMAKE.rows_of_csv()
+    rows = RIVERS.read_rows(REMAKE.CSV, REMAKE.Row)
     assert {row.opponent: row.deals for row in rows} == REMAKE.DEALS
     assert REMAKE.with_table(page, rows) == page
 
 
 def test_the_table_of_no_limit_is_that_of_the_results() -> None:
     page = REMAKE.PAGE.read_text("utf-8")
-    rows = REMAKE.rows_of_csv(REMAKE.NO_LIMIT_CSV)
+    rows = RIVERS.read_rows(REMAKE.NO_LIMIT_CSV, REMAKE.Row)
     assert {row.opponent: row.deals for row in rows} == REMAKE.NO_LIMIT_DEALS
     assert REMAKE.with_no_limit_table(page, rows) == page
 
 
 def test_the_page_of_all_bots_has_their_results() -> None:
     text = REMAKE.BOTS.read_text("utf-8")
-    limit, no_limit = REMAKE.rows_of_csv(), REMAKE.rows_of_csv(REMAKE.NO_LIMIT_CSV)
+    limit, no_limit = RIVERS.read_rows(REMAKE.CSV, REMAKE.Row), RIVERS.read_rows(REMAKE.NO_LIMIT_CSV, REMAKE.Row)
     assert REMAKE.with_bots(text, limit, no_limit) == text
     shown = {bot: (limit, no_limit) for bot, limit, no_limit in _FIGURES.findall(text)}
     assert {bot for bot, (figure, _) in shown.items() if figure} == {"cfr", *REMAKE.DEALS}
@@ -66,17 +65,6 @@ def test_the_training_is_that_of_the_results() -> None:
     assert REMAKE.with_training(page, rows) == page
 
 
-def test_the_table_of_three_is_that_of_the_results() -> None:
-    page = FIELDS.PAGE.read_text("utf-8")
-    rows = RIVERS.read_rows(FIELDS.FIELDS, FIELDS.Row)
-    assert FIELDS.with_fields(page, rows) == page
-    game = find_game(FIELDS.GAME)[1]
-    able = {other for other in builtin_names() if make_bot(other).refusal(game) is None}
-    assert {row.opponent for row in rows} == able - {"constant", "cfr"}
-    # "it wins from two of every other built-in bot"
-    assert all(row.mean > row.half_width for row in rows)
-
-
 def test_every_built_in_bot_that_can_is_met() -> None:
     for name, deals in (("limit", REMAKE.DEALS), ("nolimit", REMAKE.NO_LIMIT_DEALS)):
         game = find_game(name)[1]
@@ -94,16 +82,17 @@ def test_a_match_can_be_played_again(tmp_path: Path) -> None:
 @pytest.mark.slow  # a thousand deals
 def test_a_row_can_be_played_again(tmp_path: Path) -> None:
     row = REMAKE.played(tmp_path, "folding", REMAKE.DEALS["folding"])
-    assert row in REMAKE.rows_of_csv()
+    assert row in RIVERS.read_rows(REMAKE.CSV, REMAKE.Row)
 
 
 def test_answers_to_opponents_are_shown_as_they_were_measured() -> None:
     page = RIVERS.PAGE.read_text("utf-8")
-    rows = RIVERS.read_rows(ADAPTING.CSV, ADAPTING.Row)
-    assert [(row.opponent, row.deals) for row in rows] == [
-        (opponent, matches * ADAPTING.DEALS) for opponent, matches in ADAPTING.MATCHES.items()
-    ]
-    assert ADAPTING.with_table(page, rows) == page
+    won, lost = (RIVERS.read_rows(path, ADAPTING.Row) for path in (ADAPTING.CSV, ADAPTING.GIVEN_CSV))
+    assert {row.opponent: row.deals for row in won} == {
+        opponent: matches * ADAPTING.DEALS for opponent, matches in ADAPTING.MATCHES.items()
+    }
+    assert {row.opponent: row.deals for row in lost} == ADAPTING.GIVEN
+    assert ADAPTING.with_tables(page, won, lost) == page
 
 
 def test_rivers_are_shown_as_they_were_measured() -> None:

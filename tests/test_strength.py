@@ -10,9 +10,11 @@ from random import Random
 
 import pytest
 
+from bots.sdk.registry import builtin_names, make_bot
 from dealer import play
 from dealer.run.run_settings import validated
 from logs.estimation import Rate
+from protocol import find_game
 from tests.dealer.helpers import ROOT
 from tests.scripts import script
 
@@ -20,6 +22,8 @@ FOLDER = ROOT / "docs" / "strength"
 
 
 REMAKE = script("strength/remake.py")
+FIELDS = script("strength/fields.py")
+FOOTPRINT = script("strength/footprint.py")
 
 
 def _shown(row: dict[str, str]) -> str:
@@ -67,3 +71,32 @@ def test_a_pair_of_the_tournament_can_be_played_again(game: str) -> None:
         (row,) = [row for row in csv.DictReader(file) if (row["player"], row["opponent"]) == (player, opponent)]
     found = result.players[0]
     assert (f"{found.mbb_per_game:.4f}", f"{found.half_width_95:.4f}") == (row["mbb_per_game"], row["half_width_95"])
+
+
+def test_the_fields_are_those_of_the_results() -> None:
+    page = FIELDS.PAGE.read_text("utf-8")
+    rows = FIELDS.read_rows(FIELDS.FIELDS, FIELDS.Met)
+    assert FIELDS.with_fields(page, rows) == page
+    note = FIELDS.NOTE.read_text("utf-8")
+    assert FIELDS.with_overview(note, rows) == note
+    for game, bots in FIELDS.BOTS.items():
+        assert {row.player for row in rows if row.game == game} == {*FIELDS.ROWS.get(game, bots)}
+    # "`cfr` wins from two of every other built-in bot"
+    game = find_game("limit3")[1]
+    able = {name for name in builtin_names() if make_bot(name).refusal(game) is None}
+    wins = {row.opponent for row in rows if row.player == "cfr" and row.mean > row.half_width}
+    assert wins == able - {"constant", "cfr"}
+
+
+def test_a_field_can_be_played_again(tmp_path: Path) -> None:
+    rows = FIELDS.read_rows(FIELDS.FIELDS, FIELDS.Met)
+    met = FIELDS.met(tmp_path, "limit3", "rh", "calling")
+    assert met in rows
+    assert FIELDS.met(tmp_path, "limit3", "rh", "calling") == met
+
+
+def test_the_table_of_what_cfr_takes_is_that_of_the_results() -> None:
+    page = FOOTPRINT.PAGE.read_text("utf-8")
+    rows = FOOTPRINT.read_rows(FOOTPRINT.FOOTPRINT, FOOTPRINT.Footprint)
+    assert tuple(row.game for row in rows) == FOOTPRINT.GAMES
+    assert FOOTPRINT.with_table(page, rows) == page

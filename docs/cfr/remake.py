@@ -10,7 +10,6 @@ there into the tables of the page and of `docs/bots.md`. The tests compare the p
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import sys
@@ -20,7 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rows import PAGE, Row, between, won_in_both_seatings, write_rows
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from rows import Row, between, won_in_both_seatings, won_without_luck, write_rows
 
 from bots.cfr.bot import SHIPPED
 from bots.cfr.expectation import compared
@@ -31,6 +31,7 @@ from bots.sdk.registry import make_bot
 from logs.estimation import RunningMean
 
 HERE: Final = Path(__file__).resolve().parent
+PAGE: Final = HERE.parent / "cfr-tables.md"
 BOTS: Final = HERE.parent / "bots.md"
 CSV: Final = HERE / "matches.csv"
 NO_LIMIT_CSV: Final = HERE / "nolimit.csv"
@@ -51,16 +52,16 @@ DEALS: Final = {
 }
 """By opponent: those against whom the luck of the cards is large, and those of whom the page says more, play longer."""
 NO_LIMIT_DEALS: Final = {
-    "calling": 4_000,
-    "raising": 8_000,
-    "mfs": 32_000,
-    "rembrant": 16_000,
-    "rh": 4_000,
-    "random": 10_000,
+    "calling": 1_000,
+    "raising": 2_000,
+    "mfs": 8_000,
+    "rembrant": 8_000,
+    "rh": 1_000,
+    "random": 2_000,
     "folding": 1_000,
-    "learner": 4_000,
+    "learner": 1_000,
 }
-"""The same in no-limit."""
+"""The same in no-limit, where no rivers are solved and the luck of the cards is taken off."""
 FROZEN: Final = {"learner": "learner?learn=false"}
 """Opponents with options: one that learns and explores is no single player."""
 MARKS: Final = (250, 1_000, 2_500, 5_000, 10_000)
@@ -117,19 +118,14 @@ def played(folder: Path, opponent: str, deals: int, game: str = "limit") -> Row:
     path = folder / f"{opponent}-{deals}-{checksum:08x}.json"
     if path.exists():
         return Row(*json.loads(path.read_text("utf-8")))
-    bots = make_bot("cfr", seed=1), make_bot(FROZEN.get(opponent, opponent), seed=2)
-    row = Row.of(opponent, RunningMean(won_in_both_seatings(game, bots, deals, SEED)))
+    rival = make_bot(FROZEN.get(opponent, opponent), seed=2)
+    if game == "nolimit":
+        won = won_without_luck(game, [make_bot("cfr?rivers=0", seed=1), rival], deals, SEED)
+    else:
+        won = won_in_both_seatings(game, [make_bot("cfr", seed=1), rival], deals, SEED)
+    row = Row.of(opponent, RunningMean(won))
     path.write_text(json.dumps(row), "utf-8")
     return row
-
-
-def rows_of_csv(path: Path = CSV) -> list[Row]:
-    """The results."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(row["opponent"], int(row["deals"]), float(row["mbb_per_game"]), float(row["half_width_95"]))
-            for row in csv.DictReader(file)
-        ]
 
 
 def with_table(text: str, rows: Iterable[Row], name: str = "matches") -> str:
@@ -191,20 +187,12 @@ def main(folder: Path, count: int = 1) -> None:
             )
         )
     of_training = marks(folder, count)
-    write_csv(CSV, rows)
-    write_csv(NO_LIMIT_CSV, of_no_limit)
+    write_rows(CSV, Row, rows)
+    write_rows(NO_LIMIT_CSV, Row, of_no_limit)
     write_rows(TRAINING_CSV, Mark, of_training)
     text = with_no_limit_table(with_table(PAGE.read_text("utf-8"), rows), of_no_limit)
     PAGE.write_text(with_training(text, of_training), "utf-8")
     BOTS.write_text(with_bots(BOTS.read_text("utf-8"), rows, of_no_limit), "utf-8")
-
-
-def write_csv(path: Path, rows: Iterable[Row]) -> None:
-    """Write results."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["opponent", "deals", "mbb_per_game", "half_width_95"])
-        writer.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from rows import PAGE, between, read_rows, write_rows
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from rows import Row, between, read_rows, won_without_luck, write_rows
 
 from bots.cfr.abstraction import ClusteredHands
 from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED
@@ -34,18 +36,18 @@ from logs.estimation import RunningMean
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
+PAGE: Final = HERE.parent / "cfr-tables.md"
 COSTS: Final = HERE / "rivers.csv"
 TURNS: Final = HERE / "turns.csv"
 WORTH: Final = HERE / "rivers-worth.csv"
 SHIPPED_FOR: Final = {name: SHIPPED[name] for name in ("limit", "nolimit")}
 ITERATIONS: Final = (25, 50, 100, 200, 400)
 RIVERS: Final = 100
-DEALS: Final = {"limit": 16_000, "nolimit": 16_000}
-HANDS: Final = 8_000
+DEALS: Final = {"limit": 4_000, "nolimit": 2_000}
+HANDS: Final = {"limit": 8_000, "nolimit": 2_000}
 """Of local best response, for each set of actions."""
 ACTIONS: Final = {"limit": ("fcr", "c/fcr/fcr/fcr", "c/c/fcr/fcr"), "nolimit": ("fcpa", "c/c/fcpa/fcpa")}
 SEED: Final = 2018
-_SLICES: Final = 16
 _TURN, _RIVER = 2, 3
 _RIVER_CARDS: Final = 48
 _TURN_HOLDINGS: Final = 1128
@@ -188,21 +190,12 @@ def turns(strategy: StrategyFile, came: Sequence[Came], per_node: float) -> Turn
     return Turn(name, round(float(np.mean(nodes)), 1), round(float(np.mean(nodes)) * per_node, 1), round(megabytes, 1))
 
 
-def _duel(game: str, deals: int, seed: int) -> list[float]:
-    bots = [make_bot("cfr", seed=1), make_bot("cfr?rivers=0", seed=2)]
-    found: dict[int, float] = {}
-    for hand in self_play(game, bots, deals=deals, seed=seed, names=["solving", "plain"]):
-        found[hand.hand_number] = found.get(hand.hand_number, 0.0) + hand.values[hand.names.index("solving")] / 2
-    return [1000 / find_game(game)[1].big_blind * won for won in found.values()]
-
-
 def worth(game: str, workers: int) -> list[Worth]:
     """Play, and let local best response answer."""
+    bots = make_bot("cfr", seed=1), make_bot("cfr?rivers=0", seed=2)
+    won = Row.of("cfr?rivers=0", RunningMean(won_without_luck(game, bots, DEALS[game], SEED)))
+    rows = [Worth(game, "cfr", *won)]
     with ProcessPoolExecutor(workers) as pool:
-        deals = DEALS[game]
-        slices = list(pool.map(_duel, [game] * _SLICES, [deals // _SLICES] * _SLICES, range(_SLICES)))
-        means = RunningMean([won for of_slice in slices for won in of_slice])
-        rows = [Worth(game, "cfr", "cfr?rivers=0", deals, round(means.mean, 1), round(means.half_width() or 0.0, 1))]
         for bot in ("cfr?rivers=0", "cfr"):
             rows += [Worth(game, bound[0], bot, *bound[1:]) for bound in _bounds(game, bot, pool)]
     return rows
@@ -211,9 +204,10 @@ def worth(game: str, workers: int) -> list[Worth]:
 def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[str, int, float, float]]:
     """Actions, hands, and what local best response wins with half its 95 % interval."""
     what = Exploitation(find_game(game)[1], bot, ACTIONS[game], SEED)
-    parts = HANDS // (2 * DEALS_A_PART)
+    hands = HANDS[game]
+    parts = hands // (2 * DEALS_A_PART)
     for bound in lower_bounds(what, list(pool.map(play_part, [what] * parts, range(parts)))):
-        yield bound.actions, HANDS, round(bound.won.mean, 1), round(bound.won.half_width or 0.0, 1)
+        yield bound.actions, hands, round(bound.won.mean, 1), round(bound.won.half_width or 0.0, 1)
 
 
 def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth]) -> str:
