@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import ClusteredHands
 from bots.cfr.tree import BettingTree
+from bots.errors import BotFileError
 from engine import ActionKind, Game
 from protocol import format_game_definition, parse_game_definition
 
@@ -183,6 +184,8 @@ def read_strategy(path: str) -> StrategyFile:
     with found.parsing():
         game = parse_game_definition(header["game"])
         buckets = tuple(header["buckets"])
+        if "turn_cuts" in arrays:
+            raise BotFileError(path, "its buckets are by strength alone, which is no longer played; train it again")
         return StrategyFile(
             path=path,
             game=game,

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as drawn_arrays
 
+from bots.artifact import as_arrays, read_artifact, write_artifact
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.deals import AllBoards
 from bots.cfr.solver import tree_arrays
-from bots.cfr.strategy_files import WHOLE, quantised, read_strategy, write_strategy
+from bots.cfr.strategy_files import _KIND, WHOLE, quantised, read_strategy, write_strategy
 from bots.cfr.tree import betting_tree, read_sizes
 from bots.errors import BotFileError
 from protocol import find_game
@@ -99,3 +100,11 @@ def test_what_is_no_strategy_is_refused(leduc: Path, tmp_path: Path) -> None:
             CfrBot(strategy=str(leduc))
     with pytest.raises(BotFileError, match="cannot be read"):
         read_strategy(str(tmp_path / "nothing"))
+
+
+def test_buckets_by_strength_alone_are_refused(leduc: Path) -> None:
+    found = read_artifact(leduc, _KIND)
+    described, contents = as_arrays({**found.arrays(), "turn_cuts": np.zeros(1, np.int64)})
+    write_artifact(leduc, _KIND, {**found.header, **described}, contents)
+    with pytest.raises(BotFileError, match="no longer played; train it again"):
+        read_strategy(str(leduc))
