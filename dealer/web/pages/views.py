@@ -314,15 +314,15 @@ def contest_document(found: ShownRun, contest: WatchedContest) -> Document:
         deals = [
             ((f"deal {deal.number}", deal.player, deal.chips), *row)
             for deal in scores.worst_deals[:_MOST_DEALS]
-            for row in _hand_rows(run, contest, deal)
+            for row in _hand_rows(run, contest, [deal])
         ]
         pots = scores.biggest_pots[:_MOST_NOTABLE]
-        sections += _hands_section("Biggest pots", scores, Column("pot", ",", "chips"), _rows(run, contest, pots))
+        sections += _hands_section("Biggest pots", scores, Column("pot", ",", "chips"), _hand_rows(run, contest, pots))
         sections += _hands_section("Worst deals over all seatings", scores, won, deals)
     sections.append(Section(title, (matches,)))
     if sees_cards:
         for name in scores.players:
-            hands = _rows(run, contest, scores.worst_hands(name)[:_MOST_NOTABLE])
+            hands = _hand_rows(run, contest, scores.worst_hands(name)[:_MOST_NOTABLE])
             sections += _hands_section(f"Worst hands of {shown(name)}", scores, won, hands, is_open=False)
     return Document(_title(contest), sections=tuple(sections))
 
@@ -341,14 +341,10 @@ def _hands_section(
     ]
 
 
-def _rows(run: str, contest: WatchedContest, hands: Sequence[Notable]) -> list[tuple[Value, ...]]:
-    return [row for one in hands for row in _hand_rows(run, contest, one)]
-
-
-def _hand_rows(run: str, contest: WatchedContest, one: Notable) -> list[tuple[Value, ...]]:
+def _hand_rows(run: str, contest: WatchedContest, hands: Sequence[Notable]) -> list[tuple[Value, ...]]:
     """Each hand with chips, and what `hand_cells` has of it."""
     rows: list[tuple[Value, ...]] = []
-    for match, chips in one.hands:
+    for one, (match, chips) in ((notable, hand) for notable in hands for hand in notable.hands):
         key = f"{contest.key}/{match}" if contest.key else match
         link = Link(f"{match}, hand\N{NO-BREAK SPACE}{one.number}", hand_path(run, key, one.number))
         record = None

@@ -200,7 +200,20 @@ def test_axe_finds_nothing_wrong(browser: Any, server: Served, width: int, schem
         page.locator("#live h3").first.wait_for()
         found = {"live": judged(page)}
         hand = "runs/1/matches/match.a/hands/3"
-        paths = ("", "standings", f"standings/{GAME}", str(pair)[1:], "runs", "runs/1", "runs/1/matches/match.a", hand)
+        bot = f"bots/{GAME}/random"
+        paths = (
+            "",
+            bot,
+            "events",
+            "nothing",
+            "standings",
+            f"standings/{GAME}",
+            str(pair)[1:],
+            "runs",
+            "runs/1",
+            "runs/1/matches/match.a",
+            hand,
+        )
         for path in paths:
             page.goto(server.address + path)
             found[path] = judged(page)
