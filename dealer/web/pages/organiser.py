@@ -102,14 +102,14 @@ def _queue_part(jobs: list[ActiveJob]) -> Part:
         done = "" if progress is None else f", {progress.hands:,} of {progress.hands_planned:,} hands"
         state = Toned(f"being played{done}", Tone.GOOD) if job.is_running else "waiting"
         players = ", ".join(job.row.players)
-        rows.append((job.row.id, job.row.user.name, short_name(job.row.game), players, state, run, waits_s))
+        rows.append((job.row.id, state, run, players, short_name(job.row.game), job.row.user.name, waits_s))
     columns = (
         "request",
-        Column("user"),
-        Column("game"),
-        Column("players"),
         Column("state"),
         Column("run"),
+        Column("players"),
+        Column("game"),
+        Column("user"),
         Column("asked for", "duration", "ago"),
     )
     note = f"The first {_MOST_JOBS} of {len(jobs):,}." if len(jobs) > _MOST_JOBS else ""
@@ -118,17 +118,17 @@ def _queue_part(jobs: list[ActiveJob]) -> Part:
 
 def _faults_part(server: ServerParts) -> Part:
     rows = [
-        (Link(bot.name, bot_path(bot)), short_name(bot.game), bot.number, _owner(bot), kind, count, _link(run))
+        (Link(bot.name, bot_path(bot)), kind, count, _link(run), short_name(bot.game), bot.number, _owner(bot))
         for bot, kind, count, run in records.faults_by_bot(server.store, _MOST_FAULTS)
     ]
     columns = (
         "bot",
-        Column("game"),
-        Column("version"),
-        Column("owner"),
         Column("fault"),
         Column("times", ","),
         Column("last run"),
+        Column("game"),
+        Column("version"),
+        Column("owner"),
     )
     note = f"Of the last {records.LAST_FAULTS:,} faults."
     return Table.of("Faults by bot", columns, rows, note=note) if rows else "No bot has made a fault."
@@ -143,14 +143,11 @@ def _link(run: int) -> Link:
 
 
 def _errors_part(server: ServerParts) -> Part:
-    rows = [
-        (
-            record.created,
-            Toned(record.getMessage(), Tone.BAD if record.levelno >= logging.ERROR else Tone.DOUBTFUL),
-        )
-        for record in reversed(server.errors.last)
-    ]
-    columns = (Column("when", "date", "UTC"), Column("what", TEXT))
+    rows = []
+    for record in reversed(server.errors.last):
+        word, tone = ("error", Tone.BAD) if record.levelno >= logging.ERROR else ("warning", Tone.DOUBTFUL)
+        rows.append((record.created, word, Toned(record.getMessage(), tone)))
+    columns = (Column("when", "date", "UTC"), Column("what"), Column("words", TEXT))
     return Table.of("Last warnings and errors", columns, rows) if rows else "None since the start."
 
 
