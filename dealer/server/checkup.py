@@ -106,9 +106,10 @@ def _disk(settings: ServerSettings, there: Path) -> Check:
 
 def _ports(settings: ServerSettings, *, has_pages: bool, is_running: bool) -> Iterator[Check]:
     pages = (("port of the pages", settings.web.port),) if has_pages else ()
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     for what, port in (("text port", settings.port), *pages):
         try:
-            with socket.create_server((settings.host, port), family=_family(settings.host)):
+            with socket.create_server((settings.host, port), family=family):
                 yield Check(what, Tone.GOOD, "any free one" if port == 0 else f"{port} is free")
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
@@ -119,10 +120,6 @@ def _ports(settings: ServerSettings, *, has_pages: bool, is_running: bool) -> It
             else:
                 found = f"{port} is in use{_by_whom(port)}"
                 yield Check(what, Tone.BAD, found, "end that program, or set another port")
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def _by_whom(port: int) -> str:

@@ -146,8 +146,8 @@ def _errors_part(server: ServerParts) -> Part:
     rows = []
     for record in reversed(server.errors.last):
         word, tone = ("error", Tone.BAD) if record.levelno >= logging.ERROR else ("warning", Tone.DOUBTFUL)
-        rows.append((record.created, word, Toned(record.getMessage(), tone)))
-    columns = (Column("when", "date", "UTC"), Column("what"), Column("words", TEXT))
+        rows.append((word, Toned(record.getMessage(), tone), record.created))
+    columns = ("what", Column("words", TEXT), Column("when", "date", "UTC"))
     return Table.of("Last warnings and errors", columns, rows) if rows else "None since the start."
 
 
