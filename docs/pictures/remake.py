@@ -148,6 +148,7 @@ def take(page: Any, path: Path) -> None:
     """A picture of a page, with few colours and so small."""
     from PIL import Image
 
+    page.evaluate("scrollTo(0, 0)")
     with Image.open(io.BytesIO(page.screenshot())) as picture:
         picture.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(path, optimize=True)
 
@@ -179,7 +180,7 @@ def take_those_of_readme(address: str, token: str) -> None:
     play_all_pairs(address, token)
     with chromium() as browser:
         for scheme in SCHEMES:
-            page = opened(browser, 900, 760, scheme)
+            page = opened(browser, 900, 800, scheme)
             page.goto(f"{address}standings/{GAME}")
             take(page, HERE / f"standings-{scheme}.png")
             log_in(page, address, token)
