@@ -57,7 +57,7 @@ from logs.hand_view import views_of
 from logs.record import HandRecord
 
 _PAGE: Final = 50
-_MOST_SEARCHED: Final = 10_000
+_MOST_SEARCHED: Final = 8_000
 """Hands that are looked at for a page of those that are chosen."""
 _NOT_PUBLIC: Final = "They are public when their cards are not played any more."
 
