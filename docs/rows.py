@@ -39,17 +39,6 @@ class Row(NamedTuple):
         return cls(opponent, won.count, round(won.mean, 1), round(won.half_width() or 0.0, 1))
 
 
-def won_in_both_seatings(game: str, bots: Sequence[Bot], deals: int, seed: int) -> Iterator[float]:
-    """What the first of two bots wins in each deal, the mean of both seatings, in mbb/g."""
-    big_blind, waiting = find_game(game)[1].big_blind, dict[int, float]()
-    for hand in self_play(game, bots, deals=deals, seed=seed, names=["first", "second"]):
-        won = 1000 / big_blind * hand.values[hand.names.index("first")]
-        if hand.hand_number in waiting:
-            yield (waiting.pop(hand.hand_number) + won) / 2
-        else:
-            waiting[hand.hand_number] = won
-
-
 def won_without_luck(game: str, bots: Sequence[Bot], deals: int, seed: int) -> Iterator[float]:
     """What the first bot wins in each deal, the mean of all rotations, in mbb/g without the luck of the cards."""
     rules, rotations = find_game(game)[1], len(bots)

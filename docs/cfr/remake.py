@@ -2,10 +2,11 @@
 
     python docs/cfr/remake.py FOLDER [WORKERS]
 
-plays limit and no-limit hold'em, in duplicates, against every built-in bot that plays these games; then it trains a
-strategy as the shipped one was trained, and counts on the way what it wins from the shipped one. FOLDER keeps what has
-been played and trained; the results go to `matches.csv`, `nolimit.csv` and `training.csv` next to this script, and from
-there into the tables of the page and of `docs/bots.md`. The tests compare the pages with all of them.
+plays limit and no-limit hold'em, in duplicates without the luck of the cards, against every built-in bot that plays
+these games; no rivers are solved. Then it trains a strategy as the shipped one was trained, and counts on the way what
+it wins from the shipped one. FOLDER keeps what has been played and trained; the results go to `matches.csv`,
+`nolimit.csv` and `training.csv` next to this script, and from there into the tables of the page and of `docs/bots.md`.
+The tests compare the pages with all of them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from rows import Row, between, won_in_both_seatings, won_without_luck, write_rows
+from rows import Row, between, won_without_luck, write_rows
 
 from bots.cfr.bot import SHIPPED
 from bots.cfr.expectation import compared
@@ -54,14 +55,14 @@ DEALS: Final = {
 NO_LIMIT_DEALS: Final = {
     "calling": 1_000,
     "raising": 2_000,
-    "mfs": 8_000,
-    "rembrant": 8_000,
+    "mfs": 20_000,
+    "rembrant": 20_000,
     "rh": 1_000,
     "random": 2_000,
     "folding": 1_000,
     "learner": 1_000,
 }
-"""The same in no-limit, where no rivers are solved and the luck of the cards is taken off."""
+"""The same in no-limit."""
 FROZEN: Final = {"learner": "learner?learn=false"}
 """Opponents with options: one that learns and explores is no single player."""
 MARKS: Final = (250, 1_000, 2_500, 5_000, 10_000)
@@ -118,12 +119,8 @@ def played(folder: Path, opponent: str, deals: int, game: str = "limit") -> Row:
     path = folder / f"{opponent}-{deals}-{checksum:08x}.json"
     if path.exists():
         return Row(*json.loads(path.read_text("utf-8")))
-    rival = make_bot(FROZEN.get(opponent, opponent), seed=2)
-    if game == "nolimit":
-        won = won_without_luck(game, [make_bot("cfr?rivers=0", seed=1), rival], deals, SEED)
-    else:
-        won = won_in_both_seatings(game, [make_bot("cfr", seed=1), rival], deals, SEED)
-    row = Row.of(opponent, RunningMean(won))
+    bots = make_bot("cfr?rivers=0", seed=1), make_bot(FROZEN.get(opponent, opponent), seed=2)
+    row = Row.of(opponent, RunningMean(won_without_luck(game, bots, deals, SEED)))
     path.write_text(json.dumps(row), "utf-8")
     return row
 
