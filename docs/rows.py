@@ -20,7 +20,7 @@ _AT_ONCE = 100
 
 
 class Row(NamedTuple):
-    """Winnings of `cfr` from an opponent, in mbb/g.
+    """Winnings from an opponent, in mbb/g.
 
     Attributes:
         opponent: by its name.
