@@ -97,19 +97,21 @@ def test_answers_to_opponents_are_shown_as_they_were_measured() -> None:
 
 def test_rivers_are_shown_as_they_were_measured() -> None:
     page = RIVERS.PAGE.read_text("utf-8")
-    costs, worth = RIVERS.read_rows(RIVERS.COSTS, RIVERS.Cost), RIVERS.read_rows(RIVERS.WORTH, RIVERS.Worth)
-    assert [(row.game, row.iterations) for row in costs] == [
-        (game, count) for game in RIVERS.SHIPPED_FOR for count in RIVERS.ITERATIONS
-    ]
-    assert RIVERS.with_tables(page, costs, worth) == page
-    for turn in RIVERS.read_rows(RIVERS.TURNS, RIVERS.Turn):
-        for figure in (f"{round(turn.nodes, -2):,.0f}", f"{turn.seconds:g}", f"{turn.megabytes:.0f}"):
-            assert figure in page
+    costs = {"river": RIVERS.read_rows(RIVERS.COSTS, RIVERS.Cost), "turn": RIVERS.read_rows(RIVERS.TURNS, RIVERS.Cost)}
+    for street, rows in costs.items():
+        assert [(row.game, row.iterations, row.solved) for row in rows] == [
+            (game, count, RIVERS.COUNTS[street]) for game in RIVERS.GAMES[street] for count in RIVERS.ITERATIONS[street]
+        ]
+    worth = RIVERS.read_rows(RIVERS.WORTH, RIVERS.Worth)
+    turns = RIVERS.read_rows(RIVERS.TURNS_WORTH, RIVERS.TurnsWorth)
+    assert {row.actions: row.hands for row in turns} == RIVERS.TURNS_HANDS
+    assert RIVERS.with_tables(page, costs, worth, turns) == page
 
 
-def test_a_river_can_be_measured_again() -> None:
-    (came,) = RIVERS.rivers_of("limit", 1)
-    assert (came.betting.round, len(came.board)) == (3, 5)
+@pytest.mark.parametrize(("street", "round_"), [("turn", 2), ("river", 3)])
+def test_an_endgame_can_be_measured_again(street: str, round_: int) -> None:
+    (came,) = RIVERS.endgames_of("limit", street, 1)
+    assert (came.betting.round, len(came.board)) == (round_, 2 + round_)
 
 
 @pytest.mark.slow  # computes the buckets of all hands and trains

@@ -1,33 +1,33 @@
-"""Measure the cost and the value of solving rivers, for `docs/cfr-tables.md`.
+"""Measure the cost and the value of solving rivers and turns, for `docs/cfr-tables.md`.
 
     python docs/cfr/rivers.py FOLDER [WORKERS]
 
-solves rivers that came up between two players of the shipped strategy, by several numbers of iterations, and counts
-what a turn would take; then it plays `cfr` against itself without solving and lets local best response answer both.
-FOLDER keeps finished measurements; the results go to `rivers.csv`, `turns.csv` and `rivers-worth.csv` next to this
-script. The tests compare the page with all of them.
+solves rivers and turns that came up between two players of the shipped strategy, by several numbers of iterations; then
+it plays `cfr` against itself without solving, lets local best response answer both, and answers `cfr` with and without
+solved turns on the same deals. FOLDER keeps finished measurements; the results go to `rivers.csv`, `turns.csv`,
+`rivers-worth.csv` and `turns-worth.csv` next to this script. The tests compare the page with all of them.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from rows import Row, between, read_rows, won_without_luck, write_rows
 
 from bots.cfr.abstraction import ClusteredHands
-from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED
-from bots.cfr.endgames import RIVER_SIZES, Endgames
-from bots.cfr.strategy_files import StrategyFile, read_strategy
-from bots.cfr.tree import betting_tree, read_sizes
-from bots.evaluation.exploiting import DEALS_A_PART, Exploitation, lower_bounds, play_part
+from bots.cfr.bot import SHIPPED
+from bots.cfr.endgames import Endgames
+from bots.cfr.strategy_files import read_strategy
+from bots.evaluation.exploiting import DEALS_A_PART, Exploitation, Parts, lower_bounds, play_part, play_parts
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
@@ -40,28 +40,30 @@ PAGE: Final = HERE.parent / "cfr-tables.md"
 COSTS: Final = HERE / "rivers.csv"
 TURNS: Final = HERE / "turns.csv"
 WORTH: Final = HERE / "rivers-worth.csv"
+TURNS_WORTH: Final = HERE / "turns-worth.csv"
 SHIPPED_FOR: Final = {name: SHIPPED[name] for name in ("limit", "nolimit")}
-ITERATIONS: Final = (25, 50, 100, 200, 400)
-RIVERS: Final = 100
+ITERATIONS: Final = {"river": (25, 50, 100, 200, 400), "turn": (10, 25, 50)}
+COUNTS: Final = {"river": 100, "turn": 10}
+GAMES: Final = {"river": tuple(SHIPPED_FOR), "turn": ("nolimit",)}
 DEALS: Final = {"limit": 4_000, "nolimit": 2_000}
 HANDS: Final = {"limit": 8_000, "nolimit": 2_000}
 """Of local best response, for each set of actions."""
 ACTIONS: Final = {"limit": ("fcr", "c/fcr/fcr/fcr", "c/c/fcr/fcr"), "nolimit": ("fcpa", "c/c/fcpa/fcpa")}
 SEED: Final = 2018
-_TURN, _RIVER = 2, 3
-_RIVER_CARDS: Final = 48
-_TURN_HOLDINGS: Final = 1128
-_BYTES: Final = 3 * 4
-"""Of an action and a holding: regret, probability, average."""
+TURNS_HANDS: Final = {"fcpa": 2_000, "c/c/fcpa/fcpa": 1_000}
+TURNS_BOT: Final = "cfr?turns=25"
+TURNS_SEED: Final = 2017
+_NORMAL: Final = 1.96
+_ROUNDS: Final = {"turn": 2, "river": 3}
 
 
 class Cost(NamedTuple):
-    """What solving rivers takes.
+    """What solving rivers or turns takes.
 
     Attributes:
         game: played.
         iterations: by which each was solved.
-        rivers: how many.
+        solved: how many.
         nodes: of their betting, on average.
         median_ms: of processor time, the ranges included.
         most_ms: that 99 of 100 stay within.
@@ -70,27 +72,11 @@ class Cost(NamedTuple):
 
     game: str
     iterations: int
-    rivers: int
+    solved: int
     nodes: float
     median_ms: float
     most_ms: float
     gap_percent: float
-
-
-class Turn(NamedTuple):
-    """What solving turns would take, with the rivers behind them, at the speed of rivers.
-
-    Attributes:
-        game: played.
-        nodes: of the betting of both rounds, each river counted for all its cards, on average.
-        seconds: of processor time, by as many iterations as a river.
-        megabytes: of what is learned.
-    """
-
-    game: str
-    nodes: float
-    seconds: float
-    megabytes: float
 
 
 class Worth(NamedTuple):
@@ -113,23 +99,48 @@ class Worth(NamedTuple):
     half_width: float
 
 
+class TurnsWorth(NamedTuple):
+    """What local best response wins from `cfr`, and what it wins less where turns are solved, in mbb/g.
+
+    Attributes:
+        actions: of local best response.
+        hands: the same ones against both.
+        mean: won where turns are not solved.
+        half_width: of the 95 % interval.
+        solved: won where they are.
+        solved_half_width: of the 95 % interval.
+        less: the difference.
+        less_half_width: of the 95 % interval, as of a normal distribution, over the differences of the hands.
+    """
+
+    actions: str
+    hands: int
+    mean: float
+    half_width: float
+    solved: float
+    solved_half_width: float
+    less: float
+    less_half_width: float
+
+
 class Came(NamedTuple):
-    """A river that came up."""
+    """A river or a turn that came up."""
 
     betting: BettingState
     board: tuple[Card, ...]
 
 
-def rivers_of(game: str, count: int) -> list[Came]:
-    """The first decisions of rivers between two players of the shipped strategy."""
+def endgames_of(game: str, street: str, count: int) -> list[Came]:
+    """The first decisions of rivers or turns between two players of the shipped strategy."""
     found: list[Came] = []
+    round_ = _ROUNDS[street]
     bots = [make_bot("cfr?rivers=0", seed=1), make_bot("cfr?rivers=0", seed=2)]
     decide = bots[0].act
 
     def act(view: View) -> Any:
-        if view.round == _RIVER and not any(came.board == view.board for came in found):
+        if view.round == round_ and not any(came.board == view.board for came in found):
             state = betting_start(view.game)
-            for _, action in (one for actions in view.betting.rounds[:_RIVER] for one in actions):
+            for _, action in (one for actions in view.betting.rounds[:round_] for one in actions):
                 state = state.after(action)
             found.append(Came(state, view.board))
         return decide(view)
@@ -141,53 +152,46 @@ def rivers_of(game: str, count: int) -> list[Came]:
     return found[:count]
 
 
-def costs(game: str) -> tuple[list[Cost], Turn]:
-    """Solve rivers, and count what turns would take."""
-    strategy, rows, per_node = read_strategy(SHIPPED_FOR[game]), [], 0.0
-    came = rivers_of(game, RIVERS)
-    Endgames(strategy, 1).at(*came[0])[0].policy(0)  # compiles
-    for iterations in ITERATIONS:
+def costs(game: str, street: str) -> Iterator[Cost]:
+    """Solve rivers or turns."""
+    strategy, came = read_strategy(SHIPPED_FOR[game]), endgames_of(game, street, COUNTS[street])
+    Endgames(strategy, 1, 1).at(*came[0])[0].policy(0)  # compiles
+    for iterations in ITERATIONS[street]:
         seconds, gaps, nodes = [], [], []
         for one in came:
             ClusteredHands.on.cache_clear()
             before = time.thread_time()
-            river = Endgames(strategy, iterations).at(*one)[0]
-            gap = river.solution.gap
+            endgame = Endgames(strategy, iterations, iterations * (street == "turn")).at(*one)[0]
+            gap = endgame.solution.gap
             seconds.append(time.thread_time() - before)
             gaps.append(100 * gap / one.betting.pot)
-            nodes.append(len(river.tree.kinds))
+            nodes.append(len(endgame.tree.kinds))
         milliseconds = 1000 * np.array(seconds)
-        rows.append(
-            Cost(
-                game,
-                iterations,
-                len(came),
-                round(float(np.mean(nodes)), 1),
-                round(float(np.median(milliseconds)), 1),
-                round(float(np.quantile(milliseconds, 0.99)), 1),
-                round(float(np.mean(gaps)), 3),
-            )
+        yield Cost(
+            game,
+            iterations,
+            len(came),
+            round(float(np.mean(nodes)), 1),
+            round(float(np.median(milliseconds)), 1),
+            round(float(np.quantile(milliseconds, 0.99)), 1),
+            round(float(np.mean(gaps)), 3),
         )
-        if iterations == RIVER_ITERATIONS[strategy.game.is_limit]:
-            per_node = sum(seconds) / sum(nodes)
-    return rows, turns(strategy, came, per_node)
 
 
-def turns(strategy: StrategyFile, came: Sequence[Came], per_node: float) -> Turn:
-    """What the turns of these hands would have taken, with so many seconds for a node."""
-    sizes = None if strategy.game.is_limit else read_sizes(RIVER_SIZES, strategy.game.num_rounds)
-    nodes, actions = [], []
-    for one in came:
-        state = betting_start(strategy.game)
-        for _, action in (step for round_ in one.betting.rounds[:_TURN] for step in round_):
-            state = state.after(action)
-        tree = betting_tree(strategy.game, sizes, state)
-        times = np.where(tree.rounds == _RIVER, _RIVER_CARDS, 1)
-        nodes.append(int(times.sum()))
-        actions.append(int((times * tree.number_of_actions()).sum()))
-    name = next(name for name, path in SHIPPED_FOR.items() if path == strategy.path)
-    megabytes = float(np.mean(actions)) * _TURN_HOLDINGS * _BYTES / 1e6
-    return Turn(name, round(float(np.mean(nodes)), 1), round(float(np.mean(nodes)) * per_node, 1), round(megabytes, 1))
+def turns_worth(folder: Path, actions: str, hands: int) -> TurnsWorth:
+    """Let local best response answer `cfr` with and without solved turns."""
+    played: list[list[NDArray[np.float64]]] = []
+    for number, bot in enumerate(("cfr", TURNS_BOT)):
+        what, done = Exploitation(find_game("nolimit")[1], bot, (actions,), TURNS_SEED), Parts()
+        kept = folder / f"{actions.replace('/', '-')}-{number}"
+        play_parts(what, hands // (2 * DEALS_A_PART), done, folder=kept)
+        played.append([done[part] for part in sorted(done)])
+    plain, solved = played
+    less = [one - other for one, other in zip(plain, solved, strict=True)]
+    own, other, difference = (lower_bounds(what, parts)[0].won for parts in (plain, solved, less))
+    widths = own.half_width or 0.0, other.half_width or 0.0, _NORMAL * (difference.error or 0.0)
+    figures = (x for pair in zip((own.mean, other.mean, difference.mean), widths, strict=True) for x in pair)
+    return TurnsWorth(actions, hands, *(round(x, 1) for x in figures))
 
 
 def worth(game: str, workers: int) -> list[Worth]:
@@ -210,17 +214,31 @@ def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[st
         yield bound.actions, hands, round(bound.won.mean, 1), round(bound.won.half_width or 0.0, 1)
 
 
-def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth]) -> str:
+def with_tables(
+    text: str, of_costs: Mapping[str, Iterable[Cost]], of_worth: Iterable[Worth], of_turns: Iterable[TurnsWorth]
+) -> str:
     """The page with what these rows say."""
+    for street, rows in of_costs.items():
+        lines = [
+            "| game | iterations | median | 99 of 100 within | an answer wins of the pot |",
+            "| --- | ---: | ---: | ---: | ---: |",
+        ]
+        lines += [
+            f"| {row.game} | {row.iterations} | {row.median_ms:.0f} ms | {row.most_ms:.0f} ms | "
+            f"{row.gap_percent:.2f} % |"
+            for row in rows
+        ]
+        text = between(text, f"{street}s", lines)
     lines = [
-        "| game | iterations | median | 99 of 100 within | an answer wins of the pot |",
+        f"| local best response | hands | wins from `cfr` | wins from `{TURNS_BOT}` | difference |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     lines += [
-        f"| {row.game} | {row.iterations} | {row.median_ms:.0f} ms | {row.most_ms:.0f} ms | {row.gap_percent:.2f} % |"
-        for row in of_costs
+        f"| `{row.actions}` | {row.hands:,} | {row.mean:+,.0f} ± {row.half_width:,.0f} | "
+        f"{row.solved:+,.0f} ± {row.solved_half_width:,.0f} | {row.less:,.0f} ± {row.less_half_width:,.0f} |"
+        for row in of_turns
     ]
-    text = between(text, "rivers", lines)
+    text = between(text, "turns worth", lines)
     lines = ["| game | player | wins from | mbb/g |", "| --- | --- | --- | ---: |"]
     lines += [
         f"| {row.game} | {_named(row.player)} | `{row.loser}` | {row.mean:+,.0f} ± {row.half_width:,.0f} |"
@@ -236,21 +254,23 @@ def _named(player: str) -> str:
 def main(folder: Path, workers: int = 1) -> None:
     """Measure what is missing and write the files and the page."""
     folder.mkdir(parents=True, exist_ok=True)
-    for game in SHIPPED_FOR:
-        if not (folder / f"{game}-turns.csv").exists():
-            rows, turn = costs(game)
-            write_rows(folder / f"{game}-costs.csv", Cost, rows)
-            write_rows(folder / f"{game}-turns.csv", Turn, [turn])
+    for street, game in ((street, game) for street, games in GAMES.items() for game in games):
+        if not (kept := folder / f"{game}-{street}s.csv").exists():
+            write_rows(kept, Cost, costs(game, street))
     for game in SHIPPED_FOR:
         if not (folder / f"{game}-worth.csv").exists():
             write_rows(folder / f"{game}-worth.csv", Worth, worth(game, workers))
-    of_costs = [row for game in SHIPPED_FOR for row in read_rows(folder / f"{game}-costs.csv", Cost)]
-    of_turns = [row for game in SHIPPED_FOR for row in read_rows(folder / f"{game}-turns.csv", Turn)]
+    of_costs = {
+        street: [row for game in games for row in read_rows(folder / f"{game}-{street}s.csv", Cost)]
+        for street, games in GAMES.items()
+    }
     of_worth = [row for game in SHIPPED_FOR for row in read_rows(folder / f"{game}-worth.csv", Worth)]
-    write_rows(COSTS, Cost, of_costs)
-    write_rows(TURNS, Turn, of_turns)
+    of_turns = [turns_worth(folder, actions, hands) for actions, hands in TURNS_HANDS.items()]
+    write_rows(COSTS, Cost, of_costs["river"])
+    write_rows(TURNS, Cost, of_costs["turn"])
     write_rows(WORTH, Worth, of_worth)
-    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), of_costs, of_worth), "utf-8")
+    write_rows(TURNS_WORTH, TurnsWorth, of_turns)
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), of_costs, of_worth, of_turns), "utf-8")
 
 
 if __name__ == "__main__":
