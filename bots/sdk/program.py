@@ -290,8 +290,10 @@ def _mark_of(pid: int) -> int:
     soft, hard = limits.groups() if limits is not None else (b"", b"")
     if hard.isdigit():
         return int(hard)
-    # Only what a program starts before it has a hard limit; other threads start processes of ours meanwhile.
-    return int(soft) if soft.isdigit() and psutil.Process(pid).ppid() != os.getpid() else 0
+    # Only what a program starts before it has a hard limit. While one is started, we have the soft limit ourselves, and
+    # so has what other threads start.
+    is_ours = os.getpid() in (pid, psutil.Process(pid).ppid())
+    return int(soft) if soft.isdigit() and not is_ours else 0
 
 
 class GameFile(NamedTuple):

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bots.sdk import program
 from bots.sdk.program import SERVER_VARIABLE, end_programs_of
 from dealer.errors import LaunchError
 from dealer.table.confinement import Confinement
@@ -324,6 +326,18 @@ def test_what_a_bot_has_started_ends_with_it(start: Start, code: str) -> None:
 @pytest.mark.parametrize("stays", [STAYS, ""], ids=["beside the bot", "left behind"])
 def test_a_process_that_has_left_everything_ends_with_its_bot(start: Start, stays: str) -> None:
     _ends_with_its_child(start, DAEMON + stays)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
+def test_a_process_that_starts_a_bot_is_not_taken_for_one() -> None:
+    import resource
+
+    mark, own = program._LEAST_MARK + 7, os.getpid()
+    with program._inherited(mark), subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        assert program._marked([own, child.pid], "ARENA_BOT", "nobody", lambda found: found == mark) == []
+        assert resource.getrlimit(resource.RLIMIT_RTTIME)[0] == mark
+        child.communicate(b"\n")
+    assert resource.getrlimit(resource.RLIMIT_RTTIME)[0] != mark
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
