@@ -65,6 +65,8 @@ def measure(
     """
     if rounds < 1 or matches < 1 or hands <= _SHORT_HANDS:
         raise ValueError(f"at least one round of one match of more than {_SHORT_HANDS} hands is needed")
+    if checkout and not Path(checkout, "dealer").is_dir():
+        raise ValueError(f"{checkout} is not the folder of a checkout")
     arenas = {"this checkout": _OWN} | ({os.path.basename(checkout): Path(checkout).absolute()} if checkout else {})
     dealers = arenas | ({"reference": Path(reference).absolute()} if reference else {})
     rows = []
