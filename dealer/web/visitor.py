@@ -17,6 +17,7 @@ from typing import Final
 
 from starlette.requests import HTTPConnection
 
+from dealer.errors import WebError
 from dealer.server.access import Person
 from dealer.server.accounts import Scope, Token, User, hash_of
 from dealer.server.db.store import Store
@@ -64,6 +65,14 @@ def visitor_of(request: HTTPConnection) -> Visitor:
     visitor = request.scope[SCOPE_KEY]
     assert isinstance(visitor, Visitor)
     return visitor
+
+
+def user_of(request: HTTPConnection) -> User:
+    """Who has logged in; a `WebError` for a visitor who has not."""
+    user = visitor_of(request).user
+    if user is None:
+        raise WebError(401, "Log in to see what is yours.")
+    return user
 
 
 _TOUCH_S = 300.0

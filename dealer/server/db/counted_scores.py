@@ -246,7 +246,8 @@ def standings(
     """The ratings of a game, or of the versions of a bot: the largest field first, and in it the highest first.
 
     Args:
-        skip: so many are left out at the beginning. most: how many; None for all.
+        skip: how many are left out at the beginning.
+        most: how many; None for all.
     """
     rows = store.read(
         "SELECT *, (SELECT sum(lineups.units) FROM lineup_scores JOIN lineups ON lineups.id = lineup "

@@ -47,7 +47,7 @@ from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site
 from dealer.web.table_manager import connected_bots_in
-from dealer.web.visitor import Sessions, visitor_of
+from dealer.web.visitor import Sessions, user_of, visitor_of
 from engine.text import ago, duration, escaped
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from logs.estimation import Estimate
@@ -108,12 +108,6 @@ class _Account:
     server: ServerParts
     sessions: Sessions
     passwords: Passwords
-
-    def _user(self, request: Request) -> User:
-        user = visitor_of(request).user
-        if user is None:
-            raise WebError(401, "Log in to see what is yours.")
-        return user
 
     # ---- logging in and out
 
@@ -194,7 +188,7 @@ class _Account:
         return await self._page(request)
 
     async def _page(self, request: Request) -> Response:
-        user = self._user(request)
+        user = user_of(request)
         store, manager = self.server.store, self.site.table_manager
         forecasts = await self.server.service.forecasts()
         jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TABLE_TAG]
@@ -226,7 +220,7 @@ class _Account:
     def _settings_page(
         self, request: Request, *, status: int = 200, problem: str = "", made: str = "", token: str = ""
     ) -> Response:
-        user = self._user(request)
+        user = user_of(request)
         return self.site.document(
             request,
             Document("Settings"),
@@ -302,7 +296,7 @@ class _Account:
 
     async def submit(self, request: Request) -> Response:
         """A request to have a contest played."""
-        user = self._user(request)
+        user = user_of(request)
         form = await read_form(request)
         game = self.server.settings.find_game(form.get("game", ""))
         if game is None:
@@ -315,7 +309,7 @@ class _Account:
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a request."""
-        user = self._user(request)
+        user = user_of(request)
         await read_form(request)
         if not await self.server.service.cancel_job(user, request.path_params["job"]):
             raise WebError(404, "You have no such request of which something is left to play.")
@@ -325,7 +319,7 @@ class _Account:
 
     def _own_run(self, request: Request) -> tuple[Run, Access]:
         """A run that the user asked for or in which its bots played, with what the user may see of it."""
-        self._user(request)
+        user_of(request)
         store, number = self.server.store, request.path_params["run"]
         run, job = records.run(store, number), records.job_of(store, number)
         if run is not None and job is not None:
@@ -404,7 +398,7 @@ class _Account:
 
     async def faults(self, request: Request) -> Response:
         """What the user's bots did wrong, page by page."""
-        self._user(request)
+        user_of(request)
         title = "What your bots did wrong"
         faults = self._faults(request)
         document = Document(title, sections=(Section(title, (_faults_part(faults),)),))
@@ -422,7 +416,7 @@ class _Account:
 
     async def make_token(self, request: Request) -> Response:
         """A new token, shown once."""
-        user = self._user(request)
+        user = user_of(request)
         form = await read_form(request)
         label = form.get("label", "").strip()
         scopes = [scope for scope in _OWNER_SCOPES if form.get(f"scope_{scope.value}")]
@@ -442,7 +436,7 @@ class _Account:
 
     async def revoke(self, request: Request) -> Response:
         """Revoke a token."""
-        user = self._user(request)
+        user = user_of(request)
         await read_form(request)
         number = request.path_params["token"]
         change = noted(user.name, f"revoked the token {number}", lambda db: revoke_token(db, user.id, number))
@@ -452,7 +446,7 @@ class _Account:
 
     async def change_password(self, request: Request) -> Response:
         """Another password; all browsers but this one have to log in again."""
-        user = self._user(request)
+        user = user_of(request)
         form = await read_form(request)
         old, new = form.get("old", ""), form.get("new", "")
         if user.name in dict(self.server.settings.passwords):

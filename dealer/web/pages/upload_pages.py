@@ -12,14 +12,13 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.doctor.findings import doctor_document
 from dealer.errors import RefusedError, WebError
-from dealer.server.accounts import User
 from dealer.server.server import ServerParts
 from dealer.uploads.boxed_bot import FAILURE_NAME
 from dealer.uploads.intake import LOG_NAME, Intake
 from dealer.uploads.upload_records import Upload, UploadState, reports_of, uploads
 from dealer.web.security import as_web_error, read_file, read_form
 from dealer.web.site import Site
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import user_of, visitor_of
 from engine.text import ago
 from logs.document import NAME, Column, Document, Fact, Link, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
@@ -50,12 +49,6 @@ class _UploadPages:
     server: ServerParts
     intake: Intake
 
-    def _user(self, request: Request) -> User:
-        user = visitor_of(request).user
-        if user is None:
-            raise WebError(401, "Log in to see what is yours.")
-        return user
-
     async def show(self, request: Request) -> Response:
         """The uploads and the form."""
         if visitor_of(request).user is None:
@@ -63,7 +56,7 @@ class _UploadPages:
         return self._page(request)
 
     def _page(self, request: Request, error: WebError | None = None) -> Response:
-        found = uploads(self.server.store, user=self._user(request).id, most=_MOST_UPLOADS)
+        found = uploads(self.server.store, user=user_of(request).id, most=_MOST_UPLOADS)
         rows = [
             (
                 Link(one.bot, f"{_PATH}/{one.id}"),
@@ -89,7 +82,7 @@ class _UploadPages:
 
     async def upload(self, request: Request) -> Response:
         """Take an archive."""
-        user = self._user(request)
+        user = user_of(request)
         try:
             found = await self.intake.take(user, await read_file(request, "archive"))
         except (RefusedError, WebError) as error:
@@ -97,7 +90,7 @@ class _UploadPages:
         return RedirectResponse(f"{_PATH}/{found.id}", _SEE_OTHER)
 
     def _own(self, request: Request) -> Upload:
-        found = uploads(self.server.store, user=self._user(request).id, number=request.path_params["upload"])
+        found = uploads(self.server.store, user=user_of(request).id, number=request.path_params["upload"])
         if not found:
             raise WebError(404, "You have no such upload.")
         return found[0]
