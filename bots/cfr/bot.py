@@ -124,6 +124,8 @@ class CfrBot(LearningBot):
     def refusal(self, game: Game) -> str | None:
         if self._exploit and not (game.is_limit and _is_holdem_of_two(game)):
             return "cfr answers its opponent in limit hold'em of two players: leave out exploit"
+        if self._turns and not _is_holdem_of_two(game):
+            return "cfr solves turns in hold'em of two players: leave out turns"
         if self._path:
             if self._file(self._path).game == game:
                 return None

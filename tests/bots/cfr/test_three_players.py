@@ -165,3 +165,5 @@ def test_it_plays_without_solving_rivers_and_answers_nobody(strategy: StrategyFi
     }
     refusal = CfrBot(strategy=strategy.path, exploit=0.2).refusal(GAME)
     assert refusal == "cfr answers its opponent in limit hold'em of two players: leave out exploit"
+    refusal = CfrBot(strategy=strategy.path, turns=5).refusal(GAME)
+    assert refusal == "cfr solves turns in hold'em of two players: leave out turns"
