@@ -210,12 +210,12 @@ def _bot_file(path: Path, entries: list[zipfile.ZipInfo]) -> BotFile:
         hint = f"; it is {elsewhere}: pack the files, not their folder" if elsewhere else ""
         raise RefusedError(f"the archive has no {BOT_FILE} at its top{hint}")
     if path.stat().st_size > _MOST_BOT_FILE_BYTES:
-        raise RefusedError(f"{BOT_FILE} has more than {_MOST_BOT_FILE_BYTES:,} bytes")
+        raise RefusedError(f"the file {BOT_FILE} has more than {_MOST_BOT_FILE_BYTES:,} bytes")
     try:
         found: BotFile = adapter(BotFile).validate_python(tomllib.loads(path.read_text("utf-8-sig")))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise RefusedError(f"{BOT_FILE} is not TOML: {error}") from None
+        raise RefusedError(f"the file {BOT_FILE} is not TOML: {error}") from None
     except ValidationError as error:
         where, problem = problem_in_words(error.errors(include_url=False)[0])
-        raise RefusedError(f"{BOT_FILE}: {where}: {problem}") from None
+        raise RefusedError(f"in {BOT_FILE}, {where}: {problem}") from None
     return found
