@@ -2,7 +2,10 @@
 
 Each round plays every contender's match in turn, once short and once long: the difference of the two, divided by the
 hands between them, is the time of a hand without start-up. Processor time is that of the processes themselves, user and
-system, as the system counts it when they end, so it hardly matters how busy the machine is.
+system, as the system counts it when they end. How much of it a hand takes still depends on where the processes run: one
+that wakes another on another core pays for it, on virtual machines several times what the line itself costs. So all of
+them share one core of Linux (`--core`), which gives the same figures within a hundredth from run to run; wall times of
+several matches at once are measured without.
 
 Without the reference's programs all players are this checkout's `calling`. The reference is a folder with its `dealer`
 and its `example_player`, built by hand.
@@ -45,6 +48,7 @@ def measure(
     reference: str = "",
     checkout: str = "",
     play: str = "limit calling raising",
+    core: int = -1,
 ) -> list[Row]:
     """Processor time of dealers, of players and of `arena play`, a hand and a match.
 
@@ -57,6 +61,7 @@ def measure(
         reference: the folder with the reference's programs.
         checkout: another checkout of the arena, to compare this one with.
         play: what `arena play` plays; nothing leaves it out.
+        core: the number of the one core that everything runs on; -1 for all cores.
 
     Raises:
         OSError: a program cannot be started.
@@ -70,7 +75,7 @@ def measure(
     arenas = {"this checkout": _OWN} | ({os.path.basename(checkout): Path(checkout).absolute()} if checkout else {})
     dealers = arenas | ({"reference": Path(reference).absolute()} if reference else {})
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _on_core(core):
         for name in games or ("limit", "nolimit", "limit3", "nolimit6"):
             game = find_game(name)[1]
             path = Path(folder, f"{name}.game")
@@ -86,6 +91,24 @@ def measure(
         if waits:
             rows += [_waiting(who, _waits_s(dealer, waits, Path(folder))) for who, dealer in dealers.items()]
     return rows
+
+
+@contextlib.contextmanager
+def _on_core(core: int) -> Iterator[None]:
+    """Hold this process and all that it starts to one core; -1: to none."""
+    if core < 0:
+        yield
+        return
+    if sys.platform != "linux":
+        raise ValueError("programs are held to one core on Linux only: leave --core out")
+    before = os.sched_getaffinity(0)
+    if core not in before:
+        raise ValueError(f"--core {core} is none of those that may be used here: {sorted(before)}")
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 @dataclass(frozen=True, slots=True)

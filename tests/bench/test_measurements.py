@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +53,12 @@ def test_what_cannot_be_measured_is_one_sentence(words: str, sentence: str) -> N
     with pytest.raises(SystemExit) as raised:
         main(words.split())
     assert raised.value.code == sentence
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs are held to one core on Linux only")
+def test_a_core_that_is_not_there_is_one_sentence() -> None:
+    with pytest.raises(SystemExit, match=r"^match: --core 99999 is none of those that may be used here: \[\d"):
+        main(["match", "--core", "99999"])
 
 
 def test_rows_are_tables(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +117,10 @@ def test_chances_are_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.slow  # 12 programs start
 def test_whole_matches(rows_of: Any) -> None:
-    rows = rows_of("match", "--rounds", "1", "--hands", "101", "--games", "kuhn", "--waits", "2", "--play", "kuhn")
+    words = ["--rounds", "1", "--hands", "101", "--games", "kuhn", "--waits", "2", "--play", "kuhn"]
+    before = os.sched_getaffinity(0) if sys.platform == "linux" else set()
+    rows = rows_of("match", *words, *(f"--core {max(before)}".split() if before else ()))
+    assert not before or os.sched_getaffinity(0) == before
     assert [row["group"].partition(",")[0] for row in rows] == [
         *("dealer", "Python players") * 2,
         *("arena play",) * 2,
