@@ -107,8 +107,8 @@ def _is_setting(name: str) -> bool:
 
 def is_filled() -> bool:
     """Whether the kernels of this installation have been published."""
-    # Where nothing has ever been published, numba is not loaded to find its version.
-    return root_folder().is_dir() and cache_folder().is_dir()
+    # Where nothing is published, numba is not loaded to find its version.
+    return bool(filled_folders()) and cache_folder().is_dir()
 
 
 def read_kernel(name: str) -> bytes | None:
