@@ -54,6 +54,8 @@ _MOST_TEXTS = 1 << 14
 _MOST_STATES = 1 << 13
 _MOST_PIECES = 1 << 8
 _MOST_HANDS = 2**32
+_make = tuple.__new__
+"""Makes a named tuple without its checks, for states that nearly all say what is known."""
 Rounds: TypeAlias = tuple[tuple[Action, ...], ...]
 _CARD_OF_TEXT = {text: card for card, text in enumerate(CARD_TEXTS)}
 _CARD_OF_ANY_CASE = {
@@ -124,56 +126,94 @@ def parse_match_state(text: str, game: Game) -> MatchState:
     Raises:
         FormatError: it is not a state of this game; `column` is the first wrong byte.
     """
-    return read_match_state(text, game).state
+    return StateReader(game).read(text).state
 
 
-def read_match_state(text: str, game: Game) -> SeenHand:
-    """`parse_match_state`, before anything is made of what was read.
+class _Cards(NamedTuple):
+    """What is on a table in a round, as far as one position sees it."""
+
+    round: int
+    hole_cards: tuple[tuple[Card, ...], ...]
+    board: tuple[tuple[Card, ...], ...]
+
+
+class StateReader:
+    """Reads the states that a dealer sends to one player, for whom they say little that is new.
 
     A dealer sends a hand line by line, each with one piece changed: what a piece says is remembered by its text.
     """
-    after_position = text.find(":", len(HEADER))
-    start = text.find(":", after_position + 1) + 1 if after_position >= 0 else 0
-    column = 0
-    try:
-        position, hand_number = _read_head(text[:start] or text, game.num_players)
-        end = text.find(":", start)
-        if end < 0:
+
+    __slots__ = ("_bettings", "_cards", "_game", "_hand_number", "_head", "_position")
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._bettings = _remembered_texts(game)
+        self._head: str | None = None
+        """What the states of the present hand begin with."""
+        self._position = Position(0)
+        self._hand_number = 0
+        self._cards: dict[str, _Cards] = {}
+        """Of the present hand."""
+
+    def read(self, text: str) -> SeenHand:
+        """`parse_match_state`, before anything is made of what was read."""
+        before, _, cards_text = text.rpartition(":")
+        head, _, betting_text = before.rpartition(":")
+        if head != self._head:
+            betting_text, cards_text = self._begin_hand(text)
+        betting, cards = self._bettings.get(betting_text), self._cards.get(cards_text)
+        if betting is None or cards is None or betting.round != cards[0]:
+            betting, cards = self._read_pieces(text, betting_text, cards_text)
+        return _make(SeenHand, (self._position, self._hand_number, betting, cards[1], cards[2]))
+
+    def _begin_hand(self, text: str) -> tuple[str, str]:
+        """Read what the states of a hand begin with; returns the other pieces of this one."""
+        position, hand_number, start = _read_head(text, self._game.num_players)
+        betting_text, is_ended, cards_text = text[start:].partition(":")
+        if not is_ended:
             raise FormatError(text, len(text), "the betting must end with ':'")
-        column = start
-        betting = betting_after(game, text[start:end])
-        column = end + 1
-        hole_cards, board = _read_cards(text[column:], game, position, betting.round)
-    except FormatError as error:
-        raise FormatError(text, column + error.column, error.problem) from None
-    return SeenHand(position, hand_number, betting, hole_cards, board)
+        self._head, self._position, self._hand_number, self._cards = text[: start - 1], position, hand_number, {}
+        return betting_text, cards_text
+
+    def _read_pieces(self, text: str, betting_text: str, cards_text: str) -> tuple[BettingState, _Cards]:
+        """Read pieces of which one has not been seen in this hand, or does not fit the other."""
+        column = len(text) - len(cards_text) - len(betting_text) - 1
+        try:
+            betting = betting_after(self._game, betting_text)
+            column = len(text) - len(cards_text)
+            return betting, self._read_cards(cards_text, betting.round)
+        except FormatError as error:
+            raise FormatError(text, column + error.column, error.problem) from None
+
+    def _read_cards(self, text: str, round_: int) -> _Cards:
+        """The hole cards and the board in a round: mostly those of the round before, and some more."""
+        game, end = self._game, text.rfind("/")
+        before = self._cards.get(text[:end]) if end >= 0 else None
+        if before is not None and before.round == round_ - 1:
+            hole_cards, board = before.hole_cards, (*before.board, *_parse_board(text, end, game, round_, round_))
+        else:
+            hole_cards, at = _parse_hole_cards(text, 0, game)
+            board = _parse_board(text, at, game, 0, round_)
+            if not hole_cards[self._position]:
+                raise FormatError(text, 0, f"the player's own cards, those of position {self._position}, are missing")
+        _check_deck(text, [*hole_cards, *board], game)
+        if len(self._cards) >= _MOST_PIECES:
+            self._cards.clear()
+        cards = self._cards[text] = _make(_Cards, (round_, hole_cards, board))
+        return cards
 
 
-@lru_cache(maxsize=_MOST_PIECES)
-def _read_head(text: str, players: int) -> tuple[Position, int]:
-    """The position and the hand number at the start of a state, which may be cut off behind them."""
+def _read_head(text: str, players: int) -> tuple[Position, int, int]:
+    """The position and the hand number at the start of a state, and the index of its betting."""
     if not text.startswith(HEADER):
         raise FormatError(text, _first_difference(text, HEADER), f"a state begins with {HEADER!r}")
     position, start = _parse_number(text, len(HEADER), "the position")
     if position >= players:
         raise FormatError(text, len(HEADER), f"position {position} in a game of {players} players")
-    hand_number, _ = _parse_number(text, start, "the hand number")
+    hand_number, end = _parse_number(text, start, "the hand number")
     if hand_number >= _MOST_HANDS:
         raise FormatError(text, start, f"hand number {hand_number} is beyond {_MOST_HANDS - 1}")
-    return Position(position), hand_number
-
-
-@lru_cache(maxsize=_MOST_PIECES)
-def _read_cards(
-    text: str, game: Game, position: int, round_: int
-) -> tuple[tuple[tuple[Card, ...], ...], tuple[tuple[Card, ...], ...]]:
-    """The hole cards and the board that a position sees in a round."""
-    hole_cards, at = _parse_hole_cards(text, 0, game)
-    board = _parse_board(text, at, game, round_)
-    if not hole_cards[position]:
-        raise FormatError(text, 0, f"the player's own cards, those of position {position}, are missing")
-    _check_deck(text, [*hole_cards, *board], game)
-    return hole_cards, board
+    return Position(position), hand_number, end
 
 
 def _check_deck(text: str, runs: list[tuple[Card, ...]], game: Game) -> None:
@@ -239,10 +279,8 @@ def _first_difference(text: str, wanted: str) -> int:
 def _parse_number(text: str, start: int, what: str) -> tuple[int, int]:
     end = text.find(":", start)
     digits = text[start : end if end >= 0 else len(text)]
-    wrong = next((i for i, char in enumerate(digits) if not "0" <= char <= "9"), None)
-    if wrong is None and (not digits or (digits[0] == "0" and len(digits) > 1) or len(digits) > 10):
-        wrong = 0
-    if wrong is not None:
+    if not (digits.isascii() and digits.isdigit()) or (digits[0] == "0" and len(digits) > 1) or len(digits) > 10:
+        wrong = next((i for i, char in enumerate(digits) if not "0" <= char <= "9"), 0)
         raise FormatError(text, start + wrong, f"{what} must be a plain number")
     if end < 0:
         raise FormatError(text, len(text), f"{what} must be followed by ':'")
@@ -291,10 +329,11 @@ def _parse_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Ca
     return tuple(holes), at
 
 
-def _parse_board(text: str, start: int, game: Game, round_: int) -> tuple[tuple[Card, ...], ...]:
+def _parse_board(text: str, start: int, game: Game, first: int, last: int) -> tuple[tuple[Card, ...], ...]:
+    """The cards that the rounds from the first to the last have added, to the end of the text."""
     board: list[tuple[Card, ...]] = []
     at = start
-    for i in range(round_ + 1):
+    for i in range(first, last + 1):
         if i:
             if text[at : at + 1] != "/":
                 raise FormatError(text, at, "'/' must precede the board cards of a round")
@@ -307,13 +346,12 @@ def _parse_board(text: str, start: int, game: Game, round_: int) -> tuple[tuple[
 
 
 def _parse_card_run(text: str, start: int, count: int) -> tuple[Card, ...]:
-    cards = []
-    for at in range(start, start + 2 * count, 2):
-        card = _CARD_OF_TEXT.get(text[at : at + 2])
-        if card is None:
-            raise FormatError(text, at, f"{text[at : at + 2]!r} is not a card")
-        cards.append(card)
-    return tuple(cards)
+    places = range(start, start + 2 * count, 2)
+    try:
+        return tuple([_CARD_OF_TEXT[text[at : at + 2]] for at in places])
+    except KeyError:
+        at = next(at for at in places if text[at : at + 2] not in _CARD_OF_TEXT)
+        raise FormatError(text, at, f"{text[at : at + 2]!r} is not a card") from None
 
 
 def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:

@@ -35,7 +35,7 @@ from engine.errors import quoted
 from protocol.actions import format_action, scan_action
 from protocol.errors import FormatError, LocalProtocolError, RemoteProtocolError
 from protocol.framing import MAX_LINE_BYTES, LineReader
-from protocol.match_state import MatchState, SeenHand, parse_match_state, read_match_state, scan_match_state
+from protocol.match_state import MatchState, SeenHand, StateReader, parse_match_state, scan_match_state
 from protocol.numbers import scan_unsigned, wrap_uint32
 
 VERSION: Final = (2, 0, 0)
@@ -342,12 +342,13 @@ class DealerSession(_Session):
 class PlayerSession(_Session):
     """The player's side of a connection."""
 
-    __slots__ = ("_question",)
+    __slots__ = ("_question", "_states")
 
     def __init__(self, game: Game, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(game, max_line_bytes=max_line_bytes)
         self._question: ReceivedState | None = None
         """The state to be answered, while a reply is due."""
+        self._states = StateReader(game)
 
     def send(self, event: Handshake | Comment | Reply) -> bytes:
         """The bytes of the version line, a comment, or the reply to the state just received.
@@ -390,26 +391,26 @@ class PlayerSession(_Session):
             RemoteProtocolError: the line is not a match state of this game.
             LocalProtocolError: the version has not been named yet, or the session is over.
         """
-        self._require_open()
-        if self.state is _AWAITING_VERSION:
+        if self.state is not _IDLE and self.state is not _AWAITING_REPLY:
+            self._require_open()
             raise LocalProtocolError("a dealer speaks after the player has named its version")
         raw = self._reader.pop()
         if raw is None:
             return self._without_line()
-        if not raw.endswith(b"\n") and self._reader.at_eof:
+        if self._reader.at_eof and not raw.endswith(b"\n"):
             # The dealer died in the middle of a line.
             return self._without_line()
         if raw[:1] in (b"#", b";"):
             return Comment(raw)
         text = raw.decode("latin-1").rstrip("\r\n")
         try:
-            hand = read_match_state(text, self._game)
+            hand = self._states.read(text)
         except FormatError as error:
             self.state = _ERROR
             raise RemoteProtocolError(f"the dealer's line is not a state of this game: {error}", raw) from error
         # The acting position of a finished hand is -1.
         is_my_turn = hand.betting.acting_position == hand.position
-        event = ReceivedState(raw, hand, is_my_turn)
+        event: ReceivedState = tuple.__new__(ReceivedState, (raw, hand, is_my_turn))
         self._question = event if is_my_turn else None
         self.state = _AWAITING_REPLY if is_my_turn else _IDLE
         return event

@@ -44,7 +44,7 @@ from logs import Times
 from logs.transaction_log import Transaction
 from protocol.actions import format_action
 from protocol.framing import MAX_LINE_BYTES, LineReader
-from protocol.match_state import read_match_state
+from protocol.match_state import StateReader
 from protocol.session import VERSION_LINE
 
 MOST_LINES: Final = 1000
@@ -180,7 +180,7 @@ class Dialogue(Match, Watcher):
     def _send(self, line: bytes, is_asked: bool) -> None:
         """Send a state to the bot, as lines travel in the situation."""
         text, situation = line.rstrip(), self._examination.situation
-        hand = read_match_state(text.decode("latin-1"), self.setup.game)
+        hand = StateReader(self.setup.game).read(text.decode("latin-1"))
         self._position = hand.position
         asks = hand.betting.acting_position == hand.position
         sent = SentState(text, hand.hand_number, situation.name, hand.betting, asks)

@@ -10,7 +10,7 @@ from dealer.match import MatchSetup, Phase
 from dealer.match.faults import FaultPolicy
 from engine import CALL, FOLD, Action, Game, Seat
 from protocol import ReceivedState, format_action
-from protocol.match_state import read_match_state
+from protocol.match_state import StateReader
 from tests.dealer.helpers import Board, Policy, answer, drawn_by_state, game, limits, setup_of
 
 HANDS = 3
@@ -20,7 +20,7 @@ RESPONSE_S = 5.0
 
 def question(line: bytes, rules: Game) -> ReceivedState:
     """A state line as its player reads it."""
-    return ReceivedState(line, read_match_state(line.decode().rstrip("\r\n"), rules), is_my_turn=True)
+    return ReceivedState(line, StateReader(rules).read(line.decode().rstrip("\r\n")), is_my_turn=True)
 
 
 @functools.cache

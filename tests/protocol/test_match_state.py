@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine import CALL, FOLD, RAISE, Game, parse_cards, raise_to
 from protocol import FormatError, MatchState, find_game, parse_match_state
-from protocol.match_state import betting_after, format_betting, scan_match_state
+from protocol.match_state import StateReader, betting_after, format_betting, scan_match_state
 from tests.engine.strategies import toy_game
 from tests.protocol.states import ANY_GAME, hands, states
 
@@ -134,27 +134,47 @@ BYTES = st.one_of(st.sampled_from(list("0123456789:/|fcrkbAKh2cds #+-MST\r\n\0")
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> tuple[Game, str]:
-    """A state with one byte changed, added, doubled or lost, or cut short."""
-    game, state = draw(states())
-    text = state.format()
+def damages(draw: st.DrawFn, text: str) -> str:
+    """A text with one byte changed, added, doubled or lost, or cut short."""
     at = draw(st.integers(0, len(text) - 1))
     how = draw(st.sampled_from(["change", "add", "lose", "double", "cut"]))
     if how == "change":
-        return game, text[:at] + draw(BYTES) + text[at + 1 :]
+        return text[:at] + draw(BYTES) + text[at + 1 :]
     if how == "add":
-        return game, text[:at] + draw(BYTES) + text[at:]
+        return text[:at] + draw(BYTES) + text[at:]
     if how == "lose":
-        return game, text[:at] + text[at + 1 :]
+        return text[:at] + text[at + 1 :]
     if how == "double":
-        return game, text[: at + 1] + text[at:]
-    return game, text[:at]
+        return text[: at + 1] + text[at:]
+    return text[:at]
 
 
-def attempt(text: str, game: Game) -> MatchState | FormatError:
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[Game, str]:
+    """A state with damage."""
+    game, state = draw(states())
+    return game, draw(damages(state.format()))
+
+
+@st.composite
+def lines_of_a_hand(draw: st.DrawFn) -> tuple[Game, list[str]]:
+    """What one player is sent, some of it damaged or put together from two states."""
+    views = draw(hands())
+    whole = [state.format() for _, state in views if state.position == views[0][1].position]
+    lines = []
+    for line in whole:
+        if draw(st.booleans()):
+            lines.append(draw(damages(line)))
+        if draw(st.booleans()):
+            lines.append(line.rpartition(":")[0] + ":" + draw(st.sampled_from(whole)).rpartition(":")[2])
+        lines.append(line)
+    return views[0][0], lines
+
+
+def attempt(text: str, game: Game, reader: StateReader | None = None) -> MatchState | FormatError:
     """The state, or why there is none."""
     try:
-        return parse_match_state(text, game)
+        return parse_match_state(text, game) if reader is None else reader.read(text).state
     except FormatError as error:
         return error
 
@@ -172,6 +192,22 @@ def _is_refused_or_another(damage: tuple[Game, str]) -> None:
         assert found.text == text
     else:
         assert found.format() == text
+
+
+@pytest.mark.parametrize("examples", [150, pytest.param(2000, marks=pytest.mark.slow)])
+def test_what_a_reader_remembers_changes_nothing(examples: int) -> None:
+    settings(max_examples=examples)(given(lines_of_a_hand())(_is_read_as_if_it_were_the_first))()
+
+
+def _is_read_as_if_it_were_the_first(sent: tuple[Game, list[str]]) -> None:
+    game, lines = sent
+    reader = StateReader(game)
+    for line in lines:
+        found, expected = attempt(line, game, reader), attempt(line, game)
+        if isinstance(found, FormatError) and isinstance(expected, FormatError):
+            assert (found.text, found.column, found.problem) == (expected.text, expected.column, expected.problem)
+        else:
+            assert found == expected
 
 
 @pytest.mark.parametrize("examples", [150, pytest.param(2000, marks=pytest.mark.slow)])
