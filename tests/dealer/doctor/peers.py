@@ -20,7 +20,7 @@ from engine import CALL, FOLD, RAISE, Action, BettingState, Game, betting_start,
 from protocol import MatchState, find_game
 from protocol.actions import format_action
 from protocol.framing import LineReader
-from protocol.match_state import read_match_state
+from protocol.match_state import StateReader
 
 VERSION = b"VERSION:2.0.0\r\n"
 SECRET = "the last words"
@@ -73,7 +73,7 @@ class Peer:
         if line[:1] in (b"#", b";"):
             return b""
         text = line.rstrip(b"\r\n")
-        hand = read_match_state(text.decode("latin-1"), self.game)
+        hand = StateReader(self.game).read(text.decode("latin-1"))
         return self.on_state(text, hand.state, hand.betting)
 
     def on_state(self, text: bytes, state: MatchState, betting: BettingState) -> bytes:
@@ -280,7 +280,7 @@ class OneReadOneLine(Peer):
     def receive_data(self, data: bytes) -> bytes:
         text = data.split(b"\r\n")[0]
         try:
-            hand = read_match_state(text.decode("latin-1"), self.game)
+            hand = StateReader(self.game).read(text.decode("latin-1"))
         except ValueError:
             return text + b":c\r\n"
         return self.on_state(text, hand.state, hand.betting)
