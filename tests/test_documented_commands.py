@@ -257,12 +257,13 @@ def _run(command: Documented, folder: Path, run: Path, more: list[str]) -> None:
 
 def _serve(words: list[str], folder: Path) -> None:
     """Run a server until it listens, or what is to be done beside one."""
-    is_beside = words[2:3] and words[2] in ("backup", "reset", "revoke", "user")
+    is_beside = words[2:3] and words[2] in ("backup", "doctor", "reset", "revoke", "user")
     if is_beside:
         with contextlib.closing(Store(_made(folder / "arena-server") / DATABASE_NAME)):
             pass
-    elif words[2:3] == ["arena-server.toml"]:
-        (folder / words[2]).write_text(example())
+    if "arena-server.toml" in words:
+        # Whoever listens at the ports of the example is no fault of it.
+        (folder / "arena-server.toml").write_text(re.sub("(?m)^port = [0-9]+", "port = 0", example()))
     elif words[2:3] == ["bm_server.config"]:
         (folder / words[2]).write_text("user ann secret\n")
     if "--csv" in words:
