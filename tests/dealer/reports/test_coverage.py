@@ -66,7 +66,7 @@ def held(bots: int, seats: int, runs: int, deals: int = 200) -> tuple[float, flo
 @pytest.mark.parametrize(("bots", "seats"), SIZES)
 def test_means_and_cells_hold(bots: int, seats: int) -> None:
     for share in held(bots, seats, 300):
-        assert 0.95 - chance_error(0.95, 300, 3.0) <= share <= 1.0
+        assert share >= 0.95 - chance_error(0.95, 300, 3.0)
 
 
 @pytest.mark.slow
@@ -106,14 +106,8 @@ def said_and_right(runs: int, samples: int, spread: float = 250.0) -> tuple[floa
 
 
 @pytest.mark.slow
-def test_first_places_are_as_sure_as_they_are_said_to_be() -> None:
-    said, right = said_and_right(100, 100)
-    assert said == pytest.approx(right, abs=chance_error(right, 100, 3.0))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("spread", [100.0, 250.0, 1000.0])
-def test_first_places_are_as_sure_as_they_are_said_to_be_to_a_few_hundredths(spread: float) -> None:
+def test_first_places_are_as_sure_as_they_are_said_to_be(spread: float) -> None:
     said, right = said_and_right(1000, 200, spread)
     assert said == pytest.approx(right, abs=chance_error(right, 1000, 3.0) + 0.03)
 
@@ -144,13 +138,6 @@ def sentences(players: int, runs: int, deals: int, chance: np.random.Generator) 
                 duplicates=deals,
             )
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("players", [2, 3, 8])
-def test_the_best_of_equals_seldom_beats_the_table(players: int) -> None:
-    said = [" beats " in sentence for sentence in sentences(players, 500, 200, np.random.default_rng(players))]
-    assert sum(said) / 500 <= 0.05 + chance_error(0.05, 500, 3.0)
 
 
 @pytest.mark.slow
