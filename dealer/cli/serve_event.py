@@ -19,7 +19,7 @@ from dealer.run.run_settings import problem_in_words, read_toml
 from dealer.server.db import event_records
 from dealer.server.db.audit import operator
 from dealer.server.db.bot_registry import known_games
-from dealer.server.db.event_records import EventSettings, ScheduledEvent, announced_by
+from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
 from dealer.server.db.store import Store
 from dealer.server.event_results import event_detail, event_document
 from dealer.server.event_results import publish as publish_event
@@ -55,7 +55,7 @@ def new(
     with contextlib.closing(known_store(data)) as store:
         try:
             game = game_meant(settings.game, known_games(store))
-            store.write_now(announced_by(operator(), settings, game))
+            store.write_now(lambda db: add_event(db, operator(), settings, game))
         except RefusedError as error:
             raise ConfigError(str(error), source=str(file)) from None
         show_document(terminal, event_document(store, event_detail(store, _event(store, settings.name))))

@@ -59,7 +59,7 @@ from dealer.server.queue.adjusting import Adjusting
 from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots, TableSeats
 from dealer.server.queue.event_schedule import schedule_of
 from dealer.server.queue.fair_queue import Forecast, RunPlace, WaitingJob, has_idle_room, in_the_way, next_job, skipped
-from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
+from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import (
     ActiveJob,
     Client,
@@ -315,7 +315,10 @@ class Service:
 
     def _publish_run(self, job: ActiveJob, state: RunState) -> None:
         if job.going is not None:
-            self.feed.publish(RunChanged(job.going.id, job.row.id, job.row.game, state))
+            self.feed.publish("run-changed", run=job.going.id, job=job.row.id, game=job.row.game, state=state)
+
+    def _publish_job(self, row: Job, state: JobState) -> None:
+        self.feed.publish("job-changed", job=row.id, user=row.user.name, game=row.game, state=state)
 
     async def _play(self, job: ActiveJob, run: Run) -> None:
         try:
@@ -445,7 +448,7 @@ class Service:
             _log.error("job %d cannot be closed: %s", job.row.id, error)
         finally:
             del self._ending[job.row.id]
-        self.feed.publish(JobChanged(job.row.id, job.row.user.name, job.row.game, state))
+        self._publish_job(job.row, state)
         if job.client is not None:
             job.client.notify(JobEnded(job.row, state, job.end))
 
@@ -506,7 +509,7 @@ class Service:
 
     def _take_on(self, job: ActiveJob) -> None:
         """A job has been entered."""
-        self.feed.publish(JobChanged(job.row.id, job.row.user.name, job.row.game, job.row.state))
+        self._publish_job(job.row, job.row.state)
         if job.row.runs:
             self._jobs[job.row.id] = job
             self._changes.notify()
@@ -519,9 +522,9 @@ class Service:
         """Freeze the entrants of an event whose time has come, and enter its contests in the same change."""
         game = self.settings.game(event.game)
         event_user = User(await self.store.write(lambda db: add_user(db, EVENT_USER)), EVENT_USER)
-        schedule = schedule_of(self.store, event, game, self.settings.limits, self.version)
-        contests = [(self._new_job(event_user, request), versions) for request, versions in schedule.contests]
-        entered = await self.store.write(lambda db: close_event(db, schedule.event, schedule.entrants, contests))
+        decided, entrants, scheduled = schedule_of(self.store, event, game, self.settings.limits, self.version)
+        contests = [(self._new_job(event_user, request), versions) for request, versions in scheduled]
+        entered = await self.store.write(lambda db: close_event(db, decided, entrants, contests))
         for row, (_, versions) in zip(entered, contests, strict=False):
             assert game is not None
             self._take_on(ActiveJob(row, game, versions=versions))
@@ -558,7 +561,7 @@ class Service:
 
     def _publish_bot(self, connected: ConnectedBot, *, is_online: bool) -> None:
         for game, version in connected.versions.items():
-            self.feed.publish(BotChanged(game, connected.name, version, is_online))
+            self.feed.publish("bot-changed", game=game, bot=connected.name, version=version, is_online=is_online)
 
     def _give_up(self, name: str, after_s: float) -> None:
         if self._is_stopping or time.monotonic() - self._left_s.get(name, time.monotonic()) < after_s:

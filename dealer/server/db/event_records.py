@@ -12,14 +12,14 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Final, Self, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from dealer.errors import RefusedError
 from dealer.server.db import records
-from dealer.server.db.audit import noted
+from dealer.server.db.audit import note_change
 from dealer.server.db.records import Bot, Job, Model, Run, model_of, moment_of
 from dealer.server.db.run_changes import add_job
 from dealer.server.db.store import Store
@@ -104,15 +104,11 @@ class ScheduledEvent(Model):
 
 
 # ---- changes, for `Store.write`
-def announced_by(who: str, settings: EventSettings, game: str) -> Callable[[sqlite3.Connection], None]:
-    """`add_event`, noted as a change of somebody's."""
-    return noted(who, f"announced the event {settings.name}", lambda db: add_event(db, settings, game))
-
-
-def add_event(db: sqlite3.Connection, settings: EventSettings, game: str) -> None:
+def add_event(db: sqlite3.Connection, who: str, settings: EventSettings, game: str) -> None:
     """Enter an event.
 
     Args:
+        who: has announced it, see `note_change`.
         game: its full name.
 
     Raises:
@@ -129,6 +125,7 @@ def add_event(db: sqlite3.Connection, settings: EventSettings, game: str) -> Non
         "INSERT INTO scheduled_events (name, game, deals, named, opens_s, closes_s) VALUES (?, ?, ?, ?, ?, ?)",
         (settings.name, game, settings.deals, named, opens_s, closes_s),
     )
+    note_change(db, who, f"announced the event {settings.name}")
 
 
 def close_event(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from dealer.match.faults import FaultPolicy
 from dealer.run.run_settings import Seating
@@ -27,18 +27,8 @@ from protocol.game_definition import short_name
 _MOST_CONTESTS = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class EventSchedule:
-    """What an event plays.
-
-    Attributes:
-        event: with everything that was decided when it closed.
-        contests: each with the versions of its players, by seat.
-    """
-
-    event: ScheduledEvent
-    entrants: tuple[Bot, ...] = ()
-    contests: tuple[tuple[JobRequest, tuple[int, ...]], ...] = ()
+Contest: TypeAlias = tuple[JobRequest, tuple[int, ...]]
+"""The request of a contest, and the versions of its players, by seat."""
 
 
 def schedule_of(
@@ -47,15 +37,16 @@ def schedule_of(
     game: ServerGame | None,
     limits: Limits,
     version: Callable[[str, str], int | None],
-) -> EventSchedule:
-    """What an event plays that closes now.
+) -> tuple[ScheduledEvent, tuple[Bot, ...], list[Contest]]:
+    """What an event plays that closes now: the event with everything that was decided, its entrants, its contests.
 
     Args:
         game: None if the server has it no more.
         version: the number of a bot's version by the names of game and bot; None for one that is not there.
     """
     if game is None or not game.deals:
-        return EventSchedule(_with(event, note=f"{short_name(event.game)} is not played here any more"))
+        note = f"{short_name(event.game)} is not played here any more"
+        return event.model_copy(update={"note": note}), (), []
     entrants = tuple(sorted(_entrants(store, event, game, version), key=lambda bot: bot.name))
     missing = sorted(set(event.named or ()) - {bot.name for bot in entrants})
     notes = [f"no bot of this name can enter: {listed([shown(name) for name in missing])}"] if missing else []
@@ -70,12 +61,8 @@ def schedule_of(
     if len(tables) > _MOST_CONTESTS:
         notes.append(f"{len(tables):,} contests would be too many: the first {_MOST_CONTESTS:,} are played")
     definition = format_game_definition(game.game)
-    decided = _with(event, note="; ".join(notes), deals=deals, definition=definition)
-    return EventSchedule(decided, entrants, tuple(tables[:_MOST_CONTESTS]))
-
-
-def _with(event: ScheduledEvent, **changes: object) -> ScheduledEvent:
-    return event.model_copy(update=changes)
+    decided = {"note": "; ".join(notes), "deals": deals, "definition": definition}
+    return event.model_copy(update=decided), entrants, tables[:_MOST_CONTESTS]
 
 
 def _entrants(

@@ -28,7 +28,7 @@ from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import Store
 from dealer.server.queue.connected_bots import ConnectedBots
 from dealer.server.queue.fair_queue import never_fits
-from dealer.server.queue.feed import Feed, StandingsChanged
+from dealer.server.queue.feed import Feed
 from dealer.server.ratings import TableScores, fit_ratings, has_one_owner_twice
 from dealer.server.server_settings import LadderSettings, ServerGame, ServerSettings, slot_of
 from dealer.table.loop import Changes
@@ -226,4 +226,4 @@ class Rater:
             # They are fitted again after the next run, or at the next start.
             _log.error("the ratings of %s cannot be kept: %s", name, error)
         else:
-            self._feed.publish(StandingsChanged(name))
+            self._feed.publish("standings-changed", game=name)

@@ -24,6 +24,7 @@ from dealer.server.db.run_changes import RunReport
 from dealer.server.queue.connected_bots import BotHost, ConnectedBots
 from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen
 from dealer.server.server_settings import ServerGame, player_name
+from dealer.watching import LiveMatches
 from engine import Seat
 from logs.estimation import Rate
 from protocol.benchmark import OWN_SEAT
@@ -184,41 +185,24 @@ class Watchers:
 
     def __init__(self) -> None:
         self._by_run: dict[int, list[Watch]] = {}
-        self._open: set[int] = set()
 
     def opened(self, run: int, first: Watch) -> Watch:
         """What a run that begins is to be played with; `first` gets every event before all others."""
-        self._open.add(run)
-        watchers = self._by_run.setdefault(run, [])
+        watchers = self._by_run[run] = [first]
 
         def notify(event: MatchEvent) -> None:
-            first(event)
             for watch in tuple(watchers):
                 watch(event)
 
         return notify
 
-    def is_open(self, run: int) -> bool:
-        """Whether a run goes on."""
-        return run in self._open
-
     def closed(self, run: int) -> None:
         """A run has ended."""
-        self._open.discard(run)
         self._by_run.pop(run, None)
 
-    def add(self, run: int, watch: Watch) -> Callable[[], None]:
-        """Have a callback get the events of a run that goes on, until what this returns is called.
-
-        The callback must not raise, and must not wait. It gets what comes; what was before is in the logs.
-        """
-        watchers = self._by_run.setdefault(run, [])
-        watchers.append(watch)
-
-        def end() -> None:
-            if watch in watchers:
-                watchers.remove(watch)
-            if not watchers and self._by_run.get(run) is watchers and run not in self._open:
-                del self._by_run[run]
-
-        return end
+    def live(self, run: int) -> LiveMatches | None:
+        """The matches of a run, followed since this was first asked; None unless it is being played. For any thread."""
+        watchers = self._by_run.get(run, [])
+        if watchers and not any(isinstance(watch, LiveMatches) for watch in watchers):
+            watchers.append(LiveMatches())
+        return next((watch for watch in watchers if isinstance(watch, LiveMatches)), None)

@@ -16,7 +16,6 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
@@ -31,10 +30,10 @@ from dealer.server import access
 from dealer.server.access import Person, Visibility
 from dealer.server.accounts import Token, User
 from dealer.server.db import counted_scores, event_records, records
-from dealer.server.db.event_records import EventSettings, ScheduledEvent, announced_by
+from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
 from dealer.server.event_results import EventDetail, event_detail
-from dealer.server.queue.feed import Feed, FeedEvent
+from dealer.server.queue.feed import Feed
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.uploads.boxed_bot import FAILURE_NAME
@@ -268,7 +267,7 @@ async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> EventDetai
 async def announce(caller: Organiser, parts: Parts, wanted: EventSettings) -> ScheduledEvent:
     """Enter an event; it is on disk when the answer comes."""
     game = game_of(parts, wanted.game)
-    await parts.store.write(announced_by(caller.user.name, wanted, game.name))
+    await parts.store.write(lambda db: add_event(db, caller.user.name, wanted, game.name))
     found = event_records.event(parts.store, wanted.name)
     assert found is not None
     return found
@@ -358,19 +357,13 @@ def _hands(path: Path, after: int, limit: int) -> models.Hands:
 
 
 # ---- events
-def _event_text(number: int, event: FeedEvent) -> str:
-    """An event as a browser reads it: its number, its kind in small letters, and its fields."""
-    name = "".join(f"-{char.lower()}" if char.isupper() else char for char in type(event).__name__).lstrip("-")
-    return f"id: {number}\nevent: {name}\ndata: {json.dumps(asdict(event))}\n\n"
-
-
 async def _events_after(feed: Feed, last: int | None) -> AsyncGenerator[bytes]:
     """The events after a number, or those to come, as text."""
     at = feed.last if last is None else last
     yield f": events after {at}\nretry: 2000\n\n".encode()
     while True:
-        for number, event in feed.after(at):
-            yield _event_text(number, event).encode()
+        for number, (kind, fields) in feed.after(at):
+            yield f"id: {number}\nevent: {kind}\ndata: {json.dumps(fields)}\n\n".encode()
             at = number
         if not await feed.wait(at, QUIET_S):
             yield b": \n\n"

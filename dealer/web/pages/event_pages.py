@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from urllib.parse import quote
 
 from pydantic import ValidationError
@@ -20,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import RefusedError, WebError
 from dealer.run.run_settings import problem_in_words
 from dealer.server.db import event_records
-from dealer.server.db.event_records import EventSettings, ScheduledEvent, announced_by
+from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
 from dealer.server.event_results import event_detail, event_document, events_table
 from dealer.server.server import ServerParts
 from dealer.web.pages.shown_runs import run_path
@@ -41,10 +42,7 @@ def event_path(event: ScheduledEvent) -> str:
 def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
     """The addresses of these pages."""
 
-    async def events(request: Request) -> Response:
-        return show(request)
-
-    def show(request: Request, given: Mapping[str, str] | None = None, problem: str = "") -> Response:
+    async def show(request: Request, given: Mapping[str, str] | None = None, problem: str = "") -> Response:
         before = whole_number(request.query_params.get("after", ""))
         found = event_records.events(parts.store, before=before, most=_EVENTS_OF_A_PAGE + 1)
         following = str(found[_EVENTS_OF_A_PAGE - 1].id) if len(found) > _EVENTS_OF_A_PAGE else ""
@@ -67,10 +65,10 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             raise WebError(403, "Organisers announce events: log in with a token for admins in place of the password.")
         form = await read_form(request)
         try:
-            game = game_of(parts, form.get("game", ""))
-            await parts.store.write(announced_by(visitor.user.name, _settings_of(form), game.name))
+            game, settings = game_of(parts, form.get("game", "")), _settings_of(form)
+            await parts.store.write(partial(add_event, who=visitor.user.name, settings=settings, game=game.name))
         except (RefusedError, WebError) as error:
-            return show(request, form, as_web_error(error).sentence)
+            return await show(request, form, as_web_error(error).sentence)
         return RedirectResponse(f"/events/{quote(form['name'].strip(), safe='')}", 303)
 
     async def event(request: Request) -> Response:
@@ -82,7 +80,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         return site.document(request, document, crumbs=(Link("Events", "/events"),), layout="broad")
 
     return [
-        Route("/events", events, methods=["GET"]),
+        Route("/events", show, methods=["GET"]),
         Route("/events", announce, methods=["POST"]),
         Route("/events/{name}", event),
     ]

@@ -289,8 +289,6 @@ class ServerLibrary:
     def __init__(self, parts: ServerParts) -> None:
         self.parts = parts
         self._open = _open_runs()
-        self._tables: dict[int, tuple[LiveMatches, Callable[[], None]]] = {}
-        self._lock = threading.Lock()
 
     def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
         """Those being played and the newest of the others, or those older than the one of a key.
@@ -337,29 +335,17 @@ class ServerLibrary:
             raise WebError(410, removed)
         if not path.is_dir():
             raise WebError(404, access.words(reason) or "The files of this run have been removed.")
-        with self._lock:
-            tables = self._tables_of(row)
-        run = self._open(path, key)
+        run, live = self._open(path, key), None
+        if row.state is RunState.RUNNING:
+            live = self.parts.service.watchers.live(row.id) or LiveMatches()
         practice_path = self._practice_path(job)
-        return ShownRun(run, access, tables, reason, unrated=row.unrated, practice_path=practice_path, seed=row.seed)
+        return ShownRun(run, access, live, reason, unrated=row.unrated, practice_path=practice_path, seed=row.seed)
 
     def _practice_path(self, job: Job) -> str:
         if not self.parts.settings.practice_duplicates:
             return ""
         players = {f"player{seat}": player for seat, player in enumerate(job.players, 1)}
         return f"/account/request?{urlencode({'game': job.game, **players, 'practice': 1})}"
-
-    def _tables_of(self, run: Run) -> LiveMatches | None:
-        """Where a run goes on; who asks for it first has it watched until its end."""
-        watchers = self.parts.service.watchers
-        for number in [number for number in self._tables if not watchers.is_open(number)]:
-            self._tables.pop(number)[1]()
-        if run.state is not RunState.RUNNING:
-            return None
-        if run.id not in self._tables:
-            tables = LiveMatches()
-            self._tables[run.id] = (tables, watchers.add(run.id, tables))
-        return self._tables[run.id][0]
 
 
 Library: TypeAlias = LocalLibrary | ServerLibrary

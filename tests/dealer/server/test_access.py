@@ -39,7 +39,6 @@ from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, 
 from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, close_table, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.hosting import Hosting, Line
-from dealer.server.queue.feed import JobChanged
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import UploadSettings
@@ -570,8 +569,8 @@ async def site_of(made: House) -> AsyncIterator[tuple[Any, list[str]]]:
     for name, user in made.users.items():
         token = made.parts.accounts.find_token(made.tokens.get(name, ""))
         made.cookies[name] = await site.sessions.begin(user, token)
-    made.parts.service.feed.publish(JobChanged(1, "ann", GAME, "queued"))
-    made.parts.service.feed.publish(JobChanged(2, "ann", GAME, "queued"))
+    made.parts.service.feed.publish("job-changed", job=1, user="ann", game=GAME, state="queued")
+    made.parts.service.feed.publish("job-changed", job=2, user="ann", game=GAME, state="queued")
     try:
         async with site.table_manager:
             unlimited = replace(made.parts.settings.web, page_requests_per_minute=1_000_000)

@@ -12,12 +12,12 @@ import pytest
 
 from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
+from dealer.run.contest import MatchEvent, Watch
 from dealer.run.run_settings import Seating
 from dealer.server.accounts import User, add_user
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobRequest, JobState, RunState
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.queue.feed import JobChanged, RunChanged, StandingsChanged
 from dealer.server.queue.jobs import SeatOpen
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.server.service import Service
@@ -116,6 +116,22 @@ async def until(service: Service, is_true: Callable[[], bool]) -> None:
         while not is_true():
             await service.feed.wait(at, PATIENCE_S)
             at = service.feed.last
+
+
+def watched(service: Service) -> list[MatchEvent]:
+    """The events of all runs that begin from now on, as they come."""
+    events: list[MatchEvent] = []
+    opened = service.watchers.opened
+
+    def open_watched(run: int, first: Watch) -> Watch:
+        def notify(event: MatchEvent) -> None:
+            first(event)
+            events.append(event)
+
+        return opened(run, notify)
+
+    service.watchers.opened = open_watched  # type: ignore[method-assign]
+    return events
 
 
 def is_over(service: Service, number: int) -> bool:
@@ -235,12 +251,10 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
         host = Host()
         await service.enter(ann, offer("eve", games=("two",)), host)
         request = JobRequest("two", ("eve", "random"), deals=5000, stop=stop)
+        hands = watched(service)
         row, _ = await service.submit(ann, request)
-        hands: list[object] = []
-        await until(service, lambda: len(records.runs(service.store)) == 1)
-        service.watchers.add(records.runs(service.store)[0].id, hands.append)
         async with asyncio.timeout(PATIENCE_S):
-            while sum(isinstance(event.event, HandFinished) for event in hands) < 250:  # type: ignore[attr-defined]
+            while sum(isinstance(event.event, HandFinished) for event in hands) < 250:
                 await asyncio.sleep(0.01)
         host.is_idle = True
         if is_cancelled:
@@ -482,21 +496,25 @@ def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_bac
 def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
     async def talk(service: Service, ann: User) -> None:
         before = service.feed.last
-        hands: list[object] = []
+        hands = watched(service)
         row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), deals=100))
-        await until(service, lambda: len(records.runs(service.store)) == 1)
-        (run,) = records.runs(service.store)
-        stop = service.watchers.add(run.id, hands.append)
         await until(service, lambda: is_over(service, row.id))
-        stop()
-        assert any(isinstance(event.event, HandFinished) for event in hands)  # type: ignore[attr-defined]
-        expected = {
-            JobChanged(row.id, "ann", "kuhn3", "queued"),
-            RunChanged(run.id, row.id, "kuhn3", "running"),
-            RunChanged(run.id, row.id, "kuhn3", "finished"),
-            JobChanged(row.id, "ann", "kuhn3", "done"),
-            StandingsChanged("kuhn3"),
-        }
-        await until(service, lambda: expected <= {event for _, event in service.feed.after(before)})
+        (run,) = records.runs(service.store)
+        assert any(isinstance(event.event, HandFinished) for event in hands)
+        of_job = {"job": row.id, "user": "ann", "game": "kuhn3"}
+        of_run = {"run": run.id, "job": row.id, "game": "kuhn3"}
+        expected = [
+            ("job-changed", of_job | {"state": "queued"}),
+            ("run-changed", of_run | {"state": "running"}),
+            ("run-changed", of_run | {"state": "finished"}),
+            ("job-changed", of_job | {"state": "done"}),
+            ("standings-changed", {"game": "kuhn3"}),
+        ]
+
+        def is_told() -> bool:
+            published = [event for _, event in service.feed.after(before)]
+            return all(event in published for event in expected)
+
+        await until(service, is_told)
 
     play(talk)

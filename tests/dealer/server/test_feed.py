@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import asyncio
 
-from dealer.server.queue.feed import Feed, Lost, StandingsChanged
+from dealer.server.queue.feed import Feed, FeedEvent
+
+LOST = FeedEvent("lost", {})
 
 
-def event(number: int) -> StandingsChanged:
-    return StandingsChanged(str(number))
+def publish(feed: Feed, game: str) -> None:
+    feed.publish("standings-changed", game=game)
+
+
+def event(game: str) -> FeedEvent:
+    return FeedEvent("standings-changed", {"game": game})
 
 
 def test_events_are_numbered_and_the_last_are_kept() -> None:
     feed = Feed(most_events=3, first=10)
     assert (feed.last, feed.after(9)) == (9, [])
-    assert [feed.publish(event(number)) for number in range(10, 15)] == [10, 11, 12, 13, 14]
-    assert feed.after(13) == [(14, event(14))]
-    assert feed.after(11) == [(12, event(12)), (13, event(13)), (14, event(14))]
-    assert feed.after(10) == [(14, Lost())], "11 is forgotten"
-    assert feed.after(99) == [(14, Lost())], "of another start"
+    for number in range(10, 15):
+        publish(feed, str(number))
+    assert feed.after(13) == [(14, event("14"))]
+    assert feed.after(11) == [(12, event("12")), (13, event("13")), (14, event("14"))]
+    assert feed.after(10) == [(14, LOST)], "11 is forgotten"
+    assert feed.after(99) == [(14, LOST)], "of another start"
 
 
 def test_numbers_of_a_later_start_are_larger() -> None:
     earlier = Feed()
-    earlier.publish(event(1))
+    publish(earlier, "1")
     later = Feed()
     assert later.last >= earlier.last
-    assert later.after(earlier.last - 1) == [(later.last, Lost())]
+    assert later.after(earlier.last - 1) == [(later.last, LOST)]
 
 
 def test_followers_miss_nothing() -> None:
@@ -40,13 +47,13 @@ def test_followers_miss_nothing() -> None:
 
     async def play() -> None:
         feed = Feed(first=1)
-        feed.publish(event(1))
+        publish(feed, "1")
         tasks = [asyncio.create_task(follow(feed, last, count)) for last, count in ((feed.last, 3), (0, 4), (1, 3))]
         await asyncio.sleep(0)
-        feed.publish(event(2))
+        publish(feed, "2")
         await asyncio.sleep(0)
-        feed.publish(event(3))
-        feed.publish(event(4))
+        publish(feed, "3")
+        publish(feed, "4")
         assert await asyncio.gather(*tasks) == [[2, 3, 4], [1, 2, 3, 4], [2, 3, 4]]
 
     asyncio.run(play())

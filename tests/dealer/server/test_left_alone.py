@@ -15,12 +15,10 @@ from typing import Any, cast
 import pytest
 
 from dealer.server.accounts import add_user
-from dealer.server.db.records import RunState
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.queue.playing import Watchers
 from dealer.server.resources import Disk, has_too_few, raise_limit, without_flood
-from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerSettings, WebSettings, default_settings
 from logs.whole_file import LineFile
 from tests.bench.filled import fill
@@ -191,17 +189,12 @@ def test_a_clock_that_is_set_back_makes_no_run_shorter_than_nothing(tmp_path: Pa
 
 
 def test_runs_that_ended_while_nobody_looked_are_let_go() -> None:
-    pytest.importorskip("starlette")
-    from dealer.web.pages.shown_runs import ServerLibrary
-
-    watches = Watchers()
-    library = ServerLibrary(cast(ServerParts, SimpleNamespace(service=SimpleNamespace(watchers=watches))))
-
-    def tables_of(number: int) -> Any:
-        return library._tables_of(cast(Any, SimpleNamespace(id=number, state=RunState.RUNNING)))
-
+    watchers = Watchers()
     for number in range(1, 4):
-        watches.opened(number, lambda _: None)
-        assert tables_of(number) is tables_of(number)
-        assert list(library._tables) == [number]
-        watches.closed(number)
+        watchers.opened(number, lambda _: None)
+        live = watchers.live(number)
+        assert live is not None
+        assert watchers.live(number) is live
+        watchers.closed(number)
+        assert watchers.live(number) is None
+    assert not watchers._by_run

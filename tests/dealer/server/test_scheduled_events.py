@@ -66,7 +66,7 @@ def announced(service: Service, *, opens: float = -1000.0, closes: float = -1.0,
     settings = EventSettings.model_validate(given)
 
     def change(db: sqlite3.Connection) -> None:
-        add_event(db, settings, settings.game)
+        add_event(db, "ann", settings, settings.game)
         # Nobody can announce one that has closed.
         db.execute("UPDATE scheduled_events SET closes_s = ? WHERE name = ?", (time.time() + closes, settings.name))
 
@@ -290,12 +290,12 @@ def test_what_makes_no_event(changes: dict[str, Any], problem: str) -> None:
 def test_an_event_has_a_name_of_its_own_and_its_time_to_come(tmp_path: Path) -> None:
     store = Store(tmp_path / "server.sqlite3")
     settings = EventSettings(name="final", game="two", closes=at(5))
-    store.write_now(lambda db: add_event(db, settings, "two"))
+    store.write_now(lambda db: add_event(db, "ann", settings, "two"))
     with pytest.raises(RefusedError, match="there is an event final already"):
-        store.write_now(lambda db: add_event(db, settings, "two"))
+        store.write_now(lambda db: add_event(db, "ann", settings, "two"))
     late = EventSettings(name="late", game="two", closes=at(-5))
     with pytest.raises(RefusedError, match="the closing time of the event has passed"):
-        store.write_now(lambda db: add_event(db, late, "two"))
+        store.write_now(lambda db: add_event(db, "ann", late, "two"))
     store.close()
 
 
@@ -352,7 +352,7 @@ def test_an_event_survives_its_server_being_killed(tmp_path: Path, kills: int) -
     server = Killed()
     try:
         with contextlib.closing(Store(Path("data/server.sqlite3"))) as store:
-            store.write_now(lambda db: add_event(db, settings, "two"))
+            store.write_now(lambda db: add_event(db, "ann", settings, "two"))
             store.write_now(lambda db: db.execute("UPDATE scheduled_events SET opens_s = 1, closes_s = 2").rowcount)
             for _ in range(kills):
                 time.sleep(chance.uniform(0.2, 2.5))

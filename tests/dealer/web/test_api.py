@@ -395,7 +395,7 @@ def test_the_description_is_of_what_is_there(tmp_path: Path) -> None:
         await program.finished((await program.submit(KUHN | {"game": game, "deals": 2})).json()["id"])
         announced = EventSettings.model_validate({"name": "final", "game": game, "closes": "2030-01-01T00:00:00Z"})
         with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
-            store.write_now(lambda db: add_event(db, announced, game))
+            store.write_now(lambda db: add_event(db, "ann", announced, game))
         assert (await program.browser.post(f"{PREFIX}/uploads", content=archive(), headers=program.headers)).is_success
         values = {"job": 1, "run": 1, "match": 0, "player": 0, "game": game, "format": "phh", "name": "final"}
         values["upload"] = 1
