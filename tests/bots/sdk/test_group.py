@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,8 +20,6 @@ ALL_IN_BLINDS = parse_game_definition(
     "GAMEDEF\nnolimit\nnumPlayers = 2\nnumRounds = 2\nstack = 10 10\nblind = 10 10\nfirstPlayer = 1 1\n"
     "numSuits = 4\nnumRanks = 13\nnumHoleCards = 2\nnumBoardCards = 0 3\nEND GAMEDEF\n"
 )
-
-Hook = Callable[[View], None]
 
 
 class Diary(Bot):

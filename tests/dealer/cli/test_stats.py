@@ -63,7 +63,7 @@ def test_rows_for_a_spreadsheet(arena_here: Arena, run: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(arena_here("stats", "run", "--csv").out)))
     assert [(row["name"], row["position"]) for row in rows] == [
         (name, position) for name in ("raising", "random") for position in ("all", "SB", "BB")
-    ] or {row["position"] for row in rows} == {"all", "SB", "BB"}
+    ]
     assert sum(float(row["net_chips"]) for row in rows if row["position"] == "all") == 0
 
 

@@ -270,7 +270,7 @@ def test_a_terminal_without_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     result = runner.invoke(application(["table"]), [*KUHN, "--out", "run"], input=b"c\n\xff\n", prog_name="arena")
     assert result.exit_code == 0
     assert "\n  K  round 1, pot 2\n" in result.output
-    assert "'??' is not clear" in result.output or "'?' is not clear" in result.output
+    assert "'?' is not clear" in result.output
 
 
 def test_a_result_that_cannot_be_written(sit: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -447,4 +447,4 @@ def test_a_page_that_cannot_be_had_is_one_sentence(arena_here: Arena, monkeypatc
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = arena_here("table", "kuhn", "--browser", "--port", str(taken.getsockname()[1]))
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "cannot listen" in ran.err or "in use" in ran.err
+    assert "in use" in ran.err

@@ -34,8 +34,6 @@ from tests.dealer.helpers import CONFORMANCE, PATIENCE_S
 
 LIMIT = "holdem.limit.2p.reverse_blinds.game"
 KUHN = "kuhn.limit.3p.game"
-STARTS = ("RUNNING ",)
-"""Remarks of the reference itself."""
 
 BOT = '''#!{python} -ISs
 """Calls whenever it is asked, or does what its name says."""
