@@ -371,8 +371,7 @@ def _count_arrays(holes: Sequence[_Cards], board: _Cards, live: _Cards, pots: _P
         showdowns.count_rank_patterns(dealt, deck, pots, counts)
     else:
         showdowns.count_boards(dealt, np.array(board, np.uint8), deck, pots, counts)
-    found: _Counts = counts.tolist()
-    return found
+    return counts.tolist()
 
 
 def expected_values(

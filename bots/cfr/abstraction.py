@@ -273,8 +273,7 @@ def read_hands(path: Path, asked: Sequence[int]) -> tuple[ClusteredHands, CardTa
 
 def _by_strength(centres: Vectors) -> Vectors:
     """Centres in ascending order of what they win against all classes."""
-    found: Vectors = centres[np.argsort(centres[:, :CLASSES].sum(axis=1, dtype=np.int64), kind="stable")]
-    return found
+    return centres[np.argsort(centres[:, :CLASSES].sum(axis=1, dtype=np.int64), kind="stable")]
 
 
 def _by_hand(flops: CanonicalBoards, buckets: Buckets) -> FlopBuckets:

@@ -378,8 +378,7 @@ def _is_ranked(strategy: StrategyFile, state: BettingState) -> bool:
 def _refuses(strategy: StrategyFile, state: BettingState, buckets: Buckets) -> NDArray[np.bool_]:
     """Which hands win less often than a call has to, against hands of any kind."""
     standing = (buckets + 0.5) / strategy.buckets[state.round]
-    refuses: NDArray[np.bool_] = standing ** (len(state.in_pot) - 1) < _price(state)
-    return refuses
+    return standing ** (len(state.in_pot) - 1) < _price(state)
 
 
 def _priced(

@@ -87,8 +87,7 @@ def tree_arrays(tree: BettingTree, buckets: Sequence[Sequence[int]], kind: Float
 
 def bucket_counts(tree: TreeArrays) -> NDArray[np.int64]:
     """How many buckets each node has; of no use where no player acts."""
-    found: NDArray[np.int64] = tree.buckets[np.maximum(tree.players, 0), tree.rounds]
-    return found
+    return tree.buckets[np.maximum(tree.players, 0), tree.rounds]
 
 
 def size_of(tree: TreeArrays) -> int:

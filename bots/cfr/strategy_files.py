@@ -65,17 +65,13 @@ class StrategyFile:
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How many actions each node has."""
-        counts: NDArray[np.int64] = (
-            (self.nodes & _FOLD) + (self.nodes >> 1 & 1) + (self.nodes // _RAISE).astype(np.int64)
-        )
-        return counts
+        return (self.nodes & _FOLD) + (self.nodes >> 1 & 1) + (self.nodes // _RAISE).astype(np.int64)
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """Where the probabilities of each node begin."""
         sizes = np.maximum(self.counts - 1, 0) * np.array(self.buckets)[self.rounds]
-        offsets: NDArray[np.int64] = np.concatenate(([0], sizes.cumsum()))
-        return offsets
+        return np.concatenate(([0], sizes.cumsum()))
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:

@@ -74,8 +74,7 @@ class BettingTree:
     @cached_property
     def chips(self) -> NDArray[np.float64]:
         """In a game of two, what the loser of each end has put in; 0 at a decision."""
-        chips: NDArray[np.float64] = np.where(self.kinds == DECISION, 0, self.spent.min(axis=1)).astype(np.float64)
-        return chips
+        return np.where(self.kinds == DECISION, 0, self.spent.min(axis=1)).astype(np.float64)
 
     def number_of_actions(self) -> NDArray[np.int64]:
         """How many actions each node has; 0 at an end."""

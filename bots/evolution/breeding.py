@@ -243,8 +243,7 @@ def one_point_crossover(used: Bools, random: np.random.Generator) -> Bools:
     """Exchange all genes from a drawn point on; at least one gene stays, and at least one goes."""
     pairs, genes = used.shape
     cuts = random.integers(min(1, genes - 1), max(genes, 1), size=(pairs, 1))
-    mask: Bools = np.arange(genes) >= cuts
-    return mask
+    return np.arange(genes) >= cuts
 
 
 def uniform_crossover(share: float = 0.5) -> Crossover:
@@ -255,8 +254,7 @@ def uniform_crossover(share: float = 0.5) -> Crossover:
 def half_of_used_genes(used: Bools, random: np.random.Generator) -> Bools:
     """Exchange all genes behind the first half of those that the first parent used; none, if it used none."""
     counts = np.cumsum(used, axis=1)
-    mask: Bools = 2 * counts > counts[:, -1:]
-    return mask
+    return 2 * counts > counts[:, -1:]
 
 
 def some_genes(count: int, *, of_used: bool = False) -> Crossover:
@@ -408,8 +406,7 @@ def _is_new(chromosomes: Chromosomes, known: Chromosomes) -> Bools:
         _, first = np.unique(rows, axis=0, return_index=True)
     is_new = np.zeros(len(rows), bool)
     is_new[first] = True
-    found: Bools = is_new[len(known) :]
-    return found
+    return is_new[len(known) :]
 
 
 @cache

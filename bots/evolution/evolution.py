@@ -273,8 +273,7 @@ class Evolution:
         champions = self._evaluate(self.state.champions[-in_hall:], number, _MEASURE_CHAMPIONS)
         met = len(evaluation.fitness)
         mean = (met * fitness + in_hall * _opponents_fitness(champions)) / (met + in_hall)
-        rivals: Floats = mean[:-in_hall]
-        return rivals
+        return mean[:-in_hall]
 
     def _next_opponents(
         self, population: Chromosomes, evaluation: Evaluation, fitness: Floats | None, number: int

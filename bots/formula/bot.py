@@ -173,5 +173,4 @@ def _mfs_decisions(view: View, k: float) -> NDArray[np.int64]:
     with np.errstate(divide="ignore", invalid="ignore"):
         relation = np.where(loss == 0, np.where(gain > 0, np.inf, 0.0), gain / loss)
     clamped = np.clip(k * relation, Decision.FOLD, Decision.LARGE_RAISE)
-    decisions: NDArray[np.int64] = np.floor(np.nan_to_num(clamped, nan=Decision.FOLD)).astype(np.int64)
-    return decisions
+    return np.floor(np.nan_to_num(clamped, nan=Decision.FOLD)).astype(np.int64)

@@ -204,8 +204,7 @@ class _AllCards:
         possible = self._dealt
         for player in range(game.num_players):
             possible = possible & free.reshape([-1 if player == axis else 1 for axis in range(game.num_players)])
-        chances: NDArray[np.float64] = possible / deals
-        return chances
+        return possible / deals
 
     def _signs(self, board: Board) -> NDArray[np.float64]:
         ranks = np.array(self._ranks(board))

@@ -180,8 +180,7 @@ class LinearProgram:
         status = solver.getModelStatus()
         if status != highspy.HighsModelStatus.kOptimal:
             raise SolvingError(f"HiGHS found no optimum: {solver.modelStatusToString(status).lower()}")
-        variables: NDArray[np.float64] = np.array(solver.getSolution().col_value)
-        return variables
+        return np.array(solver.getSolution().col_value)
 
     def _plan(self, player: int, weights: NDArray[np.float64]) -> Plan:
         found = weights[self._form.numbers(player)]
