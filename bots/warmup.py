@@ -13,16 +13,15 @@ import numpy as np
 from bots.cfr.abstraction import CardTables
 from bots.cfr.boards import HOLDING_COUNT
 from bots.cfr.clustering import nearest
-from bots.cfr.deals import AllBoards
 from bots.cfr.features import FEATURES, flop_features, turn_features
 from bots.cfr.sampling import EPOCH, SampledSolver, draw_deals
-from bots.cfr.solver import Discounts, Solver, tree_arrays
 from bots.cfr.tree import betting_tree
 from bots.evolution.evolution import StopRule
 from bots.evolved.training import EvolvedSettings, trainer_evolution
 from bots.kuhn.fitness import KuhnSettings, kuhn_evolution
 from bots.kuhn.games import model
 from bots.learner.training import LearnerSettings, train
+from bots.solving.equilibria import Discounts
 from protocol import find_game
 
 _ONE: Final = StopRule(generations=1)
@@ -46,9 +45,6 @@ def _train_learner() -> None:
 
 
 def _minimise_regrets() -> None:
-    boards = AllBoards(find_game("kuhn")[1])
-    arrays = tree_arrays(betting_tree(find_game("kuhn")[1]), boards.buckets, boards.float_type)
-    Solver(arrays, boards, Discounts()).iterate()
     four, keys = np.array([0, 5, 10, 15], np.uint8), np.full(1, np.iinfo(np.int64).max)
     features = np.zeros((1, HOLDING_COUNT, FEATURES), np.uint8)
     turn_features(four, features[0])

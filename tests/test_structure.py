@@ -52,7 +52,6 @@ WORDY = (
     "engine.kernels.betting",
     "engine.kernels.draw",
     "engine.kernels.matchups",
-    "bots.cfr.walk",
     "bots.kuhn.kernel",
     "bots.learner.kernel",
 )

@@ -36,12 +36,12 @@ from bots.cfr.abstraction import (
 )
 from bots.cfr.expectation import PAIRS, PlayedTree, Player, numbers_of, player_of, tree_of, winnings
 from bots.cfr.sampling import DEALS, EPOCH, Draw, Walks, add_regrets, as_strategy, by_node, draw_deals
-from bots.cfr.solver import Discounts
 from bots.cfr.strategy_files import StrategyFile, write_strategy
 from bots.cfr.training_settings import MOST_BUCKETS
 from bots.cfr.tree import BettingTree
 from bots.errors import SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
+from bots.solving.equilibria import Discounts
 from engine import ActionKind
 from engine.text import duration
 from logs.document import Column, Document, Fact, Section, Table, text_of

@@ -294,9 +294,9 @@ class CfrBot(LearningBot):
             from engine.ranges import holding_number
 
             return int(strategy.buckets_on(board)[holding_number(*view.hole_cards)])
-        from bots.cfr.deals import AllBoards
+        from bots.cfr.small_games import RankBuckets
 
-        return AllBoards(view.game).bucket(view.hole_cards[0], board)
+        return RankBuckets(view.game).bucket(view.hole_cards[0], board)
 
     def strategy(self, game: Game) -> StrategyFile:
         """The strategy that it plays in a game, before rivers are solved."""

@@ -30,23 +30,25 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
-from bots.cfr.deals import CARD_LANES, Vector
 from bots.cfr.lookup import Chances, narrowed, ranges, ranks_on
 from bots.cfr.strategy_files import StrategyFile
 from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_sizes
-from bots.cfr.walk import fold
 from engine import Action, BettingState, Card, Position, betting_start
 from engine.kernels.jit import njit
 from engine.ranges import are_free
 
 TURN: Final = 2
 RIVER: Final = 3
+CARD_LANES: Final = 64
+"""Columns of sums by card: 52, and what makes them a multiple of what a processor adds at once."""
+Vector: TypeAlias = NDArray[Any]
+"""Floats over holdings."""
 _FULL: Final = 5
 """Cards of a board to which none comes."""
 _DECISION = 0
@@ -81,12 +83,15 @@ class _Betting(NamedTuple):
 
 
 class _Holdings(NamedTuple):
-    """The holdings that a board leaves, weakest first as in `bots.cfr.deals.BoardArrays`; shape (boards, holdings).
+    """The holdings that a board leaves, weakest first; shape (boards, holdings).
 
     The first board is that of the beginning. If that is a turn, all with one card more follow; holdings with this card
     are the first of theirs, and never come.
 
     Attributes:
+        ones: a card of each.
+        others: the other card.
+        ties: after the last holding of the same rank.
         places: of the holdings on the first board.
     """
 
@@ -247,19 +252,37 @@ def _end(arrays: _Arrays, board: int, node: int, player: int) -> None:
     reach, values = work.reach[betting.since[player, node]], work.values[node]
     if betting.kinds[node] == _FOLDED:
         chips = betting.chips[node] if betting.players[node] != player else -betting.chips[node]
-        fold(holdings.ones[board], holdings.others[board], reach, work.by_card, chips, values)
+        _fold(holdings, board, reach, work.by_card, chips, values)
     else:
         _show_down(holdings, board, reach, work.by_card, betting.chips[node], values)
+
+
+@njit
+def _fold(holdings: _Holdings, board: int, reach: Vector, by_card: Vector, chips: np.float32, values: Vector) -> None:
+    """Write what each holding wins where a player has folded; chips below 0 are lost.
+
+    Sums by card take out what shares a card with a holding, so it costs two passes over the holdings and not one over
+    all pairs (Johanson et al. 2012, "Efficient Nash equilibrium approximation through Monte Carlo counterfactual regret
+    minimization", section 4).
+    """
+    ones, others = holdings.ones[board], holdings.others[board]
+    by_card[:] = np.float32(0)
+    total = np.float32(0)
+    for at in range(len(reach)):
+        total += reach[at]
+        by_card[ones[at]] += reach[at]
+        by_card[others[at]] += reach[at]
+    for at in range(len(reach)):
+        values[at] = chips * (total - by_card[ones[at]] - by_card[others[at]] + reach[at])
 
 
 @njit
 def _show_down(
     holdings: _Holdings, board: int, reach: Vector, by_card: Vector, chips: np.float32, values: Vector
 ) -> None:
-    """Write what each holding wins at a showdown.
+    """Write what each holding wins at a showdown: with B what is weaker and U what is weaker or equal, B - (total - U).
 
-    With B what is weaker and U what is weaker or equal, all of it wins B - (total - U). `bots.cfr.walk.show_down` finds
-    the same with more additions by card, which take most of the time here.
+    Additions by card take most of the time.
     """
     ones, others, ties = holdings.ones[board], holdings.others[board], holdings.ties[board]
     by_card[:] = np.float32(0)

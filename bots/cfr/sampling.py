@@ -7,8 +7,8 @@ is known of where that leads: regrets fall, and the average need not be an equil
 
 An iteration is a block of deals, which each player walks in turn; what they find is added to the regrets at its end,
 in the order of the deals. So the result depends on the seed, the settings and the number of iterations, not on how many
-threads walk. Every `EPOCH` iterations regrets and averages are discounted (`bots.cfr.solver.Discounts`): with all
-powers 1 that is linear CFR (Brown & Sandholm 2019).
+threads walk. Every `EPOCH` iterations regrets and averages are discounted (`bots.solving.equilibria`): with all powers
+1 that is linear CFR (Brown & Sandholm 2019).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import CardTables
 from bots.cfr.boards import HOLDING_CARDS, HOLDING_NUMBERS
 from bots.cfr.features import canonical, renamed
-from bots.cfr.solver import Discounts
 from bots.cfr.tree import DECISION, BettingTree
 from bots.errors import SolvingError
+from bots.solving.equilibria import Discounts
 from engine.cards import starting_hand
 from engine.hand import side_pots, uncalled
 from engine.kernels.cards import BITS, KEYS, START
@@ -48,7 +48,7 @@ EPOCH: Final = 64
 _PARTS: Final = 16
 """Into which the deals of an iteration are divided among threads."""
 _ROOM: Final = 1 << 16
-"""Numbers that a part of an iteration may find at first."""
+"""_Numbers that a part of an iteration may find at first."""
 _ADDED = np.uint64(STEP)
 _1, _32, _40 = (np.uint64(bits) for bits in (1, 32, 40))
 _CARDS = np.uint64(52)
@@ -382,7 +382,7 @@ class Walks:
 
 
 class SampledSolver:
-    """The regrets and averages of all players of hold'em, and their iterations, as `bots.cfr.solver.Solver` has them.
+    """The regrets and averages of all players of hold'em, and their iterations; `bots.cfr.small_games` is its peer.
 
     It is copy `copy` of `copies` solvers, each of which draws deals of its own.
 

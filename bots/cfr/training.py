@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bots.artifact import Artifact, FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import CardTables, ClusteredHands, cluster_hands, read_hands, tables_bytes, write_hands
-from bots.cfr.deals import AllBoards
 from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals
-from bots.cfr.solver import Discounts, Solver, Strategy, gains_of_answers, tree_arrays
+from bots.cfr.small_games import RankBuckets, SmallGame, Solver
 from bots.cfr.strategy_files import write_strategy
 from bots.cfr.training_settings import CfrSettings
 from bots.cfr.tree import (
@@ -36,6 +36,7 @@ from bots.cfr.tree import (
 )
 from bots.errors import BotFileError, SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
+from bots.solving.equilibria import Discounts
 from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from engine.text import duration
@@ -53,6 +54,8 @@ CHECKPOINT_KIND: Final = FileKind(
 CHECKPOINT: Final = "cfr.checkpoint"
 STRATEGY: Final = "cfr.strategy"
 BUCKETS: Final = "cfr.buckets"
+_BYTES_OF_A_NUMBER: Final = 160
+"""Of a small game, with its part of the sequence form."""
 _APART_S: Final = 15.0
 """Seconds, about, that copies learn apart: between two messages, and two lines of progress."""
 _FIRST_CHECK: Final = 64
@@ -83,7 +86,7 @@ class TrainingPlan(NamedTuple):
     def memory_bytes(self) -> int:
         if self.is_drawn:
             return 2 * 4 * self.numbers * self.settings.copies + tables_bytes()
-        return 8 * self.numbers * (3 + AllBoards(self.tree.game).count)
+        return _BYTES_OF_A_NUMBER * self.numbers
 
     @property
     def message_bytes(self) -> int:
@@ -126,7 +129,7 @@ def plan_training(settings: CfrSettings) -> TrainingPlan:
     else:
         settings = replace(settings, sizes=settings.sizes or (HOLDEM_SIZES if is_drawn else ROUND_SIZES))
     tree = betting_tree(game, read_raises(game, settings.sizes, settings.raises))
-    buckets = (169, *settings.bucket_counts) if is_drawn else AllBoards(game).buckets[0]
+    buckets = (169, *settings.bucket_counts) if is_drawn else RankBuckets(game).counts
     if settings.copies > 1 and not is_drawn:
         raise SolvingError(f"{settings.game}: all of its boards are walked in each iteration, so copies have no others")
     return TrainingPlan(settings, tree, buckets, is_drawn)
@@ -198,7 +201,7 @@ def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
     return Document("The training of cfr", sentences, facts, sections if rows else ())
 
 
-_CopyState: TypeAlias = tuple[Strategy, Strategy]
+_CopyState: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 """The regrets and the averages of a copy."""
 
 
@@ -260,9 +263,9 @@ class _Session:
                 times, left = divmod(self.iteration, _FIRST_CHECK)
                 # At the first check, and at each power of 4 times it.
                 if not left and times.bit_count() == 1 and times.bit_length() % 2 == 1:
-                    self._check(pool)
+                    self._check()
             yield self._part(iterations, seconds), self._in_words
-        self._check(pool)
+        self._check()
         yield 1.0, self._in_words
 
     def _part(self, iterations: int | None, seconds: float | None) -> float:
@@ -277,7 +280,7 @@ class _Session:
         drawn = f", {self._deals:,} deals ({self._deals / self.seconds:,.0f}/s)" if self._plan.is_drawn else ""
         return f"iteration {self.iteration:,}{drawn}{exploited}"
 
-    def mean_strategy(self) -> Strategy:
+    def mean_strategy(self) -> NDArray[np.float64]:
         """What converges: how often each action was taken over all iterations of all copies."""
         solver = self.solvers[0]
         if isinstance(solver, Solver):
@@ -305,12 +308,12 @@ class _Session:
     def _deals(self) -> int:
         return self.iteration * len(self.solvers) * self.solvers[0].per_iteration
 
-    def _check(self, pool: Executor | None) -> None:
+    def _check(self) -> None:
         """Measure the exploitability of a small game, unless that has been done here."""
         at, solver = self.iteration, self.solvers[0]
         if not isinstance(solver, Solver) or (self.history and self.history[-1]["iteration"] == at):
             return
-        gains = gains_of_answers(solver.tree, solver.boards, solver.average_strategy(), pool)
+        gains = solver.gains()
         measured = {"exploitability": sum(gains) / 2, "gains": gains}
         self.history.append({"iteration": at, "seconds": self.seconds, **measured})
 
@@ -331,8 +334,8 @@ def _solver(plan: TrainingPlan, cards: CardTables | None, copy: int) -> Solver |
     settings = plan.settings
     discounts = Discounts(settings.gains, settings.losses, settings.average)
     if cards is None:
-        boards = AllBoards(plan.tree.game)
-        return Solver(tree_arrays(plan.tree, boards.buckets, boards.float_type), boards, discounts)
+        raises = read_raises(plan.tree.game, settings.sizes, settings.raises)
+        return Solver(SmallGame(plan.tree, raises), discounts)
     return SampledSolver(
         plan.tree,
         plan.buckets,
@@ -349,7 +352,7 @@ _worker_lock: Final = threading.Lock()
 
 
 def _advance_elsewhere(
-    settings: CfrSettings, copy: int, count: int, iteration: int, regrets: Strategy, averages: Strategy
+    settings: CfrSettings, copy: int, count: int, iteration: int, regrets: NDArray[Any], averages: NDArray[Any]
 ) -> _CopyState:
     """Advance a copy in another process, which computes the buckets of all hands itself, once."""
     with _worker_lock:

@@ -68,6 +68,7 @@ def betting_tree(
     first: int = 0,
     free_folds: bool = False,
     points: dict[str, DecisionPoint] | None = None,
+    raises: Callable[[BettingState], Sequence[Action]] | None = None,
 ) -> Node:
     """The tree of a game.
 
@@ -75,6 +76,7 @@ def betting_tree(
         first: the position that is player 0 of the tree; the others follow in order.
         free_folds: whether the players, two of them, may fold where they owe nothing, which the rule book refuses.
         points: filled with every decision by its name.
+        raises: those of each state in which they are legal, as large as the caller wants the tree; all by default.
 
     Raises:
         SolvingError: the game has too many ways to bet.
@@ -85,7 +87,7 @@ def betting_tree(
     def leaf(spent: Sequence[int], folded: Collection[int], board: Board, name: str) -> Leaf:
         nonlocal leaves
         leaves += 1
-        if leaves > _MOST_LEAVES:
+        if raises is None and leaves > _MOST_LEAVES:
             raise SolvingError(f"the game is too large to be solved: its tree has more than {_MOST_LEAVES:,} leaves")
         rotated = [spent[(first + player) % players] for player in range(players)]
         return Leaf(name, *cards.payoff_at(rotated, {(position - first) % players for position in folded}, board))
@@ -116,7 +118,7 @@ def betting_tree(
         actions.append(CALL)
         if legal.can_raise:
             sizes = range(legal.raise_min, legal.raise_max + 1)
-            actions += [RAISE] if game.is_limit else map(raise_to, sizes)
+            actions += raises(state) if raises else [RAISE] if game.is_limit else map(raise_to, sizes)
         if points is not None:
             points[name] = DecisionPoint(state, board, tuple(actions))
         names = tuple(format_action(action) for action in actions)

@@ -14,7 +14,9 @@ Regret matching is vectorised over the choices and classes of a player. Each ite
 to what it would have won, over all iterations so far, above the strategies that were played (Zinkevich et al. 2007).
 The average plans come ever closer to an equilibrium of a game of two players; with more of them there is no guarantee,
 and `bots.solving.sequence_form.nash_conv` measures how close they are. CFR+ (Tammelin 2014) never lets a regret fall
-below zero and weights iteration t by t.
+below zero and weights iteration t by t. Or what was learned early is discounted (Brown & Sandholm 2019): before
+iteration t's are added, regrets above 0 are multiplied by (t-1)^a / ((t-1)^a + 1), those below by the same with b, and
+the average by ((t-1)/t)^c. With all three powers 1 that is linear CFR.
 
 As in OpenSpiel, the average takes the strategy that an iteration began with, even chances in the first.
 """
@@ -37,7 +39,6 @@ from numpy.typing import NDArray
 from bots.errors import SolvingError
 from bots.solving.sequence_form import (
     Chances,
-    Choice,
     Plan,
     Plans,
     SequenceForm,
@@ -185,41 +186,74 @@ class LinearProgram:
     def _plan(self, player: int, weights: NDArray[np.float64]) -> Plan:
         found = weights[self._form.numbers(player)]
         found[found < _ROUNDING] = 0
-
-        def chances(choice: Choice) -> Chances:
-            of_actions = found[choice.sequences]
-            total = of_actions.sum(0)
-            even = np.full(of_actions.shape, 1 / len(of_actions))
-            shares: Chances = np.divide(of_actions, total, out=even, where=total > 0)
-            return shares
-
-        return plan_of(self._form, player, chances)
+        return plan_of(self._form, player, lambda choice: in_proportion(found[choice.sequences]))
 
 
-def regret_matching(form: SequenceForm, *, is_plus: bool = False, is_alternating: bool = True) -> Iterator[Plans]:
-    """The average plans after each iteration, of CFR+ or of CFR, without end.
+class Discounts(NamedTuple):
+    """How fast what was learned early is forgotten: the powers by which regrets above 0, those below, and averages are
+    kept; see the head of this module."""
 
-    Either the players take turns, each answering what those before it have just learnt, or all answer what the
-    iteration began with.
+    gains: float = 1.5
+    losses: float = 1.0
+    average: float = 2.0
+
+    def factors(self, iteration: int) -> Factors:
+        before = iteration - 1
+        above, below = before**self.gains, before**self.losses
+        return above / (above + 1), below / (below + 1), (before / iteration) ** self.average
+
+
+Factors: TypeAlias = tuple[float, float, float]
+"""What regrets above 0, those below and the averages are multiplied by before an iteration, which are numbered from 1.
+"""
+
+
+class RegretMatching:
+    """The regrets and the average plans of all players, which take turns: each answers what those before have learnt.
+
+    Attributes:
+        iteration: how many have been done.
+        regrets: of player 0, then those of player 1 and so on, each by sequence and class.
+        averages: likewise, sums of plans.
     """
-    players = range(form.game.players)
-    regrets = [np.zeros(form.plan_shape(player)) for player in players]
-    sums = [np.zeros(form.plan_shape(player)) for player in players]
-    plans = tuple(_matched(form, player, regrets[player]) for player in players)
-    iteration, weights = 0, 0
+
+    def __init__(self, form: SequenceForm, factors: Callable[[int], Factors]) -> None:
+        self.form, self.iteration, self._factors = form, 0, factors
+        shapes = [form.plan_shape(player) for player in range(form.game.players)]
+        ends = np.cumsum([math.prod(shape) for shape in shapes])
+        self.regrets, self.averages = np.zeros((2, ends[-1]))
+        self._regrets, self._sums = (
+            [part.reshape(shape) for part, shape in zip(np.split(whole, ends[:-1]), shapes, strict=True)]
+            for whole in (self.regrets, self.averages)
+        )
+
+    def resume(self, iteration: int, regrets: Plan, averages: Plan) -> None:
+        self.iteration = iteration
+        self.regrets[:], self.averages[:] = regrets, averages
+
+    def iterate(self, pool: object = None) -> None:
+        """One step more, in this thread: threads share nothing of it."""
+        self.iteration += 1
+        above, below, average = self._factors(self.iteration)
+        plans = tuple(_matched(self.form, player, regrets) for player, regrets in enumerate(self._regrets))
+        for player, regrets in enumerate(self._regrets):
+            self._sums[player] *= average
+            self._sums[player] += plans[player]
+            regrets *= np.where(regrets > 0, above, below)
+            _add_regrets(self.form, player, regrets, plans)
+            plans = (*plans[:player], _matched(self.form, player, regrets), *plans[player + 1 :])
+
+    def plans(self) -> Plans:
+        """The average plans."""
+        return tuple(total / total[0] for total in self._sums)
+
+
+def regret_matching(form: SequenceForm, *, is_plus: bool = False) -> Iterator[Plans]:
+    """The average plans after each iteration, of CFR+ or of CFR, without end."""
+    matching = RegretMatching(form, lambda number: (1, 0, (number - 1) / number) if is_plus else (1, 1, 1))
     while True:
-        iteration += 1
-        weight = iteration if is_plus else 1
-        weights += weight
-        before = plans
-        for player in players:
-            sums[player] += weight * before[player]
-            _add_regrets(form, player, regrets[player], plans if is_alternating else before)
-            if is_plus:
-                np.maximum(regrets[player], 0, out=regrets[player])
-            matched = _matched(form, player, regrets[player])
-            plans = (*plans[:player], matched, *plans[player + 1 :])
-        yield tuple(total / weights for total in sums)
+        matching.iterate()
+        yield matching.plans()
 
 
 def _add_regrets(form: SequenceForm, player: int, regrets: Plan, plans: Plans) -> None:
@@ -227,7 +261,7 @@ def _add_regrets(form: SequenceForm, player: int, regrets: Plan, plans: Plans) -
     values = sequence_values(form, player, *others_of(plans, player))
     for parents, sequences in reversed(form.levels[player]):
         of_actions, known = values[sequences], regrets[sequences]
-        average = (_chances(known) * of_actions).sum(0)
+        average = (in_proportion(known) * of_actions).sum(0)
         np.add.at(values, parents, average)
         regrets[sequences] = known + (of_actions - average)
 
@@ -236,13 +270,13 @@ def _matched(form: SequenceForm, player: int, regrets: Plan) -> Plan:
     """The plan that takes each action in proportion to its regret, where that is above 0."""
     plan = np.ones(form.plan_shape(player))
     for parents, sequences in form.levels[player]:
-        plan[sequences] = plan[parents] * _chances(regrets[sequences])
+        plan[sequences] = plan[parents] * in_proportion(regrets[sequences])
     return plan
 
 
-def _chances(regrets: Plan) -> Chances:
-    """Along the first axis; even chances where no action has any regret."""
-    above = np.maximum(regrets, 0)
+def in_proportion(weights: Plan) -> Chances:
+    """Probabilities in proportion to weights above 0, along the first axis; even ones where there is none."""
+    above = np.maximum(weights, 0)
     total = above.sum(0)
     chances: Chances = np.divide(above, total, out=np.full(above.shape, 1 / len(above)), where=total > 0)
     return chances

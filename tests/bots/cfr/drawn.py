@@ -1,15 +1,14 @@
-"""Hands of hold'em with random buckets, which cost nothing to compute."""
+"""Hands of hold'em with random buckets, which cost nothing to compute; strategies of small games as plans."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import NDArray
 
 from bots.cfr.abstraction import CardTables, ClusteredHands, FlopBuckets
-from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, canonical_boards, distinct_holdings
-from bots.cfr.deals import BoardArrays
-from bots.cfr.features import ON_RIVER, order_by_rank
+from bots.cfr.boards import HOLDING_COUNT, canonical_boards, distinct_holdings
+from bots.cfr.small_games import SmallGame
+from bots.solving.sequence_form import Plans
 
 BUCKETS = (169, 7, 5, 6)
 
@@ -35,13 +34,16 @@ def random_tables(buckets: tuple[int, int, int, int] = BUCKETS) -> CardTables:
     return CardTables(flops, turns, rivers, of_rounds[0], of_rounds[1], of_rounds[2])
 
 
-def board_arrays(hands: Sequence[ClusteredHands], board: Sequence[int]) -> BoardArrays:
-    """A full board as a walk takes it, with the buckets of two players."""
-    order, ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
-    order_by_rank(np.array(board, np.uint8), order, ranks)
-    return BoardArrays(
-        HOLDING_CARDS[order, 0],
-        HOLDING_CARDS[order, 1],
-        np.searchsorted(ranks, ranks, "right").astype(np.uint16),
-        np.array([[one.on(tuple(board[:cards]))[order] for cards in (0, 3, 4, 5)] for one in hands], np.uint16),
-    )
+def plans_of(game: SmallGame, strategy: NDArray[np.float64]) -> Plans:
+    """A strategy of a small game in the order of a file as plans."""
+    plans, place = [np.ones(game.form.plan_shape(player)) for player in range(2)], 0
+    for player, of_boards in game.decisions():
+        count, of_board = len(of_boards[0][0].actions), len(of_boards[0][1])
+        size = len(of_boards) * of_board
+        of_node = strategy[place : place + count * size].reshape(count, size)
+        place += count * size
+        for at, (choice, order) in enumerate(of_boards):
+            played = of_node[:, at * of_board : (at + 1) * of_board]
+            plans[player][choice.sequences, order] = plans[player][choice.parent, order] * played
+    assert place == len(strategy)
+    return tuple(plans)

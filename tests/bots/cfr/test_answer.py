@@ -22,20 +22,19 @@ from bots.cfr.answer import (
     learn_answer,
     shared_buckets,
 )
-from bots.cfr.deals import AllBoards
 from bots.cfr.expectation import PlayedTree, by_node, compared, numbers_of
 from bots.cfr.sampling import as_strategy
-from bots.cfr.solver import gains_of_answers, tree_arrays, values
 from bots.cfr.strategy_files import read_strategy
 from bots.errors import BotFileError, SolvingError
-from tests.bots.cfr.drawn import BUCKETS, random_hands, random_tables
+from bots.solving.sequence_form import best_response, expected_value
+from tests.bots.cfr.drawn import BUCKETS, plans_of, random_hands, random_tables
 from tests.bots.cfr.test_expectation import SHORT_HOLDEM, random_strategy
-from tests.bots.cfr.test_sampling import LEDUC, draw_leduc
+from tests.bots.cfr.test_sampling import LEDUC, LEDUC_GAME, draw_leduc
 
 pytestmark = pytest.mark.slow  # numba compiles
 
 FEW = (169, 3, 2, 3)
-BOARDS = AllBoards(LEDUC.game)
+COUNTS = LEDUC_GAME.buckets.counts
 BLIND = (1, 1)
 """Buckets of a strategy that does not look at its cards."""
 
@@ -55,7 +54,7 @@ def blind_strategy() -> PlayedTree:
 
 
 def leduc_answer() -> Answer:
-    return Answer(LEDUC, blind_strategy(), BOARDS.buckets[0], (draw_leduc, draw_blind), seed=5, deals=512)
+    return Answer(LEDUC, blind_strategy(), COUNTS, (draw_leduc, draw_blind), seed=5, deals=512)
 
 
 def test_an_answer_wins_nearly_what_the_best_response_wins() -> None:
@@ -63,28 +62,25 @@ def test_an_answer_wins_nearly_what_the_best_response_wins() -> None:
     answer, blind = leduc_answer(), blind_strategy()
     for _ in range(30):
         answer.iterate()
-    arrays = tree_arrays(LEDUC, BOARDS.buckets, BOARDS.float_type)
-    ours, (theirs, chances) = answer.played(), numbers_of(LEDUC, BOARDS.buckets[0])
+    ours, (theirs, chances) = answer.played(), numbers_of(LEDUC, COUNTS)
     of_blind = by_node(LEDUC, blind.arrays, BLIND, blind.chances)
-    for (_, seen), (_, played) in zip(by_node(LEDUC, theirs, BOARDS.buckets[0], chances), of_blind, strict=True):
+    for (_, seen), (_, played) in zip(by_node(LEDUC, theirs, COUNTS, chances), of_blind, strict=True):
         seen[:] = played
-    answered, fixed = (as_strategy(LEDUC, BOARDS.buckets[0], numbers) for numbers in (ours.chances, chances))
-    is_of = [np.repeat(LEDUC.players[LEDUC.decisions] == player, _sizes()) for player in range(2)]
-    best = gains_of_answers(arrays, BOARDS, fixed)
+    answered, fixed = (plans_of(LEDUC_GAME, as_strategy(LEDUC, COUNTS, numbers)) for numbers in (ours.chances, chances))
+    form = LEDUC_GAME.form
     for player in range(2):
-        won = values(arrays, BOARDS, np.where(is_of[player], answered, fixed), player).mean()
-        even = values(arrays, BOARDS, fixed, player).mean()
-        assert even + 0.9 * (best[player] - even) < won <= best[player] + 1e-9
+        plans = (answered[0], fixed[1]) if player == 0 else (fixed[0], answered[1])
+        won, even = (expected_value(form, played, player) for played in (plans, fixed))
+        best = best_response(form, player, fixed[1 - player]).value
+        assert even + 0.9 * (best - even) < won <= best + 1e-9
 
 
 def test_an_answer_begins_as_the_strategy() -> None:
     answer, blind = leduc_answer(), blind_strategy()
-    answer.begin([np.zeros(count, np.int64) for count in BOARDS.buckets[0]], BLIND)
+    answer.begin([np.zeros(count, np.int64) for count in COUNTS], BLIND)
     ours = answer.played()
     of_blind = by_node(LEDUC, blind.arrays, BLIND, blind.chances)
-    for (_, played), (_, chances) in zip(
-        by_node(LEDUC, ours.arrays, BOARDS.buckets[0], ours.chances), of_blind, strict=True
-    ):
+    for (_, played), (_, chances) in zip(by_node(LEDUC, ours.arrays, COUNTS, ours.chances), of_blind, strict=True):
         assert (played.argmax(axis=1) == chances[0].argmax()).all()
         assert (played.sum(axis=1) == 1).all()
 
@@ -100,12 +96,6 @@ def test_the_shared_bucket_has_most_of_the_hands() -> None:
     assert [int(buckets[2]) for buckets in found] == [1, 1, 1]
     live = finer.flops == 4
     assert found[0][4] == np.bincount(others.flops[live]).argmax()
-
-
-def _sizes() -> NDArray[np.int64]:
-    """How many numbers each decision has."""
-    decisions = LEDUC.decisions
-    return LEDUC.number_of_actions()[decisions] * np.array(BOARDS.buckets[0])[LEDUC.rounds[decisions]]
 
 
 def test_threads_and_interruptions_make_no_difference() -> None:

@@ -16,7 +16,35 @@ from bots.errors import SolvingError
 from engine import BettingState, Card, betting_start, rank_hand
 from protocol import parse_game_definition
 from tests.bots.cfr.drawn import random_hands
-from tests.bots.cfr.test_solver import SHORT_HOLDEM, SHORT_NOLIMIT
+
+SHORT_HOLDEM = """GAMEDEF
+limit
+numPlayers = 2
+numRounds = 4
+blind = 10 5
+raiseSize = 10 10 20 20
+firstPlayer = 2 1 1 1
+maxRaises = 1 1 1 2
+numSuits = 4
+numRanks = 13
+numHoleCards = 2
+numBoardCards = 0 3 1 1
+END GAMEDEF
+"""
+
+SHORT_NOLIMIT = """GAMEDEF
+nolimit
+numPlayers = 2
+numRounds = 4
+stack = 100 90
+blind = 10 5
+firstPlayer = 2 1 1 1
+numSuits = 4
+numRanks = 13
+numHoleCards = 2
+numBoardCards = 0 3 1 1
+END GAMEDEF
+"""
 
 pytestmark = pytest.mark.slow  # numba compiles
 

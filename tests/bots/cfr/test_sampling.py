@@ -12,21 +12,23 @@ import pytest
 from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_NUMBERS, suit_order
-from bots.cfr.deals import AllBoards
 from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals, explore, sampled_tree
-from bots.cfr.solver import Discounts, gains_of_answers, tree_arrays
+from bots.cfr.small_games import SmallGame
 from bots.cfr.tree import DECISION, BettingTree, betting_tree, read_caps, read_sizes
 from bots.errors import SolvingError
+from bots.solving.equilibria import Discounts
+from bots.solving.sequence_form import exploitability
 from engine import rank_hand
 from engine.cards import starting_hand
 from engine.hand import showdown_values
 from engine.splitmix import MASK_64, STEP, mixed
 from protocol import find_game
-from tests.bots.cfr.drawn import BUCKETS, random_tables
+from tests.bots.cfr.drawn import BUCKETS, plans_of, random_tables
 
 pytestmark = pytest.mark.slow  # numba compiles
 
 LEDUC = betting_tree(find_game("leduc")[1])
+LEDUC_GAME = SmallGame(LEDUC, None)
 KUHN3 = betting_tree(find_game("kuhn.limit.3p")[1])
 
 
@@ -43,7 +45,7 @@ def tree_of(name: str) -> BettingTree:
 
 def draw_leduc(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
     """Deals of Leduc poker by their numbers."""
-    boards, deck = AllBoards(LEDUC.game), sorted(LEDUC.game.deck)
+    boards, deck = LEDUC_GAME.buckets, sorted(LEDUC.game.deck)
     for row in range(len(ranks)):
         cards = np.random.default_rng([int(seed), first + row]).permutation(deck)[:3].tolist()
         for player in range(2):
@@ -52,14 +54,14 @@ def draw_leduc(seed: np.uint64, first: int, buckets: NDArray[np.uint16], ranks: 
 
 
 def leduc_solver(copies: int = 1, copy: int = 0) -> SampledSolver:
-    buckets = AllBoards(LEDUC.game).buckets[0]
-    return SampledSolver(LEDUC, buckets, draw_leduc, Discounts(), seed=3, per_iteration=256, copies=copies, copy=copy)
+    return SampledSolver(
+        LEDUC, LEDUC_GAME.buckets.counts, draw_leduc, Discounts(), seed=3, per_iteration=256, copies=copies, copy=copy
+    )
 
 
 def leduc_exploitability(averages: NDArray[np.floating]) -> float:  # type: ignore[type-arg]
-    boards = AllBoards(LEDUC.game)
-    strategy = as_strategy(LEDUC, boards.buckets[0], averages)
-    return sum(gains_of_answers(tree_arrays(LEDUC, boards.buckets, boards.float_type), boards, strategy)) / 2
+    strategy = as_strategy(LEDUC, LEDUC_GAME.buckets.counts, averages)
+    return exploitability(LEDUC_GAME.form, plans_of(LEDUC_GAME, strategy))
 
 
 def test_drawn_deals_are_real_ones() -> None:

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from bots.cfr.bot import CfrBot
-from bots.cfr.deals import AllBoards
 from bots.cfr.lookup import lower_chance
+from bots.cfr.small_games import RankBuckets
 from bots.cfr.strategy_files import write_strategy
 from bots.cfr.tree import DECISION, ROUND_SIZES, BettingTree, betting_tree, read_sizes
 from bots.sdk.view import View
@@ -115,7 +115,7 @@ class Twin:
 
 def strategy_at(folder: Path, seed: int) -> tuple[str, dict[int, NDArray[np.float64]]]:
     """A strategy drawn at random, with actions that are never taken, as a file and by node."""
-    numbers, buckets = np.random.default_rng(seed), AllBoards(GAME).buckets[0]
+    numbers, buckets = np.random.default_rng(seed), RankBuckets(GAME).counts
     chances = {}
     for node in TREE.decisions.tolist():
         weights = numbers.exponential(size=(len(TREE.actions[node]), buckets[TREE.rounds[node]]))
@@ -157,7 +157,7 @@ def view_of(betting: BettingState) -> View:
 )
 def test_playing_by_all_readings_is_drawing_one_and_staying_with_it(text: str, tmp_path: Path) -> None:
     view = view_of(betting_after(GAME, text))
-    boards = AllBoards(GAME)
+    boards = RankBuckets(GAME)
     buckets = (boards.bucket(view.hole_cards[0], ()), boards.bucket(view.hole_cards[0], BOARD))
     compared = 0
     for seed in range(6):

@@ -34,7 +34,6 @@ KUHN, LEDUC = -1 / 18, -0.08560642407800047
 REFERENCE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("reference.json").read_text("utf-8"))
 ALGORITHMS: Final[Mapping[str, Callable[[SequenceForm], Iterator[Plans]]]] = {
     "cfr": regret_matching,
-    "cfr_simultaneous": partial(regret_matching, is_alternating=False),
     "cfr_plus": partial(regret_matching, is_plus=True),
 }
 
