@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import webbrowser
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -11,7 +12,7 @@ import typer
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.arguments import complete_word, split_words
 from dealer.cli.shell.command_options import Out
-from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.contests import check_logs
 from dealer.cli.shell.pages import require_web
 from dealer.cli.shell.sources import complete_run, run_path
@@ -25,6 +26,7 @@ from dealer.reports.result_sentences import contest_sentence
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
 from dealer.run.run_settings import BotSettings, CardSeed, Host, OnFault, RunSettings
+from dealer.table.loop import new_event_loop
 
 
 def table(
@@ -119,7 +121,11 @@ def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoRetu
         if terminal.out.is_terminal:
             webbrowser.open(address)
 
-    _end(terminal, play_in_browser(run, port, show_address), is_cut=False)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        session = runner.run(until_stopped(play_in_browser(run, port, show_address)))
+    if session is None:
+        abort("interrupted before the page could be shown", EXIT_INTERRUPTED)
+    _end(terminal, session, is_cut=False)
 
 
 def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:

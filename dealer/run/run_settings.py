@@ -55,9 +55,14 @@ from logs.export import parse_currency, parse_formats
 
 _LONGEST_S = 1e9
 _SEEDS: Final = Interval(0, 2**32 - 1)
-STRICT: Final = ConfigDict(extra="forbid")
 """Of a dataclass of settings: unknown names are refused."""
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
+
+
+class StrictSettings:
+    """Settings that may be read from a file, which has no others."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
 class Seating(enum.StrEnum):
@@ -191,10 +196,8 @@ def _stop_rule(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class BotSettings:
+class BotSettings(StrictSettings):
     """A bot with what is set for it alone: ``{bot = "./new.py", t_response_s = 2.0}``; a text is the bot alone."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     bot: Annotated[str, "the bot, as on the command line"]
     directory: Annotated[str | None, "the folder where it starts, in that of the run"] = None
@@ -256,10 +259,8 @@ class BotSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class RunSettings:
+class RunSettings(StrictSettings):
     """The settings of a run, as written: in a file, on the command line, or as keywords of `dealer.play`."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     command: Annotated[Command, "What is run: a contest, a tournament, or a contest with a person.", _FILE] = (
         Command.PLAY

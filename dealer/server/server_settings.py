@@ -15,14 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, ValidationError
+from pydantic import AfterValidator, Field, SkipValidation, ValidationError
 
 from bots.sdk.options import Interval, Wording, options_of
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
-from dealer.run.run_settings import STRICT, BotSettings, adapter, check_address, problem_in_words, read_toml
+from dealer.run.run_settings import BotSettings, StrictSettings, adapter, check_address, problem_in_words, read_toml
 from dealer.server.queue.fair_queue import Limits, RunPlace
 from dealer.table.bubblewrap import Box
 from dealer.table.confinement import Confinement
@@ -57,16 +57,11 @@ _Count: TypeAlias = Annotated[int, Interval(0, 1_000_000)]
 _Bound: TypeAlias = Annotated[int, Interval(1, 10_000)]
 _Rate: TypeAlias = Annotated[int, Interval(1, 1_000_000)]
 _Amount: TypeAlias = Annotated[int, Interval(0, 10**9)]
-_Bytes: TypeAlias = Annotated[int, Interval(1000, 1_000_000_000)]
 _Port: TypeAlias = Annotated[int, Interval(0, 65535)]
 _Connections: TypeAlias = Annotated[int, Interval(1, 100_000)]
 _Deals: TypeAlias = Annotated[int, Interval(1, 2**32 - 1)]
 _Seconds: TypeAlias = Annotated[float, Interval(0.001, 1e9)]
-_MaySeconds: TypeAlias = Annotated[float, Interval(0, 1e9)]
-_Minutes: TypeAlias = Annotated[float, Interval(0.01, 1e6)]
-_Hours: TypeAlias = Annotated[float, Interval(0.001, 10_000)]
 _Days: TypeAlias = Annotated[float, Interval(0.001, 3650)]
-_MayDays: TypeAlias = Annotated[float, Interval(0, 36_500)]
 _Text: TypeAlias = Annotated[str, Field(max_length=4096)]
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 _HostName: TypeAlias = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(str.lower)]
@@ -108,10 +103,8 @@ class ServerGame:
 
 
 @dataclass(frozen=True, slots=True)
-class GameSettings:
+class GameSettings(StrictSettings):
     """The games, each with its bots. Without this section, all games and all built-in bots are available."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     game: Annotated[str, "as for `arena play`: a game's name, or a .game file in this folder", Wording(example="limit")]
     name: Annotated[_Name | None, "its name for clients", Wording(example="limit", otherwise="its full name")] = None
@@ -130,10 +123,8 @@ class GameSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class LadderSettings:
+class LadderSettings(StrictSettings):
     """Matches between bots while the queue is empty: the pair with the widest interval first, until all are narrow."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Interval(high=1e9, above=0)] = 20.0
     games: Annotated[
@@ -148,10 +139,8 @@ class LadderSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class UploadSettings:
+class UploadSettings(StrictSettings):
     """Bots that users upload, which run here in bubblewrap (Linux). Without this section, there are no uploads."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     archive_mb: Annotated[int, "millions of bytes of an archive", Interval(1, 1000)] = 10
     unpacked_mb: Annotated[int, "millions of bytes of its files", Interval(1, 100_000)] = 50
@@ -170,10 +159,8 @@ class UploadSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class WebSettings:
+class WebSettings(StrictSettings):
     """The pages and the HTTP API (they need the extra `web`: pip install -e '.[web]')."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     port: Annotated[_Port, "at the same address; 0 means any free port"] = 8080
     names: Annotated[tuple[_HostName, ...], "host names of the pages; [] accepts all", _Listed] = ()
@@ -189,7 +176,7 @@ class WebSettings:
     requests_per_minute: Annotated[_Rate, "of one token, or of one address without one, to the HTTP API"] = 600
     page_requests_per_minute: Annotated[_Rate, "of one user, or of one address without a login, to the pages"] = 600
     max_streams_per_address: Annotated[_Connections, "live tables and scores followed from one address"] = 20
-    max_body_bytes: Annotated[_Bytes, "of the body of a request"] = 1_000_000
+    max_body_bytes: Annotated[int, "of the body of a request", Interval(1000, 1_000_000_000)] = 1_000_000
     header_timeout_s: Annotated[_Seconds, "for the head of a request, and again for its body"] = 20.0
     write_timeout_s: Annotated[_Seconds, "for a client to read part of its pending data"] = 60.0
     keep_alive_s: Annotated[_Seconds, "between two requests of a connection"] = 30.0
@@ -200,18 +187,18 @@ class WebSettings:
     max_tables_per_address: Annotated[_Bound, "open tables of guests from one address"] = 10
     tables_for_users_percent: Annotated[float, "of all tables, reserved for logged-in users", Interval(0, 100)] = 50.0
     max_tables: Annotated[_Bound, "tables with running bots"] = 50
-    table_asleep_minutes: Annotated[_Minutes, "until the bots of a table without a viewer stop; the table is kept"] = (
-        10.0
-    )
-    slumbot_forfeit_hours: Annotated[_Hours, "until an idle session of Slumbot's interface is ended"] = 24.0
+    table_asleep_minutes: Annotated[
+        float, "until the bots of a table without a viewer stop; the table is kept", Interval(0.01, 1e6)
+    ] = 10.0
+    slumbot_forfeit_hours: Annotated[
+        float, "until an idle session of Slumbot's interface is ended", Interval(0.001, 10_000)
+    ] = 24.0
     table_closed_days: Annotated[_Days, "until a table without a viewer is closed"] = 7.0
 
 
 @dataclass(frozen=True, slots=True)
-class ServerSettings:
+class ServerSettings(StrictSettings):
     """The configuration of `arena serve`. All settings are optional; the values below are the defaults."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     games: SkipValidation[tuple[ServerGame, ...]]
     host: Annotated[str, 'address to listen on; "0.0.0.0" accepts other machines', AfterValidator(check_address)] = (
@@ -236,7 +223,9 @@ class ServerSettings:
     ] = True
     max_queued_per_user: Annotated[_Bound, "unfinished requests of one user (not 0)"] = 100
     least_free_mb: Annotated[_Amount, "millions of bytes free on the disk; with less, no run starts"] = 500
-    keep_days: Annotated[_MayDays, "until the logs of a finished run are removed; 0 keeps them forever"] = 0.0
+    keep_days: Annotated[
+        float, "until the logs of a finished run are removed; 0 keeps them forever", Interval(0, 36_500)
+    ] = 0.0
     bot_user: Annotated[
         _Text,
         'the user of the bots, for a server started by root; "" is the user of the server',
@@ -245,7 +234,10 @@ class ServerSettings:
     bot_memory_mb: Annotated[_Amount, "millions of bytes of address space, for each process; 0 means no limit"] = 0
     bot_cpu_s: Annotated[_Amount, "seconds of the processor, for each process; 0 means no limit"] = 0
     start_timeout_s: Annotated[
-        _MaySeconds, "for all players of a match to connect; 0 waits without limit", Wording(group="Seconds.")
+        float,
+        "for all players of a match to connect; 0 waits without limit",
+        Interval(0, 1e9),
+        Wording(group="Seconds."),
     ] = 60.0
     t_response_s: Annotated[_Seconds, "for one answer"] = 600.0
     t_hand_s: Annotated[_Seconds, "for all answers of a player in one hand"] = 600.0

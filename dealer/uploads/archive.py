@@ -24,13 +24,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Annotated, ClassVar, Final
+from typing import IO, Annotated, Final
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from bots.sdk.program import split_command
 from dealer.errors import RefusedError
-from dealer.run.run_settings import STRICT, adapter, problem_in_words
+from dealer.run.run_settings import StrictSettings, adapter, problem_in_words
 from dealer.table.players import NAME_RULE, is_name
 from engine.errors import quoted
 
@@ -68,15 +68,13 @@ def _check_text(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class BotFile:
+class BotFile(StrictSettings):
     """What ``bot.toml`` says.
 
     Attributes:
         command: of the program and its arguments; the dealer's host and port are added.
         games: that it plays; empty for the first of the server.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     name: Annotated[str, AfterValidator(_check_name)]
     command: Annotated[str, Field(max_length=1000), AfterValidator(_check_command)]

@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import math
 import secrets
-import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Final
@@ -24,7 +23,6 @@ from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult
 from dealer.server.db.run_changes import TableRow
 from dealer.server.server_settings import WebSettings
-from dealer.table.loop import new_event_loop
 from dealer.web.pages import leak_pages, live, replay_pages
 from dealer.web.pages.play_pages import LOCAL_OWNER, routes
 from dealer.web.pages.shown_runs import Counting, Library, LocalLibrary
@@ -74,8 +72,8 @@ async def local_site(library: LocalLibrary, *, port: int = 0, begin: str = "/") 
         counting.close()
 
 
-def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> TableSession:
-    """Let a person play the first seat of a run in a browser, until it leaves there or interrupts the program.
+async def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> TableSession:
+    """Let a person play the first seat of a run in a browser, until it leaves there or the task is cancelled.
 
     Args:
         run: its first player is ``tcp``.
@@ -86,27 +84,15 @@ def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[st
         ListenError: the port cannot be had.
         WebError: the run cannot be resumed.
     """
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(_play(run, port, on_address))
-
-
-async def _play(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> TableSession:
     names = tuple(run.planned[0].names)
     game = run.planned[0].record.game_name
     table = TableRow(secrets.token_urlsafe(16), LOCAL_OWNER, game, names[1:], run.folder, time.time())
     table_store = TableStore([table])
     web = WebSettings(port=port, table_asleep_minutes=math.inf, table_closed_days=math.inf)
-    task = asyncio.current_task()
-    assert task is not None
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            # Not on Windows, where Ctrl-C cancels this task itself.
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    table_session = None
     async with TableManager(table_store, web) as table_manager:
         site = Site(table_manager=table_manager)
         table_session = await table_manager.table_session(table)
-        async with answering(make_app(site, routes(site)), _HOST, web) as address:
+        async with answering(make_app(site, routes(site, table_manager)), _HOST, web) as address:
             on_address(f"{address}play/{table.id}")
             with contextlib.suppress(asyncio.CancelledError):
                 await table_store.closed.wait()

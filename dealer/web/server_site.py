@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Final
 
 from starlette.routing import BaseRoute
 
@@ -35,15 +34,6 @@ from dealer.web.table_manager import ServerTableStore, TableBots, TableManager
 from dealer.web.visitor import Sessions
 from logs.document import Link
 
-LINKS: Final = (
-    Link("Standings", "/standings"),
-    Link("Runs", "/runs"),
-    Link("Events", "/events"),
-    Link("Play", "/play"),
-)
-PRIVATE_LINKS: Final = (Link("Account", "/account"),)
-ORGANISER_LINKS: Final = (Link("Organiser", "/organiser"),)
-
 
 def make_server_site(parts: ServerParts) -> Site:
     """The site of a server."""
@@ -53,9 +43,14 @@ def make_server_site(parts: ServerParts) -> Site:
         sessions=Sessions(parts.store, 86_400 * web.session_days),
         table_manager=TableManager(ServerTableStore(parts), web, TableBots(parts)),
         intake=Intake(parts),
-        links=LINKS,
-        private_links=PRIVATE_LINKS,
-        organiser_links=ORGANISER_LINKS,
+        links=(
+            Link("Standings", "/standings"),
+            Link("Runs", "/runs"),
+            Link("Events", "/events"),
+            Link("Play", "/play"),
+        ),
+        private_links=(Link("Account", "/account"),),
+        organiser_links=(Link("Organiser", "/organiser"),),
     )
 
 
@@ -63,15 +58,17 @@ def server_routes(
     site: Site, parts: ServerParts, slumbot_sessions: SlumbotSessions, counting: Counting, metrics: Metrics
 ) -> list[BaseRoute]:
     """Every address of a server's site but those of the files of its pages."""
-
     library = ServerLibrary(parts)
+    assert site.sessions is not None
+    assert site.table_manager is not None
+    assert site.intake is not None
     return [
         *monitoring.routes(site, parts, metrics),
-        *join_socket.routes(site),
-        *api.routes(site),
-        *play_pages.routes(site),
-        *account.routes(site),
-        *upload_pages.routes(site),
+        *join_socket.routes(site, parts),
+        *api.routes(site, parts),
+        *play_pages.routes(site, site.table_manager),
+        *account.routes(site, parts, site.sessions),
+        *upload_pages.routes(site, parts, site.intake),
         *bot_pages.routes(site, parts),
         *standings.routes(site, parts, library),
         *event_pages.routes(site, parts),

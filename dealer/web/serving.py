@@ -118,8 +118,8 @@ class _Connection(H11Protocol):
     def __init__(self, *args: Any, bounds: WebSettings, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._bounds = bounds
-        self._deadline: asyncio.TimerHandle | None = None
-        self._stalled: asyncio.TimerHandle | None = None
+        self._limits: dict[str, asyncio.TimerHandle] = {}
+        """What the client has to do, and when the connection is aborted otherwise."""
         self._made_s = self.loop.time()
         self._is_leaving = False
         self.logger = _clients_log
@@ -132,7 +132,7 @@ class _Connection(H11Protocol):
         super().connection_made(transport)
         there = [one for one in self.connections if isinstance(one, _Connection | Channel) and not one._is_leaving]
         host = self.client[0] if self.client else ""
-        self._expect_more()
+        self._limit("send", self._bounds.header_timeout_s)
         if sum((one.client or ("",))[0] == host for one in there) > self._bounds.max_connections_per_address:
             self._dismiss("Your address has too many connections to this server; close some, and try again.")
         elif len(there) > self._bounds.max_connections:
@@ -144,7 +144,7 @@ class _Connection(H11Protocol):
         """Close the connection, after a sentence if no answer has begun."""
         self._is_leaving = True
         self._unset_keepalive_if_required()
-        self._cancel_deadline()
+        self._unlimit("send")
         is_answered = self.cycle is None or self.cycle.response_complete
         if not is_answered:
             self.cycle.disconnected = True
@@ -160,11 +160,11 @@ class _Connection(H11Protocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         # Closed at once, it would be reset by what the client sends meanwhile, and the sentence lost.
-        self._deadline = self.loop.call_later(_LAST_WORDS_S, self.transport.abort)
+        self._limit("send", _LAST_WORDS_S)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """Leave the connection to a `Channel`."""
-        self._cancel_deadline()
+        self._unlimit("send")
         super().handle_websocket_upgrade(event)
 
     def data_received(self, data: bytes) -> None:
@@ -172,22 +172,22 @@ class _Connection(H11Protocol):
         if not self._is_leaving:
             super().data_received(data)
 
-    def _expect_more(self) -> None:
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(self._bounds.header_timeout_s, self.transport.abort)
+    def _limit(self, what: str, time_s: float) -> None:
+        """Abort the connection if the client has not done something after some time."""
+        if what not in self._limits:
+            self._limits[what] = self.loop.call_later(time_s, self.transport.abort)
 
-    def _cancel_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+    def _unlimit(self, what: str) -> None:
+        if what in self._limits:
+            self._limits.pop(what).cancel()
 
     def _set_deadline(self) -> None:
         """A head that is not whole has its time, and the rest of a body that is already answered."""
         ours, theirs = self.conn.our_state, self.conn.their_state
         if (theirs is h11.IDLE and self.conn.trailing_data[0]) or (theirs is h11.SEND_BODY and ours is h11.DONE):
-            self._expect_more()
+            self._limit("send", self._bounds.header_timeout_s)
         else:
-            self._cancel_deadline()
+            self._unlimit("send")
 
     def handle_events(self) -> None:
         """Take what has come; a first line that is not of HTTP is answered before a second has come."""
@@ -206,27 +206,22 @@ class _Connection(H11Protocol):
     def pause_writing(self) -> None:
         """The client takes nothing of what it is sent."""
         super().pause_writing()
-        self._stalled = self.loop.call_later(self._bounds.write_timeout_s, self.transport.abort)
+        self._limit("read", self._bounds.write_timeout_s)
 
     def resume_writing(self) -> None:
         """The client takes something."""
         super().resume_writing()
-        self._clear()
+        self._unlimit("read")
 
     def timeout_keep_alive_handler(self) -> None:
         """Nothing more is asked for."""
         super().timeout_keep_alive_handler()
-        self._stalled = self.loop.call_later(self._bounds.write_timeout_s, self.transport.abort)
+        self._limit("read", self._bounds.write_timeout_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._clear()
-        self._cancel_deadline()
-
-    def _clear(self) -> None:
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = None
+        self._unlimit("read")
+        self._unlimit("send")
 
 
 @contextlib.asynccontextmanager
@@ -265,42 +260,38 @@ async def answering(app: ASGIApp, host: str, settings: WebSettings) -> AsyncIter
         raise ConfigError(
             SettingProblem("web.certificate", f"{settings.certificate}: {error.strerror or error}")
         ) from None
-    listeners = _listeners(host, settings.port)
+    listener = _listener(host, settings.port)
     server = _Server(config)
-    task = asyncio.create_task(server.serve(listeners))
+    task = asyncio.create_task(server.serve([listener]))
     try:
         while not server.started and not task.done():
             await asyncio.sleep(0.005)
         if task.done():
             task.result()
-        yield page_address(host, listeners[0].getsockname()[1], is_secure=bool(settings.certificate))
+        yield page_address(host, listener.getsockname()[1], is_secure=bool(settings.certificate))
     finally:
         server.should_exit = True
         await asyncio.wait([task])
-        for sock in listeners:
-            sock.close()
+        listener.close()
 
 
-def _listeners(host: str, port: int) -> list[socket.socket]:
-    try:
-        found = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
-        )
-        family, kind, protocol, _, address = found[0]
-        # asyncio has small answers sent at once (TCP_NODELAY) where a socket is marked as TCP: 40 ms a call.
-        sock = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise ListenError(host, port, Seat(0), error.strerror or str(error)) from None
-    try:
-        if os.name != "nt":
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address)
-        sock.listen(_BACKLOG)
-    except OSError as error:
-        sock.close()
-        raise ListenError(host, port, Seat(0), error.strerror or str(error)) from None
-    sock.setblocking(False)
-    return [sock]
+def _listener(host: str, port: int) -> socket.socket:
+    with contextlib.ExitStack() as stack:
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+            )[0]
+            # asyncio has small answers sent at once (TCP_NODELAY) where a socket is marked as TCP: 40 ms a call.
+            sock = stack.enter_context(socket.socket(family, kind, protocol))
+            if os.name != "nt":
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address)
+            sock.listen(_BACKLOG)
+        except OSError as error:
+            raise ListenError(host, port, Seat(0), error.strerror or str(error)) from None
+        sock.setblocking(False)
+        stack.pop_all()
+    return sock
 
 
 def page_address(host: str, port: int, *, is_secure: bool) -> str:

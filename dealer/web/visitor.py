@@ -14,14 +14,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
-from starlette.requests import HTTPConnection
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
 
-from dealer.errors import WebError
 from dealer.server.access import Person
 from dealer.server.accounts import Scope, Token, User, hash_of
 from dealer.server.db.store import Store
 
+SEE_OTHER: Final = 303
 SCOPE_KEY: Final = "arena.visitor"
 """Under which the security middleware leaves the visitor in the scope of a request."""
 KNOWN_KEY: Final = "arena.known"
@@ -67,11 +69,19 @@ def visitor_of(request: HTTPConnection) -> Visitor:
     return visitor
 
 
-def user_of(request: HTTPConnection) -> User:
-    """Who has logged in; a `WebError` for a visitor who has not."""
+def login_first(request: Request) -> HTTPException:
+    """Sends a visitor who wants to see a page to the login, and back afterwards; others are refused."""
+    if request.method == "POST":
+        return HTTPException(401, "Log in first")
+    here = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+    return HTTPException(SEE_OTHER, headers={"Location": f"/login?next={quote(here)}"})
+
+
+def user_of(request: Request) -> User:
+    """Who has logged in; who has not is sent to the login."""
     user = visitor_of(request).user
     if user is None:
-        raise WebError(401, "Log in to see what is yours.")
+        raise login_first(request)
     return user
 
 

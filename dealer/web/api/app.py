@@ -20,16 +20,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
 from dealer.errors import WebError
+from dealer.server.server import ServerParts
 from dealer.web.api import models, operations
 from dealer.web.api.calls import PREFIX, Callers
 from dealer.web.pages.live import EventStreams
 from dealer.web.site import Site, error_answer, error_handlers
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this room; none for a site without a server."""
-    if site.server is None:
-        return []
+def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
+    """The addresses of this room."""
 
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -42,9 +41,9 @@ def routes(site: Site) -> list[BaseRoute]:
         redirect_slashes=False,
         exception_handlers={**error_handlers(site), RequestValidationError: on_invalid},
     )
-    api.state.parts = site.server
+    api.state.parts = server
     api.state.intake = site.intake
-    api.state.callers = Callers(site.server)
+    api.state.callers = Callers(server)
     api.state.streams = EventStreams(operations.MOST_STREAMS_PER_USER, "This user")
     api.state.locks = WeakValueDictionary()
     api.router.routes.extend(operations.router.routes)

@@ -13,6 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from dealer.errors import RefusedError, WebError
 from dealer.server.accounts import Scope
 from dealer.server.hosting import Hosting, Line
+from dealer.server.server import ServerParts
 from dealer.web.api.calls import PREFIX, Callers, bearer
 from dealer.web.serving import Channel, channel_of
 from dealer.web.site import Site, error_answer
@@ -26,11 +27,8 @@ _LEFT: Final = 1000
 _REFUSED: Final = 1008
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this room; none for a site without a server."""
-    parts = site.server
-    if parts is None:
-        return []
+def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
+    """The addresses of this room."""
     hosting, callers = Hosting(parts.service), Callers(parts)
 
     async def join(websocket: WebSocket) -> None:

@@ -47,14 +47,13 @@ from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site
 from dealer.web.table_manager import connected_bots_in
-from dealer.web.visitor import Sessions, user_of, visitor_of
+from dealer.web.visitor import SEE_OTHER, Sessions, user_of, visitor_of
 from engine.text import ago, duration, escaped
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from logs.estimation import Estimate
 from protocol.game_definition import short_name
 from protocol.joining import TABLE_TAG
 
-_SEE_OTHER: Final = 303
 _MOST_JOBS: Final = 30
 _MOST_DEALS: Final = 999_999_999
 _MOST_FAULTS: Final = 30
@@ -76,12 +75,9 @@ _NO_BOTS: Final = (
 )
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The pages of this room; none for a site without a server."""
-    if site.server is None or site.sessions is None:
-        return []
-    passwords = Passwords(site.server.store, site.server.accounts)
-    account = _Account(site, site.server, site.sessions, passwords)
+def routes(site: Site, server: ServerParts, sessions: Sessions) -> list[BaseRoute]:
+    """The pages of this room."""
+    account = _Account(site, server, sessions, Passwords(server.store, server.accounts))
     return [
         Route("/login", account.show_login, methods=["GET"]),
         Route("/login", account.log_in, methods=["POST"]),
@@ -124,14 +120,14 @@ class _Account:
         if user is None:
             return self.site.page(request, "login.html.jinja", status=403, next=target, name=name, problem=True)
         await self.sessions.end(visitor.cookie)
-        answer = RedirectResponse(target, _SEE_OTHER)
+        answer = RedirectResponse(target, SEE_OTHER)
         set_cookie(request, answer, visitor, await self.sessions.begin(user, token))
         return answer
 
     async def log_out(self, request: Request) -> Response:
         await read_form(request)
         await self.sessions.end(visitor_of(request).cookie)
-        answer = RedirectResponse("/", _SEE_OTHER)
+        answer = RedirectResponse("/", SEE_OTHER)
         set_cookie(request, answer, visitor_of(request), "")
         return answer
 
@@ -183,11 +179,6 @@ class _Account:
 
     async def show(self, request: Request) -> Response:
         """The page."""
-        if visitor_of(request).user is None:
-            return RedirectResponse("/login?next=/account", _SEE_OTHER)
-        return await self._page(request)
-
-    async def _page(self, request: Request) -> Response:
         user = user_of(request)
         store, manager = self.server.store, self.site.table_manager
         forecasts = await self.server.service.forecasts()
@@ -213,8 +204,6 @@ class _Account:
 
     async def settings(self, request: Request) -> Response:
         """The page of tokens and the password."""
-        if visitor_of(request).user is None:
-            return RedirectResponse(f"/login?next={_SETTINGS}", _SEE_OTHER)
         return self._settings_page(request)
 
     def _settings_page(
@@ -275,8 +264,7 @@ class _Account:
 
     async def ask(self, request: Request) -> Response:
         """The form of a request."""
-        if visitor_of(request).user is None:
-            return RedirectResponse("/login?next=/account/request", _SEE_OTHER)
+        user_of(request)
         return self._request_page(request, dict(request.query_params))
 
     def _request_page(self, request: Request, given: Mapping[str, str], problem: str = "") -> Response:
@@ -305,7 +293,7 @@ class _Account:
             await self.server.service.submit(user, _request_of(form, game))
         except (RefusedError, WebError) as error:
             return self._request_page(request, form, as_web_error(error).sentence)
-        return RedirectResponse("/account", _SEE_OTHER)
+        return RedirectResponse("/account", SEE_OTHER)
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a request."""
@@ -313,7 +301,7 @@ class _Account:
         await read_form(request)
         if not await self.server.service.cancel_job(user, request.path_params["job"]):
             raise WebError(404, "You have no such request of which something is left to play.")
-        return RedirectResponse("/account", _SEE_OTHER)
+        return RedirectResponse("/account", SEE_OTHER)
 
     # ---- runs and faults
 
@@ -442,7 +430,7 @@ class _Account:
         change = noted(user.name, f"revoked the token {number}", lambda db: revoke_token(db, user.id, number))
         if not await self.server.store.write(change):
             raise WebError(404, "You have no such token.")
-        return RedirectResponse(f"{_SETTINGS}#tokens", _SEE_OTHER)
+        return RedirectResponse(f"{_SETTINGS}#tokens", SEE_OTHER)
 
     async def change_password(self, request: Request) -> Response:
         """Another password; all browsers but this one have to log in again."""

@@ -27,7 +27,7 @@ from dealer.server.server import ServerParts
 from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, read_form, whole_number
 from dealer.web.site import Site, game_of, next_pages
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import SEE_OTHER, visitor_of
 from engine.text import shown
 from logs.document import Document, Fact, Link, Section
 
@@ -69,7 +69,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             await parts.store.write(partial(add_event, who=visitor.user.name, settings=settings, game=game.name))
         except (RefusedError, WebError) as error:
             return await show(request, form, as_web_error(error).sentence)
-        return RedirectResponse(f"/events/{quote(form['name'].strip(), safe='')}", 303)
+        return RedirectResponse(f"/events/{quote(form['name'].strip(), safe='')}", SEE_OTHER)
 
     async def event(request: Request) -> Response:
         name = request.path_params["name"]

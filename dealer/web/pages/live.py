@@ -44,7 +44,6 @@ from dealer.web.pages.views import (
     hand_shown,
     hero_of,
     match_of,
-    open_run,
     scores_document,
     table_now,
     verdict,
@@ -174,12 +173,12 @@ class _Live:
         run, visitor = request.path_params["run"], visitor_of(request)
 
         def read() -> tuple[Access, str, str, bool]:
-            found = open_run(self._library, run, visitor)
+            found = self._library.open(run, visitor)
             self._counting.ask(found.run)
             with found.run.lock:
                 return found.access, *make(found, key), found.run.is_over
 
-        found = await run_in_threadpool(open_run, self._library, run, visitor)
+        found = await run_in_threadpool(self._library.open, run, visitor)
         return await self._follow(request, (make, run, key), read, found.access, every_s)
 
     async def _follow(self, request: Request, what: Hashable, read: _Read, access: Access, every_s: float) -> Response:

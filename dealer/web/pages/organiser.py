@@ -14,7 +14,7 @@ import time
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
@@ -27,7 +27,7 @@ from dealer.web.pages.monitoring import database_bytes, hands_per_second, health
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import whole_number
 from dealer.web.site import Site, next_pages
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import user_of, visitor_of
 from logs.document import NAME, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
 
@@ -41,24 +41,19 @@ _PATH = "/organiser"
 def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     """The addresses of these pages."""
 
-    def refusal(request: Request) -> Response | None:
-        visitor = visitor_of(request)
-        if visitor.user is None:
-            return RedirectResponse(f"/login?next={request.url.path}", 303)
-        if not visitor.is_organiser:
+    def check(request: Request) -> None:
+        user_of(request)
+        if not visitor_of(request).is_organiser:
             raise WebError(403, "This page is for organisers: log in with a token for admins in place of the password.")
-        return None
 
     async def show(request: Request) -> Response:
-        if (answer := refusal(request)) is not None:
-            return answer
+        check(request)
         problem = await health_problem(server)
         document = await run_in_threadpool(_document, server)
         return site.document(request, document, problems=[problem] if problem else [])
 
     async def show_changes(request: Request) -> Response:
-        if (answer := refusal(request)) is not None:
-            return answer
+        check(request)
         before = whole_number(request.query_params.get("after", ""))
         found = await run_in_threadpool(changes, server.store, before=before, most=_CHANGES_OF_A_PAGE + 1)
         shown = found[:_CHANGES_OF_A_PAGE]

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -29,11 +28,10 @@ from dealer.web.pages.views import table_values
 from dealer.web.security import form_number, read_form
 from dealer.web.site import Site
 from dealer.web.table_manager import TableManager, connected_bots_in, table_settings
-from dealer.web.visitor import Visitor, visitor_of
+from dealer.web.visitor import SEE_OTHER, Visitor, user_of, visitor_of
 from engine import DealKey, Seed
 
 LOCAL_OWNER: Final = "owner"
-_SEE_OTHER: Final = 303
 _POLL_S: Final = 20.0
 """So long an answer waits for something new: less than proxies do."""
 _AFTER_ENTRY_S: Final = 1.5
@@ -43,11 +41,9 @@ _MOST_ENTRY_LETTERS: Final = 100
 _NOT_THERE: Final = "choose one of the bots of {game}; a user's bot is there only while it is connected."
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The pages of this room; none without tables."""
-    if site.table_manager is None:
-        return []
-    play = PlayPage(site, site.table_manager)
+def routes(site: Site, table_manager: TableManager) -> list[BaseRoute]:
+    """The pages of this room."""
+    play = PlayPage(site, table_manager)
     of_server = [
         Route("/play", play.ask, methods=["GET"]),
         Route("/play", play.sit_down, methods=["POST"]),
@@ -88,15 +84,12 @@ class PlayPage:
 
     async def ask(self, request: Request) -> Response:
         """The form of a new table, and the tables at which the visitor sits."""
-        if not self._is_welcome(request):
-            query = request.url.query
-            return RedirectResponse(f"/login?next={quote(f'/play?{query}' if query else '/play')}", _SEE_OTHER)
+        self._check_welcome(request)
         return self._form_page(request, dict(request.query_params))
 
     async def sit_down(self, request: Request) -> Response:
         """A new table."""
-        if not self._is_welcome(request):
-            raise WebError(401, "Log in to sit down.")
+        self._check_welcome(request)
         form = await read_form(request)
         server = self.site.server
         assert server is not None
@@ -124,11 +117,12 @@ class PlayPage:
             return self._form_page(request, form, str(error), status=error.status)
         except DealerError as error:
             return self._form_page(request, form, f"{error}.")
-        return RedirectResponse(f"/play/{table.id}", _SEE_OTHER)
+        return RedirectResponse(f"/play/{table.id}", SEE_OTHER)
 
-    def _is_welcome(self, request: Request) -> bool:
-        server = self.site.server
-        return visitor_of(request).user is not None or (server is not None and server.settings.web.guests_may_play)
+    def _check_welcome(self, request: Request) -> None:
+        assert self.site.server is not None
+        if not self.site.server.settings.web.guests_may_play:
+            user_of(request)
 
     def _game(self, name: str) -> ServerGame:
         assert self.site.server is not None
@@ -208,7 +202,7 @@ class PlayPage:
             await table_session.wait_until_asked(_AFTER_ENTRY_S)
         is_part = request.headers.get("x-part") == "1"
         if status == 200 and not is_part:
-            return RedirectResponse(f"/play/{table.id}", _SEE_OTHER)
+            return RedirectResponse(f"/play/{table.id}", SEE_OTHER)
         return self._page(request, table, table_session, message=message, status=status, is_part=is_part)
 
     async def leave(self, request: Request) -> Response:
@@ -230,7 +224,7 @@ class PlayPage:
         table = self._table(request)
         await read_form(request)
         await self.table_manager.end(table)
-        return RedirectResponse("/play", _SEE_OTHER)
+        return RedirectResponse("/play", SEE_OTHER)
 
     def _page(
         self,

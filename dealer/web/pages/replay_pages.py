@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -62,38 +63,35 @@ _MOST_SEARCHED: Final = 8_000
 _NOT_PUBLIC: Final = "They are public when their cards are not played any more."
 
 
-class Pages:
-    """The pages of a library of runs."""
+def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
+    """The pages of this room."""
+    pages, match = _Pages(site, library, counting), "/runs/{run}/matches/{match:path}"
+    return [
+        Route(f"{match}/hands/{{number:int}}/{{format}}", pages.hand_text),
+        Route(f"{match}/hands/{{number:int}}", pages.hand),
+        Route(f"{match}/export/{{format}}", pages.export),
+        Route(match, pages.match),
+        Route("/runs/{run}/contest/{contest:path}", pages.contest),
+        Route("/runs/{run}", pages.run),
+        Route("/runs", pages.runs),
+    ]
 
-    def __init__(self, site: Site, library: Library, counting: Counting) -> None:
-        self._site = site
-        self._library = library
-        self._counting = counting
 
-    def routes(self) -> list[BaseRoute]:
-        """The addresses of these pages."""
-        match = "/runs/{run}/matches/{match:path}"
-        return [
-            Route(f"{match}/hands/{{number:int}}/{{format}}", self.hand_text),
-            Route(f"{match}/hands/{{number:int}}", self.hand),
-            Route(f"{match}/export/{{format}}", self.export),
-            Route(match, self.match),
-            Route("/runs/{run}/contest/{contest:path}", self.contest),
-            Route("/runs/{run}", self.run),
-            Route("/runs", self.runs),
-        ]
-
-    # ---- pages
+@dataclass(frozen=True)
+class _Pages:
+    site: Site
+    library: Library
+    counting: Counting
 
     async def runs(self, request: Request) -> Response:
         """All runs, or those that the query chooses, page by page."""
         after, query = request.query_params.get("after", ""), choices_of(request)
-        table, following = await run_in_threadpool(self._library.runs, query, after, RUNS_OF_A_PAGE)
-        if len(table.rows) == 1 and not after and self._site.server is None and isinstance(table.rows[0][0], Link):
+        table, following = await run_in_threadpool(self.library.runs, query, after, RUNS_OF_A_PAGE)
+        if len(table.rows) == 1 and not after and self.site.server is None and isinstance(table.rows[0][0], Link):
             return RedirectResponse(table.rows[0][0].path, 302)
-        server = self._site.server
+        server = self.site.server
         bots = () if server is None else await run_in_threadpool(records.bots, server.store)
-        return self._site.document(
+        return self.site.document(
             request,
             Document("Runs"),
             "runs.html.jinja",
@@ -112,7 +110,7 @@ class Pages:
             return f"No run matches these choices{' after these' if after else ''}."
         if after:
             return "There are none after these."
-        way = "Play one with arena play" if self._site.server is None else "Request a contest on the page Account"
+        way = "Play one with arena play" if self.site.server is None else "Request a contest on the page Account"
         return f"No run has been played yet. {way}, or look again later."
 
     async def run(self, request: Request) -> Response:
@@ -125,7 +123,7 @@ class Pages:
                 return {**_contest_page(found, run.contests[0]), "problems": problems}
             return {"document": run_document(found), "crumbs": (Link("Runs", "/runs"),), "problems": problems}
 
-        return self._site.document(request, **await read_run(self._library, request, read, self._counting))
+        return self.site.document(request, **await read_run(self.library, request, read, self.counting))
 
     async def contest(self, request: Request) -> Response:
         """A contest of a run."""
@@ -133,7 +131,7 @@ class Pages:
         def read(found: ShownRun) -> dict[str, Any]:
             return _contest_page(found, contest_of(found, request.path_params["contest"]))
 
-        return self._site.document(request, **await read_run(self._library, request, read, self._counting))
+        return self.site.document(request, **await read_run(self.library, request, read, self.counting))
 
     async def match(self, request: Request) -> Response:
         """The hands of a match, page by page, all or those that the query chooses."""
@@ -185,7 +183,7 @@ class Pages:
                 "layout": "broad",
             }
 
-        return self._site.document(request, **await read_run(self._library, request, read))
+        return self.site.document(request, **await read_run(self.library, request, read))
 
     async def hand(self, request: Request) -> Response:
         """One hand, moment by moment."""
@@ -213,7 +211,7 @@ class Pages:
                 "texts": _texts(record, match),
             }
 
-        return self._site.document(request, **await read_run(self._library, request, read))
+        return self.site.document(request, **await read_run(self.library, request, read))
 
     async def hand_text(self, request: Request) -> Response:
         """A hand as text."""
@@ -227,7 +225,7 @@ class Pages:
                 raise WebError(404, "This hand cannot be had in that format.")
             return text
 
-        return PlainTextResponse(await read_run(self._library, request, read))
+        return PlainTextResponse(await read_run(self.library, request, read))
 
     async def export(self, request: Request) -> Response:
         """All hands of a match as a file."""
@@ -252,12 +250,7 @@ class Pages:
 
             return download(match_texts(format_, records(), ExportOptions(seed=match.hands.seed)), name)
 
-        return await read_run(self._library, request, read)
-
-
-def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
-    """The pages of this room."""
-    return Pages(site, library, counting).routes()
+        return await read_run(self.library, request, read)
 
 
 def _crumbs(found: ShownRun, contest: WatchedContest) -> tuple[Link, ...]:

@@ -181,19 +181,21 @@ class LocalLibrary:
         rows = [_local_row(key, found[key]) for key in keys[:most]]
         return _table("Runs", rows), keys[most - 1] if len(keys) > most else ""
 
-    def open(self, key: str, visitor: Visitor) -> ShownRun | None:
+    def open(self, key: str, visitor: Visitor) -> ShownRun:
         """A run by its key.
 
         Raises:
+            WebError: there is none.
             LogsError: it cannot be read.
             OSError: it cannot be read.
         """
         path = self._found().get(key)
         if path is None:
-            return None
+            raise WebError(404, _NO_RUN)
         return ShownRun(self._open(path, key, self._find), Access(), self._live)
 
 
+_NO_RUN: Final = "There is no such run."
 _ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}
 
 
@@ -313,13 +315,13 @@ class ServerLibrary:
         table = runs_table("Runs", (*going, *over), self.parts.service.progress())
         return table, str(found[most - 1].id) if len(found) > most else ""
 
-    def open(self, key: str, visitor: Visitor) -> ShownRun | None:
+    def open(self, key: str, visitor: Visitor) -> ShownRun:
         """A run by its number.
 
         Raises:
             LogsError: it cannot be read.
             OSError: it cannot be read.
-            WebError: its files were removed, or there never were any; the sentence gives the reason.
+            WebError: there is none, its files were removed, or there never were any; the sentence gives the reason.
         """
         number, store = whole_number(key), self.parts.store
         if (
@@ -327,7 +329,7 @@ class ServerLibrary:
             or (row := records.run(store, number)) is None
             or (job := records.job_of(store, number)) is None
         ):
-            return None
+            raise WebError(404, _NO_RUN)
         access = access_to(store, row, job, visitor.person)
         path = self.parts.folder / row.folder
         reason = f"The run {_ENDED[row.state]}: {row.reason}" if row.state in _ENDED else ""

@@ -195,8 +195,8 @@ def _thumbnail(library: ServerLibrary, run: Run, visitor: Visitor) -> dict[str, 
         found = library.open(str(run.id), visitor)
     except (WebError, LogsError, OSError):
         return None
-    match = None if found is None else next(iter(found.run.matches.values()), None)
-    if found is None or match is None:
+    match = next(iter(found.run.matches.values()), None)
+    if match is None:
         return None
     with found.run.lock:
         _, _, scenes = table_now(found, found.run.contest_of(match), match, with_cards=False)

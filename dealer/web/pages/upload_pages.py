@@ -18,23 +18,22 @@ from dealer.uploads.intake import LOG_NAME, Intake
 from dealer.uploads.upload_records import Upload, UploadState, reports_of, uploads
 from dealer.web.security import as_web_error, read_file, read_form
 from dealer.web.site import Site
-from dealer.web.visitor import user_of, visitor_of
+from dealer.web.visitor import SEE_OTHER, user_of
 from engine.text import ago
 from logs.document import NAME, Column, Document, Fact, Link, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
 
-_SEE_OTHER: Final = 303
 _MOST_UPLOADS: Final = 50
 _PATH: Final = "/account/uploads"
 _ACCOUNT: Final = (Link("Account", "/account"),)
 _TONES: Final = {UploadState.ACCEPTED: Tone.GOOD, UploadState.REJECTED: Tone.BAD}
 
 
-def routes(site: Site) -> list[BaseRoute]:
+def routes(site: Site, server: ServerParts, intake: Intake) -> list[BaseRoute]:
     """The pages of this room; none for a server that takes no uploads."""
-    if site.server is None or site.intake is None or site.intake.settings is None:
+    if intake.settings is None:
         return []
-    pages = _UploadPages(site, site.server, site.intake)
+    pages = _UploadPages(site, server, intake)
     return [
         Route(_PATH, pages.show, methods=["GET"]),
         Route(_PATH, pages.upload, methods=["POST"]),
@@ -51,8 +50,6 @@ class _UploadPages:
 
     async def show(self, request: Request) -> Response:
         """The uploads and the form."""
-        if visitor_of(request).user is None:
-            return RedirectResponse(f"/login?next={_PATH}", _SEE_OTHER)
         return self._page(request)
 
     def _page(self, request: Request, error: WebError | None = None) -> Response:
@@ -87,7 +84,7 @@ class _UploadPages:
             found = await self.intake.take(user, await read_file(request, "archive"))
         except (RefusedError, WebError) as error:
             return self._page(request, as_web_error(error))
-        return RedirectResponse(f"{_PATH}/{found.id}", _SEE_OTHER)
+        return RedirectResponse(f"{_PATH}/{found.id}", SEE_OTHER)
 
     def _own(self, request: Request) -> Upload:
         found = uploads(self.server.store, user=user_of(request).id, number=request.path_params["upload"])
@@ -128,7 +125,7 @@ class _UploadPages:
         one = self._own(request)
         await read_form(request)
         await self.intake.withdraw(one.owner, one.bot)
-        return RedirectResponse(_PATH, _SEE_OTHER)
+        return RedirectResponse(_PATH, SEE_OTHER)
 
 
 def _sentence(one: Upload) -> str:

@@ -32,7 +32,7 @@ from dealer.run.results import ContestResult, GameStandings, TournamentResult
 from dealer.run.writers import remedy_text
 from dealer.watching import WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.pages.shown_runs import Counting, Library, ShownRun, run_path
-from dealer.web.visitor import Visitor, visitor_of
+from dealer.web.visitor import visitor_of
 from engine import Deal, Move
 from engine.holdem import is_holdem
 from engine.text import count_of, escaped, listed, shown
@@ -75,20 +75,6 @@ def hand_path(run: str, match: str, number: int) -> str:
     return f"{match_path(run, match)}/hands/{number}"
 
 
-def open_run(library: Library, key: str, visitor: Visitor) -> ShownRun:
-    """A run by its key.
-
-    Raises:
-        WebError: there is none.
-        LogsError: it cannot be read.
-        OSError: it cannot be read.
-    """
-    found = library.open(key, visitor)
-    if found is None:
-        raise WebError(404, "There is no such run.")
-    return found
-
-
 async def read_run(
     library: Library, request: Request, read: Callable[[ShownRun], _T], counting: Counting | None = None
 ) -> _T:
@@ -100,7 +86,7 @@ async def read_run(
 
     def work() -> _T:
         try:
-            found = open_run(library, request.path_params["run"], visitor_of(request))
+            found = library.open(request.path_params["run"], visitor_of(request))
             if counting is not None:
                 counting.ask(found.run)
             with found.run.lock:

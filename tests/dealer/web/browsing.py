@@ -25,9 +25,8 @@ from logs.document import Link
 class PublicLibrary(LocalLibrary):
     """Runs that a stranger looks at, who must not know cards that are still to be played."""
 
-    def open(self, key: str, visitor: Visitor) -> ShownRun | None:
-        found = super().open(key, visitor)
-        return None if found is None else replace(found, access=Access(Visibility.NOTHING))
+    def open(self, key: str, visitor: Visitor) -> ShownRun:
+        return replace(super().open(key, visitor), access=Access(Visibility.NOTHING))
 
 
 @contextmanager

@@ -49,8 +49,7 @@ def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path, certificat
 
 
 def test_small_answers_are_sent_at_once() -> None:
-    (sock,) = serving._listeners("127.0.0.1", 0)
-    with sock:
+    with serving._listener("127.0.0.1", 0) as sock:
         assert sock.proto == socket.IPPROTO_TCP, "asyncio sets TCP_NODELAY on such sockets only"
 
 

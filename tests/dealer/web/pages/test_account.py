@@ -355,13 +355,14 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
     play(tmp_path, talk)
 
 
-@pytest.mark.parametrize("path", ["/account/faults", "/account/runs/1"])
-def test_who_has_not_logged_in_sees_nothing(tmp_path: Path, path: str) -> None:
+def test_who_has_not_logged_in_is_sent_to_the_login_and_back(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
-        refused = await one.browser.get(path)
-        assert (refused.status_code, f'href="/login?next={path}"' in refused.text) == (401, True)
-        for private in ("/account", "/account/settings"):
-            assert (await one.browser.get(private)).headers["location"] == f"/login?next={private}"
-        assert (await one.browser.get("/account/request")).headers["location"] == "/login?next=/account/request"
+        for path in ("", "/settings", "/request", "/faults", "/runs/1"):
+            sent = await one.browser.get(f"/account{path}")
+            assert (sent.status_code, sent.headers["location"]) == (303, f"/login?next=/account{path}")
+        asked = await one.browser.get("/account/request?game=kuhn&practice=1")
+        assert asked.headers["location"] == "/login?next=/account/request%3Fgame%3Dkuhn%26practice%3D1"
+        refused = await one.browser.post("/account/tokens")
+        assert (refused.status_code, 'href="/login?next=' in refused.text) == (401, True)
 
     visit(small_house(), talk, tmp_path)
