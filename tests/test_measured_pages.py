@@ -1,14 +1,17 @@
-"""The pages about servers: figures are those measured last, settings those of the program."""
+"""Pages that scripts write: figures are those measured last, settings those of the program."""
 
 from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.scripts import script
 
 
-def test_the_tables_are_those_of_the_last_measurement() -> None:
-    remake = script("serve/remake.py")
+@pytest.mark.parametrize("folder", ["cluster", "serve", "speed"])
+def test_the_tables_are_those_of_the_last_measurement(folder: str) -> None:
+    remake = script(f"{folder}/remake.py")
     found = json.loads(remake.MEASURED.read_text("utf-8"))
     page = remake.PAGE.read_text("utf-8")
     assert remake.with_tables(page, found) == page
