@@ -37,7 +37,7 @@ KUHN = "kuhn.limit.3p.game"
 
 BOT = '''#!{python} -ISs
 """Calls whenever it is asked, or does what its name says."""
-import os, socket, sys, time
+import os, _socket, sys, time
 name = os.path.basename(sys.argv[0]).partition(".")[0]
 if name == "crash":
     sys.exit(3)
@@ -75,10 +75,11 @@ def taken():
 
 '''
 PLAYING = """
-sock = socket.create_connection((sys.argv[1], int(sys.argv[2])))
-sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+sock = _socket.socket()  # `socket` takes as long to import as Python to start
+sock.connect((sys.argv[1], int(sys.argv[2])))
+sock.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
 sock.sendall(b"VERSION:2.0.0\\r\\n")
-stream = sock.makefile("rb")
+stream = open(sock.fileno(), "rb", closefd=False)
 game = open(os.environ["ARENA_GAME"]).read().lower()
 players = int(game.split("numplayers =")[1].split()[0])
 first = [int(word) - 1 for word in game.split("firstplayer =")[1].split("\\n")[0].split()]
@@ -109,8 +110,8 @@ def write_house(folder: Path) -> None:
     (folder / "tickets").mkdir()
     for name in (LIMIT, KUHN):
         (folder / name).write_text(format_game_definition(find_game(name.removesuffix(".game"))[1]), "ascii")
-    head, rest = BOT.format(python=sys.executable).split("import os, socket, sys, time\n")
-    code = f"{head}import os, socket, sys, time\n{TAKEN}{rest}{PLAYING}"
+    head, rest = BOT.format(python=sys.executable).split("import os, _socket, sys, time\n")
+    code = f"{head}import os, _socket, sys, time\n{TAKEN}{rest}{PLAYING}"
     names = "bot bot2l botk spy spyk slowexit crash hang midcrash slow held noexec"
     for name in names.split():
         path = folder / f"{name}.sh"

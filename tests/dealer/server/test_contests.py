@@ -201,7 +201,7 @@ def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
     settings = settings_of()
     program = Path("house/bot.sh")
     program.write_text(
-        program.read_text().replace("import os, socket, sys, time\n", f"import os, socket, sys, time\n{NOSY}")
+        program.read_text().replace("import os, _socket, sys, time\n", f"import os, _socket, sys, time\n{NOSY}")
     )
     play(talk, settings)
     with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
