@@ -103,16 +103,16 @@ def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> No
     async def talk(service: Service, ann: User) -> None:
         host = Host()
         await service.enter(ann, offer("eve", "v7", at_once=2), host)
-        announced(service, deals=200)
+        announced(service, deals=100)
         event = await finished(service)
         assert event.entrants == ("calling", "eve", "raising", "random")
-        assert (event.contests, event.contests_ended, event.deals, event.note) == (6, 6, 200, "")
+        assert (event.contests, event.contests_ended, event.deals, event.note) == (6, 6, 100, "")
         assert len(set(pairs_played(service))) == 6
         assert [bot.label for bot in records.bots_of_event(service.store, event.id)] == ["", "v7", "", ""]
         assert {job.user.name for job, _ in event_records.contests_of(service.store, event)} == {"(event)"}
         assert is_reserved("(event)")
         runs = [run for _, run in event_records.contests_of(service.store, event)]
-        assert {(run and run.state, run and run.duplicates) for run in runs} == {(RunState.FINISHED, 200)}
+        assert {(run and run.state, run and run.duplicates) for run in runs} == {(RunState.FINISHED, 100)}
         assert {run and run.unrated for run in runs} == {"it counts in an event"}
         assert counted_scores.pairs(service.store, service.settings.games[0]) == ()
         detail = event_detail(service.store, event)
@@ -150,7 +150,7 @@ def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> No
         folder = site / "contests" / f"{contest['run']['id']:08}"
         linked = re.findall(r'href="(match[^"]+)"', (folder / "index.html").read_text())
         assert linked == ["match.a.log", "match.b.log"]
-        assert len(list(find([folder / "match.a.log"]).hands())) == 200
+        assert len(list(find([folder / "match.a.log"]).hands())) == 100
 
 
 def test_what_is_published_has_hand_histories_where_there_are_any(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_who_was_connected_while_it_was_open_enters() -> None:
         service.store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 5 WHERE name = 'early'").rowcount)
         await service.enter(ann, offer("eve", "v1"), here)
         await service.enter(ann, offer("adam"), Host())
-        announced(service, closes=1e6)
+        announced(service, closes=1e6, deals=5)
         assert final(service).state is EventState.OPEN
         document = event_document(service.store, event_detail(service.store, final(service)))
         assert document.sentences[0].startswith("The event is open. It closes in 277 h 46 min;")
@@ -249,7 +249,7 @@ def test_the_own_bots_of_a_changed_configuration_do_not_play() -> None:
 
 def test_a_stopped_server_continues_an_event_and_plays_nothing_twice() -> None:
     async def begin(service: Service, ann: User) -> None:
-        announced(service, deals=2000)
+        announced(service, deals=400)
         await until(service, lambda: len(records.runs(service.store)) > 0)
 
     async def go_on(service: Service, ann: User) -> None:
@@ -260,9 +260,9 @@ def test_a_stopped_server_continues_an_event_and_plays_nothing_twice() -> None:
         assert {run.state for run in runs} == {RunState.FINISHED}
         for run in runs:
             assert isinstance(run.seed, DealKey)
-            assert run.duplicates == 2000
+            assert run.duplicates == 400
             logs = sorted((Path("data") / run.folder).glob("match*.log"))
-            assert [check_deals(log, run.seed) for log in logs] == [2000, 2000]
+            assert [check_deals(log, run.seed) for log in logs] == [400, 400]
         assert event.contests_ended == 3
 
     play(begin, house())
