@@ -175,10 +175,11 @@ def _walk(arrays: _Arrays, task: _Task) -> None:
     betting, of_hand, weights = arrays.betting, arrays.work.reach[0], arrays.weights[1 - task.player]
     for at in range(len(weights)):
         of_hand[at] = weights[at]
-    _come_here(arrays, 0, 0, task)
+    first = int(np.int64(0))  # numba compiles what is called with a literal 0 once more
+    _come_here(arrays, first, first, task)
     for node in range(len(betting.kinds) - 1, -1, -1):
         if betting.rounds[node] == betting.rounds[0]:
-            _leave(arrays, 0, node, task)
+            _leave(arrays, first, node, task)
         elif betting.rounds[betting.parents[node]] == betting.rounds[0]:
             _deal(arrays, node, task)
 
