@@ -5,8 +5,10 @@ Nothing but addresses, ports and tokens is put in, by `docs/serve/joining.py`, w
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.server_settings import read_toml_settings
 from tests.dealer.helpers import ARENA, program_env
 from tests.dealer.server.servers import rows
@@ -105,7 +108,7 @@ def test_the_ladder_of_a_competition(pages: ModuleType, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_event_of_a_competition_from_its_announcement_to_its_publication(pages: ModuleType, tmp_path: Path) -> None:
     """As it is printed, but for its times and its length."""
-    closes = datetime.now(UTC) + timedelta(seconds=30)
+    closes = datetime.now(UTC) + timedelta(days=1)
     event = pages.configuration(pages.COMPETITION, 'name = "final"').replace("deals = 2000", "deals = 100")
     event = re.sub(r"(?m)^opens = .*\n", "", re.sub(r"(?m)^(closes = ).*", rf"\g<1>{closes.isoformat()}", event))
     (tmp_path / "final.toml").write_text(event)
@@ -118,6 +121,10 @@ def test_the_event_of_a_competition_from_its_announcement_to_its_publication(pag
         room.run("arena serve user ann")
         assert "The event is open." in room.run(announce)
         join = pages.command(pages.COURSE, "ladder").replace("--ladder", "--games kuhn")
+        # It enters by being there once. However long that took, the event closes then.
+        room.run(join, "plays kuhn")
+        with contextlib.closing(Store(tmp_path / "arena-server" / DATABASE_NAME)) as store:
+            store.write_now(lambda db: db.execute("UPDATE scheduled_events SET closes_s = ?", (time.time(),)))
         assert re.search(r"final\.anns-bot-calling: anns-bot .* all deals were played", room.run(join, RESULT))
         while "The event is finished: 1 contest." not in (printed := room.run(show)):
             assert "The event is" in printed
