@@ -23,6 +23,7 @@ from typing import Any, Final
 import pytest
 from typer.main import get_command
 
+from bots.cfr.bot import SHIPPED
 from dealer import play
 from dealer.cli import COMMANDS as COMMAND_NAMES
 from dealer.cli.shell.app import application
@@ -55,10 +56,13 @@ NOT_OURS = (
 )
 """Programs of others: installers and what a system brings. What they are asked to do is tested in other places, such as
 `tests/dealer/web/test_documented_calls.py`."""
-PLACEHOLDERS = {
+NOT_RUN = {
     "PATH": "the reference dealer, which is not shipped",
     "FOLDER": "an evolution of the size of a published one, which takes long",
+    "--finer": "buckets of all hands, which take long",
+    "event": "a whole event, which `tests/dealer/joining/test_pages.py` plays as it is printed",
 }
+"""Words of commands that are not run, and what these would need."""
 SYNOPSIS = re.compile(r"(^|\s)\[|\.\.\.|\S\|\S|…")
 WEAK = """
 from bots import Bot, run
@@ -91,6 +95,8 @@ SHORTER = {
         "--trials",
         "5",
     ],
+    "--plan": ["-n", "100"],
+    "--against": ["--boards", "2"],
     "arena exploit": ["--hands", "50"],
 }
 """What makes a command short; all others play two hands."""
@@ -142,7 +148,7 @@ COMMANDS = [command for document in DOCUMENTS for command in documented(document
 RUNNABLE = [
     command
     for command in {_ours(command.text): command for command in reversed(COMMANDS)}.values()
-    if not SYNOPSIS.search(command.text) and not PLACEHOLDERS.keys() & set(command.text.split()) and _ours(command.text)
+    if not SYNOPSIS.search(command.text) and not NOT_RUN.keys() & set(command.text.split()) and _ours(command.text)
 ]
 LONG = [
     command
@@ -228,6 +234,8 @@ def _lay_out_one(folder: Path, name: str, class_name: str, run: Path, reads: boo
             shutil.copy(ROOT / name, path)
         else:
             shutil.copy(run / "run.toml", path)
+    elif name.endswith(".strategy"):
+        shutil.copy(SHIPPED["limit"], path)
     elif (reads and name in ("RUN", "run")) or name.startswith("runs/"):
         shutil.copytree(run, path)
     elif reads and name == "runs":
@@ -257,7 +265,7 @@ def _run(command: Documented, folder: Path, run: Path, more: list[str]) -> None:
 
 def _serve(words: list[str], folder: Path) -> None:
     """Run a server until it listens, or what is to be done beside one."""
-    is_beside = words[2:3] and words[2] in ("backup", "doctor", "reset", "revoke", "user")
+    is_beside = words[2:3] and words[2] in ("backup", "doctor", "reset", "revoke", "user", "users")
     if is_beside:
         with contextlib.closing(Store(_made(folder / "arena-server") / DATABASE_NAME)):
             pass
@@ -266,8 +274,8 @@ def _serve(words: list[str], folder: Path) -> None:
         (folder / "arena-server.toml").write_text(re.sub("(?m)^port = [0-9]+", "port = 0", example()))
     elif words[2:3] == ["bm_server.config"]:
         (folder / words[2]).write_text("user ann secret\n")
-    if "--csv" in words:
-        (folder / words[words.index("--csv") + 1]).write_text("name\nann\nbob\n")
+    for users in (word for word in words if word.endswith(".csv")):
+        (folder / users).write_text("name\nann\nbob\n")
     is_server = "--init" not in words and not is_beside
     port = ["--port", "0", "--web-port", "0"] if is_server else ["--yes"] if words[2] == "reset" else []
     program = start([*OURS[words[0]], *words[1:], *port], cwd=folder, env=program_env())
