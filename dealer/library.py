@@ -323,8 +323,7 @@ def new_run(config: RunSettings, out: Path | None) -> Run[Any]:
     with launching(f"write to {folder}"):
         plan.keep_games(folder)
         write_whole(folder / CONFIG_NAME, repeatable(config, plan).to_toml())
-    forget = partial(empty_folder, folder, is_removed=is_ours)
-    return Run(plan, folder, forget=forget)
+    return Run(plan, folder, forget=partial(empty_folder, folder, is_removed=is_ours))
 
 
 def reopen(folder: Path, deals: int | None = None) -> Run[AnyResult]:
@@ -589,31 +588,27 @@ async def _play_in_thread(
 ) -> _Result:
     """Make a run and play it in a thread with a loop of its own; callbacks run in the loop of the caller."""
     with _made(make, out, on_progress, watch) as run:
-        return _without_folder(await _run_in_thread(run, on_progress, watch), is_kept=out is not None)
+        here, there = asyncio.get_running_loop(), new_event_loop()
+        shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
 
+        def show(progress: Progress) -> None:
+            here.call_soon_threadsafe(shown, progress)
 
-async def _run_in_thread(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
-    here, there = asyncio.get_running_loop(), new_event_loop()
-    shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
+        def notify(event: MatchEvent) -> None:
+            here.call_soon_threadsafe(watched, event)
 
-    def delivered(callback: _GuardedCallback[_Value]) -> Callable[[_Value], None]:
-        def deliver(value: _Value) -> None:
-            here.call_soon_threadsafe(callback, value)
+        def work() -> _Result:
+            with asyncio.Runner(loop_factory=lambda: there) as runner:
+                return runner.run(run.play(on_progress and show, watch and notify))
 
-        return deliver
-
-    def work() -> _Result:
-        with asyncio.Runner(loop_factory=lambda: there) as runner:
-            return runner.run(run.play(on_progress and delivered(shown), watch and delivered(watched)))
-
-    thread = asyncio.create_task(asyncio.to_thread(work))
-    try:
-        result = await asyncio.shield(thread)
-    except asyncio.CancelledError:
-        with contextlib.suppress(RuntimeError):
-            # Its loop is closed when the run has just ended.
-            there.call_soon_threadsafe(run.interrupt)
-        await asyncio.wait([thread])
-        raise
-    _raise_first(shown, watched)
-    return result
+        thread = asyncio.create_task(asyncio.to_thread(work))
+        try:
+            result = await asyncio.shield(thread)
+        except asyncio.CancelledError:
+            with contextlib.suppress(RuntimeError):
+                # Its loop is closed when the run has just ended.
+                there.call_soon_threadsafe(run.interrupt)
+            await asyncio.wait([thread])
+            raise
+        _raise_first(shown, watched)
+        return _without_folder(result, is_kept=out is not None)

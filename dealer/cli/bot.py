@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from bots.sdk.builtin import main as play_bot
 from bots.sdk.options import Wording
 
 
@@ -25,8 +23,4 @@ def bot(
     seed: Annotated[int | None, "Seed of the bot's random decisions."] = None,
 ) -> None:
     """Connect a Python bot to any dealer that speaks the protocol."""
-    # Reached for --help only: `dealer.cli.main` starts the bot without this application.
-    arguments = [name, host, str(port)]
-    arguments += [] if game is None else ["--game", game]
-    arguments += [] if seed is None else ["--seed", str(seed)]
-    sys.exit(play_bot(arguments))
+    # Mounted for its help only: `dealer.cli.main` starts a bot without this application.

@@ -28,5 +28,4 @@ def runs(
     """
     if folder != FOLDER and not folder.is_dir():
         abort(f"{folder}: there is no such folder")
-    document = runs_document(folder, None if every else _SHOWN)
-    show_document(terminal, document, as_json=as_json)
+    show_document(terminal, runs_document(folder, None if every else _SHOWN), as_json=as_json)

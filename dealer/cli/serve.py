@@ -155,8 +155,7 @@ def backup(
     """Copy the database to a new file, also while the server runs."""
     back_up(data / DATABASE_NAME, file)
     note_backup(data / DATABASE_NAME, file)
-    sentence = f"The database is copied to {file}; the files of the runs are in {data / 'runs'}"
-    terminal.sentence(sentence)
+    terminal.sentence(f"The database is copied to {file}; the files of the runs are in {data / 'runs'}")
 
 
 @app.command()

@@ -35,11 +35,6 @@ app = typer.Typer(
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="The event's name.")]
 
 
-@app.callback()
-def _group() -> None:
-    """Announce events: round robins between frozen versions of a server's bots; and publish their results."""
-
-
 @app.command()
 def new(
     terminal: Terminal,

@@ -107,7 +107,7 @@ def users(
         abort(f"{csv_file} names no user")
     _check_names(every)
     with contextlib.closing(_new_store(data)) as store:
-        known = {account.name for account in accounts_of(store) if account.has_password}
+        known = {account["name"] for account in accounts_of(store) if account["has_password"]}
         wanted = [name for name in every if name not in known]
         _invite(terminal, store, wanted, days=days, address=address, out=out)
     if len(wanted) < len(every):
@@ -217,24 +217,24 @@ def _listed(store: Store) -> Document:
     )
     rows = [
         (
-            account.name,
-            account.created_s,
+            account["name"],
+            account["created_s"],
             "nothing: disabled"
-            if account.is_disabled
+            if account["is_disabled"]
             else ", ".join(
                 word
                 for word, holds in (
-                    ("password", account.has_password),
-                    ("token", account.tokens > 0),
-                    ("a link, not used yet", account.is_invited),
+                    ("password", account["has_password"]),
+                    ("token", account["tokens"] > 0),
+                    ("a link, not used yet", account["is_invited"]),
                 )
                 if holds
             ),
-            account.tokens,
-            ", ".join(account.bots),
+            account["tokens"],
+            account["bots"] or "",
         )
         for account in accounts_of(store)
-        if not is_reserved(account.name)
+        if not is_reserved(account["name"])
     ]
     return Document("Users", (), (), (Section("Users", (Table.of("Users", columns, rows),)),))
 

@@ -26,11 +26,6 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def _group() -> None:
-    """Solve small games; recompute the tables that bots use."""
-
-
 @app.command()
 def equities(
     terminal: Terminal,

@@ -22,11 +22,6 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def _group() -> None:
-    """Train players: the learner against any field, cfr against itself."""
-
-
 app.command()(cfr)
 
 

@@ -14,7 +14,6 @@ played, what a process of the server wrote on its standard error for the latter 
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -28,14 +27,6 @@ from engine import DealKey, Seed
 
 DELAY_HANDS: Final = 10
 """So many hands later are the cards of a hand shown of a match that goes on."""
-
-
-class Visibility(enum.Enum):
-    """What a visitor may see of the seeds and cards of a job, a run or a table."""
-
-    NOTHING = "nothing secret"
-    OWN = "the own cards, and hands that are over"
-    EVERYTHING = "everything"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +47,13 @@ class Person:
         return cls(token.user, Scope.ADMIN in token.scopes)
 
 
-def visibility_of(store: Store, job: Job, person: Person) -> Visibility:
-    """What a visitor may see of a job and all of its runs."""
+def sees_cards(store: Store, job: Job, person: Person) -> bool:
+    """Whether a visitor may see the seed and all cards of a job and all of its runs."""
     # A table is closed as a job a moment before its run, and a cancelled job while its run is being stopped.
     is_going = job.is_open or store.read("SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id)
-    if not is_going:
-        return Visibility.EVERYTHING
     knows_seed = job.user == person.user and not job.is_seed_drawn
-    if knows_seed and not store.read("SELECT 1 FROM runs JOIN tables ON tables.run = runs.id WHERE job = ?", job.id):
-        return Visibility.EVERYTHING
-    return Visibility.NOTHING
+    at_table = "SELECT 1 FROM runs JOIN tables ON tables.run = runs.id WHERE job = ?"
+    return not is_going or (knows_seed and not store.read(at_table, job.id))
 
 
 def public_hands(seed: Seed | None, counts: Sequence[int]) -> int:
@@ -80,15 +68,6 @@ def public_hands(seed: Seed | None, counts: Sequence[int]) -> int:
     return max(0, min(counts) - DELAY_HANDS) if isinstance(seed, DealKey) else 0
 
 
-def table_visibility(owner: str, asking: str) -> Visibility:
-    """What a visitor may see of an open table at its own page, or in Slumbot's interface.
-
-    Args:
-        asking: who asks, in the same words: a user, the browser of a guest, or the token of a session.
-    """
-    return Visibility.OWN if asking and asking == owner else Visibility.NOTHING
-
-
 def manages(job: Job, person: Person) -> bool:
     """Whether a visitor may cancel a job and look into it: its user's, or any to an admin."""
     return person.is_admin or (person.user is not None and person.user == job.user)
@@ -99,18 +78,14 @@ class Access:
     """What a visitor may see of a run.
 
     Attributes:
+        sees_cards: whether no card, no hand and no log is kept back.
         is_managed: whether its job is the person's, see `manages`.
         own: the names of the players that are the user's bots; None on a machine of one's own, where all are.
     """
 
-    visibility: Visibility = Visibility.EVERYTHING
+    sees_cards: bool = True
     is_managed: bool = True
     own: frozenset[str] | None = None
-
-    @property
-    def sees_cards(self) -> bool:
-        """Whether no card, no hand and no log is kept back."""
-        return self.visibility is Visibility.EVERYTHING
 
     @property
     def reads_output(self) -> bool:
@@ -136,7 +111,7 @@ def access_to(store: Store, run: Run, job: Job, person: Person) -> Access:
     own = frozenset(
         seat.name for seat, bot in zip(run.seats, bots, strict=True) if bot is not None and _is_whose(bot, person)
     )
-    return Access(visibility_of(store, job, person), manages(job, person), own)
+    return Access(sees_cards(store, job, person), manages(job, person), own)
 
 
 def _is_whose(bot: Bot, person: Person) -> bool:
@@ -147,7 +122,7 @@ def reason(store: Store, job: int, person: Person, text: str) -> str:
     """Why a run of a job ended, as far as a visitor may read it; see `Access.words`."""
     # Most reasons quote nothing, and cost no question.
     row = None if without_output(text) == text else records.job(store, job)
-    return text if row is None else Access(visibility_of(store, row, person), manages(row, person)).words(text)
+    return text if row is None else Access(sees_cards(store, row, person), manages(row, person)).words(text)
 
 
 def faults(
@@ -173,7 +148,7 @@ def _without_secrets(store: Store, person: Person, found: Sequence[Fault]) -> tu
     is_open = {}
     for number in {fault.run for fault in found}:
         job = records.job_of(store, number)
-        is_open[number] = job is not None and visibility_of(store, job, person) is Visibility.EVERYTHING
+        is_open[number] = job is not None and sees_cards(store, job, person)
     shown = []
     for fault in found:
         bot = records.bot(store, fault.version)

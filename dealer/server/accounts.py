@@ -19,7 +19,7 @@ import math
 import secrets
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -114,46 +114,21 @@ def revoke_tokens(db: sqlite3.Connection, name: str) -> int:
     return found.rowcount
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A user, for who runs the server.
+def accounts_of(store: Store) -> list[sqlite3.Row]:
+    """All users who can log in, or could, by name, for who runs the server.
 
-    Attributes:
-        tokens: how many are good. bots: their names, over all games.
-        is_invited: whether an invitation waits to be used.
+    Each with `name`, `created_s`, `has_password`, how many good `tokens`, whether an invitation waits to be used
+    (`is_invited`), `is_disabled`, and the names of the `bots` over all games, separated by commas.
     """
-
-    name: str
-    created_s: float
-    has_password: bool
-    tokens: int
-    is_invited: bool
-    is_disabled: bool
-    bots: tuple[str, ...]
-
-
-def accounts_of(store: Store) -> tuple[Account, ...]:
-    """All users who can log in, or could, by name."""
-    rows = store.read(
-        "SELECT *, EXISTS (SELECT 1 FROM passwords WHERE user = users.id) AS has_password, "
+    return store.read(
+        "SELECT name, created_s, EXISTS (SELECT 1 FROM passwords WHERE user = users.id) AS has_password, "
         "(SELECT count(*) FROM tokens WHERE user = users.id AND revoked_s IS NULL) AS tokens, "
         "EXISTS (SELECT 1 FROM invitations WHERE user = users.id AND expires_s > ?) AS is_invited, "
-        "(SELECT group_concat(DISTINCT name) FROM bots WHERE owner = users.id) AS bots "
+        "disabled_s IS NOT NULL AS is_disabled, (SELECT group_concat(name, ', ') FROM "
+        "(SELECT DISTINCT name FROM bots WHERE owner = users.id ORDER BY name)) AS bots "
         # Others are guests, removed users, and the server itself.
         "FROM users WHERE name NOT LIKE '% %' AND name NOT LIKE '(%' ORDER BY name",
         time.time(),
-    )
-    return tuple(
-        Account(
-            row["name"],
-            row["created_s"],
-            has_password=bool(row["has_password"]),
-            tokens=row["tokens"],
-            is_invited=bool(row["is_invited"]),
-            is_disabled=row["disabled_s"] is not None,
-            bots=tuple(sorted(row["bots"].split(","))) if row["bots"] else (),
-        )
-        for row in rows
     )
 
 
@@ -200,60 +175,6 @@ def remove_user(db: sqlite3.Connection, name: str) -> int:
 def hash_of(secret: str) -> bytes:
     """The hash as which a random secret is kept; a slow one would protect nothing, and slow every request."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
-
-
-class Accounts:
-    """Lets users in: by token, or by the password of a configuration file, whose users have no tokens.
-
-    Attributes:
-        guesses: how often an address may fail to log in, on all ways in together.
-    """
-
-    def __init__(
-        self, store: Store, passwords: Mapping[str, str] | None = None, guesses: GuessLimit | None = None
-    ) -> None:
-        self.guesses = guesses or GuessLimit()
-        self._store = store
-        self._passwords = {
-            name: password.encode("utf-8", "surrogateescape") for name, password in (passwords or {}).items()
-        }
-
-    def find(self, name: str, secret: str, *, by_token_only: bool = False) -> User | None:
-        """The user of this name, if the secret is its password or a token that may play and has not been revoked."""
-        given = secret.encode("utf-8", "surrogateescape")
-        if "\ufffd" in name or not name.isprintable():
-            return None
-        password = self._passwords.get(name)
-        if password is not None:
-            if by_token_only:
-                return None
-            rows = self._store.read("SELECT id FROM users WHERE name = ? AND disabled_s IS NULL", name)
-            return User(rows[0]["id"], name) if hmac.compare_digest(password, given) and rows else None
-        token = self.find_token(secret)
-        return token.user if token is not None and token.user.name == name and Scope.PLAY in token.scopes else None
-
-    async def log_in(
-        self, name: str, secret: str, address: str, also: Callable[[str, str], Awaitable[User | None]] | None = None
-    ) -> tuple[User | None, int]:
-        """The user that `find` finds, and how many seconds the address has to wait; a failure is counted.
-
-        Args:
-            also: looks for the user in another way, which takes guesses as well.
-        """
-        wait_s, name_wait_s = self.guesses.wait_s(address), self.guesses.name_wait_s(address, name)
-        user = None if wait_s else self.find(name, secret, by_token_only=name_wait_s > 0)
-        if user is None and also is not None and not wait_s and not name_wait_s:
-            user = await also(name, secret)
-        if user is not None:
-            self.guesses.note_login(address, name)
-            return user, 0
-        self.guesses.note_failure(address, name)
-        return None, wait_s or name_wait_s
-
-    def find_token(self, text: str) -> Token | None:
-        """The token with this text, unless it has been revoked."""
-        rows = self._store.read(_TOKENS + "AND tokens.hash = ?", hash_of(text))
-        return _token_of(rows[0]) if rows else None
 
 
 class RateLimit:
@@ -397,27 +318,76 @@ def _enter(db: sqlite3.Connection, user: int, hashed: bytes, salt: bytes) -> Non
     db.execute("DELETE FROM sessions WHERE user = ?", (user,))
 
 
-class Passwords:
-    """Lets people in, by password or token."""
+class Accounts:
+    """Lets users in: by token, by password, or by the password of a configuration file, whose users have no tokens.
 
-    def __init__(self, store: Store, accounts: Accounts) -> None:
+    Attributes:
+        guesses: how often an address may fail to log in, on all ways in together.
+    """
+
+    def __init__(
+        self, store: Store, passwords: Mapping[str, str] | None = None, guesses: GuessLimit | None = None
+    ) -> None:
+        self.guesses = guesses or GuessLimit()
         self._store = store
-        self._accounts = accounts
+        self._passwords = {
+            name: password.encode("utf-8", "surrogateescape") for name, password in (passwords or {}).items()
+        }
         self._slots = asyncio.Semaphore(_AT_A_TIME)
         self._waiting = 0
 
-    async def log_in(self, name: str, secret: str, address: str) -> User | None:
+    def find(self, name: str, secret: str, *, by_token_only: bool = False) -> User | None:
+        """The user of this name, if the secret is a token that may play or the password of a configuration file."""
+        given = secret.encode("utf-8", "surrogateescape")
+        if "\ufffd" in name or not name.isprintable():
+            return None
+        password = self._passwords.get(name)
+        if password is not None:
+            if by_token_only:
+                return None
+            rows = self._store.read("SELECT id FROM users WHERE name = ? AND disabled_s IS NULL", name)
+            return User(rows[0]["id"], name) if hmac.compare_digest(password, given) and rows else None
+        token = self.find_token(secret)
+        return token.user if token is not None and token.user.name == name and Scope.PLAY in token.scopes else None
+
+    async def log_in(
+        self, name: str, secret: str, address: str, *, has_passwords: bool = False
+    ) -> tuple[User | None, int]:
+        """The user that `find` finds, and how many seconds the address has to wait; a failure is counted.
+
+        Args:
+            has_passwords: whether a password that the user has chosen will do, too.
+
+        Raises:
+            WebError: too many are logging in with such passwords just now.
+        """
+        wait_s, name_wait_s = self.guesses.wait_s(address), self.guesses.name_wait_s(address, name)
+        user = None if wait_s else self.find(name, secret, by_token_only=name_wait_s > 0)
+        if user is None and has_passwords and not wait_s and not name_wait_s:
+            user = await self._find_by_password(name, secret)
+        if user is not None:
+            self.guesses.note_login(address, name)
+            return user, 0
+        self.guesses.note_failure(address, name)
+        return None, wait_s or name_wait_s
+
+    async def log_in_person(self, name: str, secret: str, address: str) -> User | None:
         """The user of this name, if the secret is its password or one of its tokens; a failure is counted.
 
         Raises:
             WebError: this address, or with a password this name, has failed too often, or too many are logging in.
         """
-        user, wait_s = await self._accounts.log_in(name, secret, address, self._find)
+        user, wait_s = await self.log_in(name, secret, address, has_passwords=True)
         if wait_s:
             raise WebError(429, f"There were too many attempts; try again in {wait_s} seconds.", "login", wait_s)
         return user
 
-    async def _find(self, name: str, secret: str) -> User | None:
+    def find_token(self, text: str) -> Token | None:
+        """The token with this text, unless it has been revoked."""
+        rows = self._store.read(_TOKENS + "AND tokens.hash = ?", hash_of(text))
+        return _token_of(rows[0]) if rows else None
+
+    async def _find_by_password(self, name: str, secret: str) -> User | None:
         if len(secret) > MOST_LETTERS:
             return None
         rows = self._store.read(

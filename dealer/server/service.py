@@ -15,7 +15,8 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -56,7 +57,7 @@ from dealer.server.db.run_changes import (
 from dealer.server.db.store import Store
 from dealer.server.event_results import standings_of_event
 from dealer.server.queue.adjusting import Adjusting
-from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots, TableSeats
+from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots
 from dealer.server.queue.event_schedule import schedule_of
 from dealer.server.queue.fair_queue import Forecast, RunPlace, WaitingJob, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.queue.feed import Feed
@@ -103,7 +104,6 @@ class Service:
 
     Attributes:
         store: its database; `dealer.server.db.records` asks it what pages show.
-        table_seats: which bots of users sit at tables with people.
         has_begun: whether processes can be started; before, they would be ended as those of an earlier start.
         broken: works in the background that an error has ended; none is begun again before the next start.
     """
@@ -117,7 +117,6 @@ class Service:
         self.watchers = Watchers()
         self.standings = Rater(settings, store, self.feed)
         self._folder = folder
-        self._mark = str(folder.absolute())
         self._environment = process_environment(folder)
         self._adjusting = Adjusting(settings, folder, store, self._environment)
         self._changes = Changes()
@@ -127,7 +126,8 @@ class Service:
         self._slots: dict[int, RunPlace] = {}
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
-        self.table_seats = TableSeats(self.connected_bots, self.active, self._changes.notify)
+        self._at_tables: Counter[str] = Counter()
+        """At how many tables with people a user's bot sits: each counts as a run of the bot."""
         self._closing: set[asyncio.Task[None]] = set()
         self.broken: list[str] = []
         self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
@@ -144,7 +144,7 @@ class Service:
 
     async def run(self) -> None:
         """Start runs whenever some can start, until cancelled; then interrupt what is being played, to be resumed."""
-        left = await asyncio.to_thread(end_programs_of, self._mark)
+        left = await asyncio.to_thread(end_programs_of, str(self._folder.absolute()))
         if left:
             _log.info("%d processes of an earlier start were ended", left)
         self.has_begun.set()
@@ -269,8 +269,8 @@ class Service:
             return False
         for name in job.users_bots:
             connected = self.connected_bots.find(job.row.game, name)
-            runs = sum(name in self._jobs[other].users_bots for other in self._slots) + self.table_seats.count(name)
-            if connected is None or runs >= connected.offer.at_once:
+            runs = sum(name in self._jobs[other].users_bots for other in self._slots)
+            if connected is None or runs + self._at_tables[name] >= connected.offer.at_once:
                 return False
         return True
 
@@ -305,8 +305,7 @@ class Service:
         self._publish_run(job, RunState.RUNNING)
         job.skips = 0
         job.began_s = time.monotonic()
-        task = asyncio.create_task(self._play(job, job.going))  # type: ignore[arg-type]
-        self._tasks[number] = task
+        self._tasks[number] = asyncio.create_task(self._play(job, job.going))  # type: ignore[arg-type]
 
     def version(self, game: str, player: str) -> int | None:
         """The number of a player's version as it is now; None for a client's own agent."""
@@ -569,6 +568,24 @@ class Service:
         for job in list(self._jobs.values()):
             if name in job.users_bots:
                 self._stop(job, f"{name} has not come back", is_run_stopped=False)
+
+    def may_sit(self, name: str) -> bool:
+        """Whether a user's bot is there and may sit down at a table with people; the ladder makes room."""
+        connected = next((one for one in self.connected_bots.bots if one.name == name), None)
+        runs = sum(job.is_running and name in job.users_bots and not job.slot.is_idle for job in self.active())
+        return connected is not None and runs + self._at_tables[name] < connected.offer.at_once
+
+    def sit_down(self, names: Collection[str]) -> None:
+        """Users' bots sit down at a table with people, until `stand_up`."""
+        self._at_tables.update(names)
+        for job in self.active():
+            if job.slot.is_idle and job.users_bots & set(names):
+                job.make_room()
+
+    def stand_up(self, names: Collection[str]) -> None:
+        """Users' bots play other runs."""
+        self._at_tables.subtract(names)
+        self._changes.notify()
 
     async def forecasts(self) -> dict[int, Forecast]:
         """When each job that waits will start."""

@@ -405,7 +405,7 @@ def table_settings(
         WebError: a user's bot plays as much as its owner lets it.
     """
     for bot in bots:
-        if bot not in game.bots and not parts.service.table_seats.has_room(bot):
+        if bot not in game.bots and not parts.service.may_sit(bot):
             raise WebError(409, f"{bot} plays elsewhere, as much as its owner lets it at a time; try again later.")
     others = seated_bots(parts.settings, game, bots, process_environment(parts.folder))
     name = player_name(GUEST_NAME if user is None else user.name)
@@ -439,8 +439,8 @@ class TableBots:
             match=f"{table_session.names[0]}.{TABLE_TAG}",
         )
         self._seated[table.id] = game.users_bots(players)
-        self._parts.service.table_seats.take(self._seated[table.id])
+        self._parts.service.sit_down(self._seated[table.id])
 
     def leave(self, table: TableRow) -> None:
         """Nothing is played at a table any more, or for a while."""
-        self._parts.service.table_seats.leave(self._seated.pop(table.id, frozenset()))
+        self._parts.service.stand_up(self._seated.pop(table.id, frozenset()))

@@ -14,7 +14,6 @@ In a window sentences and tables fit its width; in a pipe or a file each sentenc
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import signal
 import sys
@@ -91,13 +90,9 @@ class Terminal:
             self.out.print()
         self._takes_blank, self._is_blank_due = True, False
 
-    def json(self, value: Any) -> None:
-        """Print what can be written as JSON."""
-        self.print(json.dumps(value, indent=2))
-
-    def sentence(self, text: str, *, indent: int = 0) -> None:
+    def sentence(self, text: str) -> None:
         """Print a result in words; in a window, lines end between words."""
-        self.print(_between_words(text, self.out, indent))
+        self.print(_between_words(text, self.out))
 
     def note(self, text: str) -> None:
         """Print a sentence of progress to standard error; in a window, lines end between words."""
@@ -123,14 +118,14 @@ class Terminal:
         self.trace(whole.removeprefix("arena: "))
 
 
-def _between_words(text: str, console: Console, indent: int = 0) -> str:
+def _between_words(text: str, console: Console) -> str:
     """A text wrapped for a window; words that are longer than a line, such as paths, stay whole."""
     lines = text.split("\n")
     if console.is_terminal:
         # Indented lines are quotations.
-        parts = ([line] if line.startswith(" ") else wrapped(line, console.width - indent) for line in lines)
+        parts = ([line] if line.startswith(" ") else wrapped(line, console.width) for line in lines)
         lines = [line for part in parts for line in part]
-    return "\n".join([" " * indent + line for line in lines])
+    return "\n".join(lines)
 
 
 class _LogHandler(logging.Handler):

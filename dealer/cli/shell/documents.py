@@ -51,7 +51,7 @@ def show_document(
 ) -> None:
     """Print a document without its charts, only its sentences, or JSON; write `page`, or the document, to the path."""
     if as_json:
-        terminal.json(json_data(document))
+        terminal.print(json.dumps(json_data(document), indent=2))
     elif quiet:
         for sentence in document.sentences:
             terminal.sentence(sentence)

@@ -7,7 +7,6 @@ import getpass
 import sqlite3
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, TypeVar
@@ -17,16 +16,6 @@ from dealer.server.db.store import Store
 BACKED_UP: Final = "backed up the database"
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Something that somebody has changed."""
-
-    id: int
-    made_s: float
-    who: str
-    what: str
 
 
 def note_change(db: sqlite3.Connection, who: str, what: str) -> None:
@@ -67,7 +56,6 @@ def note_backup(path: Path, copy: Path) -> None:
         note_change(db, operator(), f"{BACKED_UP} to {copy}")
 
 
-def changes(store: Store, *, before: int | None = None, most: int = 50) -> tuple[Change, ...]:
-    """What was changed, the latest first."""
-    rows = store.read("SELECT * FROM audit WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2", before, most)
-    return tuple(Change(*row) for row in rows)
+def changes(store: Store, *, before: int | None = None, most: int = 50) -> list[sqlite3.Row]:
+    """What was changed (`id`, `made_s`, `who`, `what`), the latest first."""
+    return store.read("SELECT * FROM audit WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2", before, most)

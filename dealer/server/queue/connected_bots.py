@@ -4,8 +4,6 @@ A bot is registered by connecting: with its name, its version and the games that
 then on any user may challenge it while it is connected; one that was there when the server ended may be challenged
 before it has come back, for as long as requests wait for it. The client that brings it is a `BotHost`: notified
 that a seat waits, it connects the bot there. A bot that connects again takes the place of the connection before it.
-
-They also sit at tables with people: each counts as a run of the bot, and the ladder makes room.
 """
 
 from __future__ import annotations
@@ -14,8 +12,7 @@ import asyncio
 import contextlib
 import sqlite3
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -23,7 +20,7 @@ from dealer.errors import RefusedError, StoreError
 from dealer.server.accounts import User
 from dealer.server.db.bot_registry import enter_users_bot, last_seen, note_seen, owner_of, owner_of_name
 from dealer.server.db.store import Store
-from dealer.server.queue.jobs import ActiveJob, RunEnded, SeatOpen
+from dealer.server.queue.jobs import RunEnded, SeatOpen
 from dealer.server.server_settings import ServerSettings
 from dealer.table.players import NAME_RULE, is_name
 from engine.text import listed, printable
@@ -152,37 +149,3 @@ class ConnectedBots:
         for connected in gone:
             del self._bots[connected.name]
         return gone
-
-
-class TableSeats:
-    """Who sits at tables."""
-
-    def __init__(
-        self, connected_bots: ConnectedBots, active: Callable[[], Sequence[ActiveJob]], on_left: Callable[[], None]
-    ) -> None:
-        self._connected_bots = connected_bots
-        self._active = active
-        self._on_left = on_left
-        self._tables: Counter[str] = Counter()
-
-    def count(self, name: str) -> int:
-        """At how many tables a user's bot sits."""
-        return self._tables[name]
-
-    def has_room(self, name: str) -> bool:
-        """Whether a user's bot is there and may play one run more."""
-        connected = next((one for one in self._connected_bots.bots if one.name == name), None)
-        runs = sum(job.is_running and name in job.users_bots and not job.slot.is_idle for job in self._active())
-        return connected is not None and runs + self._tables[name] < connected.offer.at_once
-
-    def take(self, names: Collection[str]) -> None:
-        """Bots sit down, until `leave`."""
-        self._tables.update(names)
-        for job in self._active():
-            if job.slot.is_idle and job.users_bots & set(names):
-                job.make_room()
-
-    def leave(self, names: Collection[str]) -> None:
-        """Bots play other runs."""
-        self._tables.subtract(names)
-        self._on_left()

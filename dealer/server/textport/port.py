@@ -20,7 +20,7 @@ from typing import cast
 
 from dealer.errors import ConfigError, ListenError, RefusedError, SettingProblem, StoreError
 from dealer.server import access
-from dealer.server.access import Person, Visibility
+from dealer.server.access import Person
 from dealer.server.accounts import Accounts, User
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
@@ -273,7 +273,7 @@ class _Connection:
         """Send the logs of a user's runs, in the form of the reference, between two remarks each."""
         store = self._service.store
         jobs = self._jobs(tag)
-        sent = [job for job in jobs if access.visibility_of(store, job, Person(self._user)) is Visibility.EVERYTHING]
+        sent = [job for job in jobs if access.sees_cards(store, job, Person(self._user))]
         if len(sent) < len(jobs):
             self.write(
                 remark("logs that reveal later cards are available when nothing of their request is left to play")

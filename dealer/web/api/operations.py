@@ -27,7 +27,7 @@ from starlette.responses import FileResponse, Response
 
 from dealer.errors import WebError
 from dealer.server import access
-from dealer.server.access import Person, Visibility
+from dealer.server.access import Person
 from dealer.server.accounts import Token, User
 from dealer.server.db import counted_scores, event_records, records
 from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
@@ -75,7 +75,7 @@ def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
 
 def shown_job(parts: ServerParts, job: Job, caller: Token) -> Job:
     """A job as a program sees it: without a seed that would reveal cards to come."""
-    is_told = access.visibility_of(parts.store, job, Person.of(caller)) is Visibility.EVERYTHING
+    is_told = access.sees_cards(parts.store, job, Person.of(caller))
     return job if is_told else job.model_copy(update={"seed": None})
 
 
@@ -282,7 +282,7 @@ def _log_of(parts: ServerParts, caller: Token, run: int, match: int) -> Path:
     row, job = _run_of(parts, run)
     if row.state is RunState.RUNNING:
         raise WebError(409, "The run is still being played.")
-    if access.visibility_of(parts.store, job, Person.of(caller)) is not Visibility.EVERYTHING:
+    if not access.sees_cards(parts.store, job, Person.of(caller)):
         raise WebError(403, "Cards of this job can be seen when all of it has been played.")
     found = records.matches(parts.store, run)
     if match >= len(found):

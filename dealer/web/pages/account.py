@@ -27,7 +27,6 @@ from dealer.server.access import Access
 from dealer.server.accounts import (
     LEAST_LETTERS,
     MOST_LETTERS,
-    Passwords,
     Scope,
     User,
     add_token,
@@ -77,7 +76,7 @@ _NO_BOTS: Final = (
 
 def routes(site: Site, server: ServerParts, sessions: Sessions) -> list[BaseRoute]:
     """The pages of this room."""
-    account = _Account(site, server, sessions, Passwords(server.store, server.accounts))
+    account = _Account(site, server, sessions)
     return [
         Route("/login", account.show_login, methods=["GET"]),
         Route("/login", account.log_in, methods=["POST"]),
@@ -103,7 +102,6 @@ class _Account:
     site: Site
     server: ServerParts
     sessions: Sessions
-    passwords: Passwords
 
     # ---- logging in and out
 
@@ -114,7 +112,7 @@ class _Account:
         form = await read_form(request)
         visitor = visitor_of(request)
         name, secret = form.get("name", "").strip(), form.get("secret", "").strip()
-        user = await self.passwords.log_in(name, secret, visitor.address)
+        user = await self.server.accounts.log_in_person(name, secret, visitor.address)
         token = self.server.accounts.find_token(secret)
         target = _own_path(form.get("next", ""))
         if user is None:
@@ -141,7 +139,7 @@ class _Account:
         problem = _password_problem(form.get("new", ""), form.get("again", ""))
         if problem:
             return self._invitation(request, user, problem=problem)
-        accepted = await self.passwords.accept(request.path_params["secret"], form["new"])
+        accepted = await self.server.accounts.accept(request.path_params["secret"], form["new"])
         if accepted is None:
             raise WebError(404, _NO_INVITATION)
         user, token = accepted
@@ -441,10 +439,10 @@ class _Account:
             problem = _FIXED
         elif problem := _password_problem(new, form.get("again", "")):
             pass
-        elif await self.passwords.log_in(user.name, old, visitor_of(request).address) != user:
+        elif await self.server.accounts.log_in_person(user.name, old, visitor_of(request).address) != user:
             problem = "The present password, or a token in its place, is another."
         else:
-            await self.passwords.change(user, new)
+            await self.server.accounts.change(user, new)
             made = "Your password is changed, and your other browsers are logged out."
             answer = self._settings_page(request, made=made)
             set_cookie(request, answer, visitor_of(request), await self.sessions.begin(user))

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import time
+from collections.abc import Sequence
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -19,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.server.db import records
-from dealer.server.db.audit import Change, changes
+from dealer.server.db.audit import changes
 from dealer.server.queue.jobs import ActiveJob
 from dealer.server.resources import free_bytes
 from dealer.server.server import ServerParts
@@ -58,7 +60,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
         found = await run_in_threadpool(changes, server.store, before=before, most=_CHANGES_OF_A_PAGE + 1)
         shown = found[:_CHANGES_OF_A_PAGE]
         document = Document("All changes", (), (), (Section("All changes", (_changes_part(shown),)),))
-        pages = next_pages(request, str(shown[-1].id) if len(found) > len(shown) else "")
+        pages = next_pages(request, str(shown[-1]["id"]) if len(found) > len(shown) else "")
         return site.document(request, document, crumbs=(Link("Organiser", _PATH),), pages=pages)
 
     return [Route(_PATH, show), Route(f"{_PATH}/changes", show_changes)]
@@ -146,7 +148,7 @@ def _errors_part(server: ServerParts) -> Part:
     return Table.of("Last warnings and errors", columns, rows) if rows else "None since the start."
 
 
-def _changes_part(found: tuple[Change, ...]) -> Part:
-    rows = [(change.made_s, f"{change.who}: {change.what}") for change in found]
+def _changes_part(found: Sequence[sqlite3.Row]) -> Part:
+    rows = [(change["made_s"], f"{change['who']}: {change['what']}") for change in found]
     columns = (Column("when", "date", "UTC"), Column("who and what", TEXT))
     return Table.of("Changes", columns, rows) if rows else "Nothing was changed yet."

@@ -21,7 +21,6 @@ from dealer.errors import DealerError, WebError
 from dealer.person.table_sentences import game_sentence
 from dealer.person.table_session import TableSession
 from dealer.person.table_settings import HANDS, opponent_in
-from dealer.server.access import Visibility, table_visibility
 from dealer.server.db.run_changes import TableRow
 from dealer.server.server_settings import ServerGame
 from dealer.web.pages.views import table_values
@@ -158,7 +157,7 @@ class PlayPage:
 
     def _table(self, request: Request) -> TableRow:
         table = self.table_manager.table_store.find(request.path_params["table"])
-        if table is None or table_visibility(table.owner, owner_of(visitor_of(request))) is Visibility.NOTHING:
+        if table is None or table.owner != owner_of(visitor_of(request)):
             # The existence of another person's table is not revealed.
             raise WebError(404, "You do not sit at such a table; it may have been ended.")
         return table

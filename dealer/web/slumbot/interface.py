@@ -32,7 +32,7 @@ from bots.errors import StaleEntry, UnclearEntry
 from dealer.errors import DealerError, WebError
 from dealer.person.seat import Scene
 from dealer.person.table_session import TableSession
-from dealer.server.accounts import Passwords, RateLimit, User, hash_of
+from dealer.server.accounts import RateLimit, User, hash_of
 from dealer.server.db.run_changes import TableRow
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
@@ -188,7 +188,6 @@ class SlumbotSessions:
         self._correction_s = correction_s
         self._sessions: dict[str, _Session] = {}
         self._correction = LuckCorrection(correction_s)
-        self._passwords = Passwords(parts.store, parts.accounts)
         self._begin_limit = RateLimit(_SESSIONS_PER_MINUTE)
 
     def routes(self) -> list[BaseRoute]:
@@ -216,7 +215,7 @@ class SlumbotSessions:
 
     async def _log_in(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
         address = visitor_of(request).address
-        user = await self._passwords.log_in(_word(sent, "username"), _word(sent, "password"), address)
+        user = await self._parts.accounts.log_in_person(_word(sent, "username"), _word(sent, "password"), address)
         if user is None:
             raise WebError(401, "No user has this name with this password or token.")
         return {"token": self._begin(request, user)[0]}

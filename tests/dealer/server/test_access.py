@@ -31,7 +31,7 @@ from dealer.person.table_settings import table_config
 from dealer.run.folder import RESULT_NAME
 from dealer.run.run_settings import BotSettings, Seating
 from dealer.run.writers import format_fault
-from dealer.server.access import DELAY_HANDS, Person, Visibility, access_to, public_hands, visibility_of
+from dealer.server.access import DELAY_HANDS, Person, access_to, public_hands, sees_cards
 from dealer.server.accounts import Accounts, Scope, User, add_token, add_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_users_bot
@@ -363,7 +363,7 @@ class House:
         job = records.job(self.store, one.job)
         assert job is not None
         if kind in ("seed", "cards"):
-            return visibility_of(self.store, job, person) is Visibility.EVERYTHING
+            return sees_cards(self.store, job, person)
         run = records.run(self.store, one.run or 0)
         assert run is not None
         seen = access_to(self.store, run, job, person)
@@ -429,8 +429,7 @@ def test_seeds_and_cards_are_for_nobody_who_could_use_them(tmp_path: Path, kind:
             job = records.job(made.store, one.job)
             assert job is not None
             is_told = one.state in OVER or (name == "ann" and kind in SEED_IS_KNOWN)
-            found = visibility_of(made.store, job, person)
-            assert found is (Visibility.EVERYTHING if is_told else Visibility.NOTHING), (one.state, name)
+            assert sees_cards(made.store, job, person) is is_told, (one.state, name)
 
 
 def test_faults_and_output_are_for_those_who_are_concerned(tmp_path: Path) -> None:

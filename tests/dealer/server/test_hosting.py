@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from dealer.run.run_settings import Seating
-from dealer.server.access import Person, Visibility, visibility_of
+from dealer.server.access import Person, sees_cards
 from dealer.server.accounts import User, add_token, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest, JobState, RunState, new_job
@@ -563,10 +563,10 @@ def test_whose_logs_are_sent_while_they_are_played(tmp_path: Path, changes: dict
         made = new_job(user, request, changes.pop("seed", 7)).model_copy(update=changes)
         job = store.write_now(lambda db: add_job(db, made))
         run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))
-        assert (visibility_of(store, job, Person(user)) is Visibility.EVERYTHING) is is_told
-        assert visibility_of(store, job, Person(is_admin=True)) is Visibility.NOTHING
+        assert sees_cards(store, job, Person(user)) is is_told
+        assert not sees_cards(store, job, Person(is_admin=True))
         store.write_now(lambda db: end_run(db, run.id, RunReport(RunState.CANCELLED, "it was cancelled.")))
-        assert visibility_of(store, job.model_copy(update={"state": JobState.DONE}), Person()) is Visibility.EVERYTHING
+        assert sees_cards(store, job.model_copy(update={"state": JobState.DONE}), Person())
 
 
 def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:
@@ -574,4 +574,4 @@ def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:
         user = store.write_now(lambda db: add_user(db, "ann"))
         store.write_now(lambda db: add_table(db, "u1", user, "kuhn", players=(), versions=[None], seed=7))
         (job,) = records.jobs(store, user=user, tag="table")
-        assert visibility_of(store, job, Person(job.user)) is Visibility.NOTHING
+        assert not sees_cards(store, job, Person(job.user))

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 import dealer.library
 from dealer.run.folder import RESULT_NAME
-from dealer.server.access import Access, Visibility
+from dealer.server.access import Access
 from dealer.watching import LiveMatches
 from dealer.web.local_site import local_routes
 from dealer.web.pages.shown_runs import Counting, LocalLibrary, ShownRun
@@ -26,7 +26,7 @@ class PublicLibrary(LocalLibrary):
     """Runs that a stranger looks at, who must not know cards that are still to be played."""
 
     def open(self, key: str, visitor: Visitor) -> ShownRun:
-        return replace(super().open(key, visitor), access=Access(Visibility.NOTHING))
+        return replace(super().open(key, visitor), access=Access(sees_cards=False))
 
 
 @contextmanager

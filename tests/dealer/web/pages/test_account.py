@@ -300,7 +300,7 @@ def test_a_user_who_is_disabled_or_removed_is_let_in_nowhere(tmp_path: Path, *, 
                 store.write_now(lambda db: disable_user(db, "eve", is_disabled=True))
             assert await doors() == [303, 401, 403, 403]
             if is_removed:
-                assert [account.name for account in accounts_of(store)] == ["player"]
+                assert [account["name"] for account in accounts_of(store)] == ["player"]
                 assert [row["name"] for row in store.read("SELECT name FROM users ORDER BY id")] == [
                     "player",
                     "(removed-2)",

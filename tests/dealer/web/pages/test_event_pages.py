@@ -30,7 +30,7 @@ def test_an_organiser_announces_an_event_on_its_page(tmp_path: Path) -> None:
         for text in ("The event is open. It closes in", "calling, random", "2100-01-01 12:00", "<dd>20</dd>"):
             assert text in page
         with stored(tmp_path) as store:
-            assert [(one.who, one.what) for one in changes(store) if "event" in one.what] == [
+            assert [(one["who"], one["what"]) for one in changes(store) if "event" in one["what"]] == [
                 ("olga", "announced the event final")
             ]
         for changed, problem in (

@@ -16,7 +16,7 @@ from starlette.types import Message
 import dealer.library
 from dealer.match.events import ActionPlayed, HandStarted
 from dealer.run.contest import MatchEvent
-from dealer.server.access import Access, Visibility
+from dealer.server.access import Access
 from dealer.watching import LiveMatches, WatchedRun
 from dealer.web.local_site import local_routes
 from dealer.web.pages import live
@@ -70,7 +70,7 @@ def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None)
     local_routes(site, LocalLibrary([folder]), counting)
     counting.close()
     run = WatchedRun(folder)
-    shown = ShownRun(run, Access(Visibility.NOTHING if is_public else Visibility.EVERYTHING), live)
+    shown = ShownRun(run, Access(sees_cards=not is_public), live)
     (contest,) = run.contests
     match = contest.matches["match.a"]
     _, number, scenes = table_now(shown, contest, match)
@@ -185,7 +185,7 @@ class _WatchedTable:
         class Pages(LocalLibrary):
             def open(_, key: str, visitor: Visitor) -> ShownRun | None:
                 found = super().open(key, visitor)
-                access = self.access.get(visitor.address, Access(Visibility.NOTHING, False, frozenset()))
+                access = self.access.get(visitor.address, Access(False, False, frozenset()))
                 return None if found is None else replace(found, access=access)
 
         monkeypatch.setattr(live, "table_now", next_table)

@@ -12,7 +12,6 @@ from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, new_job
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.queue.connected_bots import TableSeats
 from dealer.server.queue.jobs import ActiveJob
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame, bots_for
@@ -73,7 +72,7 @@ def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
         table = await sit_down(browser, bot1="annbot", hands="2")
         await given.until_asked(table)
         assert [event.player for event in host.heard] == ["annbot"]  # type: ignore[union-attr]
-        assert not given.parts.service.table_seats.has_room("annbot")
+        assert not given.parts.service.may_sit("annbot")
         data = {"form_key": field((await browser.get("/play")).text, "form_key"), "game": GAME, "bot1": "annbot"}
         busy = await browser.post("/play", data=data)
         assert busy.status_code == 409
@@ -82,7 +81,7 @@ def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
             while "The match is over." not in (words := seen(page := await browser.get(table))):
                 if "It is your turn." in words or 'value="next"' in page.text:
                     await enter(browser, table, "next" if 'value="next"' in page.text else "c")
-        assert given.parts.service.table_seats.has_room("annbot")
+        assert given.parts.service.may_sit("annbot")
         await browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
 
     play(tmp_path, talk)
@@ -102,7 +101,7 @@ def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
         before = await given.until_asked(table)
         page = await browser.get(table)
         await browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
-        assert given.parts.service.table_seats.has_room("annbot")
+        assert given.parts.service.may_sit("annbot")
         given.parts.service.leave_bots(host)
         assert "Waiting for annbot to sit down." in seen(await browser.get(table))
         # Another version is another bot; the one that sat down is called.
@@ -150,16 +149,16 @@ def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
         ]
         for job in running:
             job.going = object()  # type: ignore[assignment]
-        left = []
-        seats = TableSeats(given.parts.service.connected_bots, lambda: running[:1], lambda: left.append(1))
-        assert seats.has_room("annbot"), "the ladder goes"
-        seats.take({"annbot"})
+        service = given.parts.service
+        service.active = lambda: running[:1]  # type: ignore[method-assign]
+        assert service.may_sit("annbot"), "the ladder goes"
+        service.sit_down({"annbot"})
         assert [job.is_interrupted for job in running] == [True, False]
-        assert (seats.count("annbot"), seats.has_room("annbot")) == (1, False)
-        seats.leave({"annbot"})
-        assert (seats.count("annbot"), left) == (0, [1])
-        busy = TableSeats(given.parts.service.connected_bots, lambda: running, lambda: None)
-        assert not busy.has_room("annbot"), "what a user wants does not"
-        assert not seats.has_room("nobody")
+        assert not service.may_sit("annbot")
+        service.stand_up({"annbot"})
+        assert service.may_sit("annbot")
+        assert not service.may_sit("nobody")
+        service.active = lambda: running  # type: ignore[method-assign]
+        assert not service.may_sit("annbot"), "what a user wants does not"
 
     play(tmp_path, talk)
