@@ -13,20 +13,23 @@ MAX_LINE_BYTES = 4095
 class LineReader:
     """Collects bytes and hands out lines. `is_empty`: every byte received has been handed out."""
 
-    __slots__ = ("_buffer", "_eof", "_max_line_bytes", "_whole", "is_empty")
+    __slots__ = ("_at", "_data", "_eof", "_max_line_bytes", "_more", "is_empty")
 
     def __init__(self, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
-        self._buffer = bytearray()
+        self._data = b""
+        """Lines are cut from it as long as it holds one: mostly it is what has come last."""
+        self._at = 0
+        """Up to where it has been handed out."""
+        self._more = bytearray()
+        """What has come since; not joined to it before that is needed, as a peer may send byte by byte."""
         self._max_line_bytes = max_line_bytes
         self._eof = False
         self.is_empty = True
-        self._whole: bytes | None = None
-        """One whole line that came by itself, as nearly all do: it need not pass through the buffer."""
 
     @property
     def buffered_bytes(self) -> int:
         """Bytes received and not yet handed out: the caller stops reading when this grows beyond a bound."""
-        return len(self._buffer) + (len(self._whole) if self._whole is not None else 0)
+        return len(self._data) - self._at + len(self._more)
 
     @property
     def at_eof(self) -> bool:
@@ -34,45 +37,41 @@ class LineReader:
         return self._eof and self.is_empty
 
     def feed(self, data: bytes) -> None:
-        if self._whole is not None:
-            self._buffer += self._whole
-            self._whole = None
-        elif not self._buffer and data.find(b"\n") == len(data) - 1 and 0 < len(data) <= self._max_line_bytes:
-            self._whole = data
-            self.is_empty = False
-            return
-        self._buffer += data
-        self.is_empty = not self._buffer
+        if self.is_empty:
+            self._data = data
+            self._at = 0
+            self.is_empty = not data
+        else:
+            self._more += data
 
     def feed_eof(self) -> None:
         self._eof = True
 
     def take_rest(self) -> bytes:
         """Everything that has not been handed out, whole lines or not."""
-        rest = bytes(self._buffer) if self._whole is None else self._whole
-        self._buffer.clear()
-        self._whole = None
+        rest = self._data[self._at :] + self._more
+        self._data = b""
+        self._at = 0
+        self._more.clear()
         self.is_empty = True
         return rest
 
     def pop(self) -> bytes | None:
         """The next line with its end, or None when more bytes are needed (or all lines are out and the peer closed)."""
-        if self._whole is not None:
-            line, self._whole = self._whole, None
-            self.is_empty = True
-            return line
-        buffer = self._buffer
-        if not buffer:
-            return None
-        end = buffer.find(b"\n", 0, self._max_line_bytes) + 1
+        data, at = self._data, self._at
+        end = data.find(b"\n", at, at + self._max_line_bytes) + 1
         if not end:
-            if len(buffer) >= self._max_line_bytes:
-                end = self._max_line_bytes
-            elif self._eof:
-                end = len(buffer)
-            else:
-                return None
-        line = bytes(buffer[:end])
-        del buffer[:end]
-        self.is_empty = not buffer
-        return line
+            if self._more:
+                data, at = self.take_rest(), 0
+                self.feed(data)
+                end = data.find(b"\n", 0, self._max_line_bytes) + 1
+            if not end:
+                if len(data) - at >= self._max_line_bytes:
+                    end = at + self._max_line_bytes
+                elif self._eof and not self.is_empty:
+                    end = len(data)
+                else:
+                    return None
+        self._at = end
+        self.is_empty = end == len(data) and not self._more
+        return data[at:end]

@@ -397,7 +397,7 @@ class PlayerSession(_Session):
         raw = self._reader.pop()
         if raw is None:
             return self._without_line()
-        if self._reader.at_eof and not raw.endswith(b"\n"):
+        if not raw.endswith(b"\n") and self._reader.at_eof:
             # The dealer died in the middle of a line.
             return self._without_line()
         if raw[:1] in (b"#", b";"):
