@@ -234,7 +234,7 @@ class TableSession:
     # ---- the match
 
     async def play(self) -> None:
-        """Play until the run ends or is stopped; needs a loop of `dealer.table.loop.new_event_loop`."""
+        """Play until the run ends or is interrupted; needs a loop of `dealer.table.loop.new_event_loop`."""
         try:
             if self.run.finished is None:
                 await self._keep()
@@ -249,11 +249,6 @@ class TableSession:
             self.is_dealing = False
             self._stop_clock()
             self.wake()
-
-    async def stop(self) -> None:
-        """End the run as soon as possible; `play` returns then, and the run can be resumed."""
-        # Before the connection is closed: a player that leaves a match is at fault.
-        self.run.interrupt()
 
     def _receive(self, data: bytes) -> None:
         """Look at what the dealer sends in the next step of the loop: it sends in the middle of a step of the match."""

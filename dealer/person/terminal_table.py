@@ -91,7 +91,7 @@ def sit_down(
         finally:
             with _signals(signal.SIG_IGN):
                 if not playing.done():
-                    asyncio.run_coroutine_threadsafe(session.stop(), loop).result()
+                    loop.call_soon_threadsafe(session.run.interrupt)
                 playing.result()
     return False
 

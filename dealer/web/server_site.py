@@ -30,7 +30,7 @@ from dealer.web.pages.shown_runs import Counting, ServerLibrary
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
 from dealer.web.slumbot.interface import SlumbotSessions
-from dealer.web.table_manager import ServerTableStore, TableBots, TableManager
+from dealer.web.table_manager import ServerTableStore, TableManager
 from dealer.web.visitor import Sessions
 from logs.document import Link
 
@@ -41,7 +41,7 @@ def make_server_site(parts: ServerParts) -> Site:
     return Site(
         server=parts,
         sessions=Sessions(parts.store, 86_400 * web.session_days),
-        table_manager=TableManager(ServerTableStore(parts), web, TableBots(parts)),
+        table_manager=TableManager(ServerTableStore(parts), web),
         intake=Intake(parts),
         links=(
             Link("Standings", "/standings"),
@@ -86,9 +86,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     site = make_server_site(parts)
     assert site.table_manager is not None
     assert site.intake is not None
-    slumbot_sessions = SlumbotSessions(
-        parts, site.table_manager, forfeit_s=3600 * parts.settings.web.slumbot_forfeit_hours
-    )
+    slumbot_sessions = SlumbotSessions(parts, site.table_manager)
     counting, metrics = Counting(), Metrics(parts)
     host, settings = parts.settings.host, parts.settings.web
     routes = server_routes(site, parts, slumbot_sessions, counting, metrics)

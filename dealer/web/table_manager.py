@@ -67,6 +67,12 @@ class TableStore:
         """There will be no more play, or there was none."""
         self.closed.set()
 
+    def seat(self, table: TableRow, table_session: TableSession) -> None:
+        """A table is about to be played at."""
+
+    def stand_up(self, table: TableRow) -> None:
+        """Nothing is played at a table any more, or for a while."""
+
     def find(self, number: str) -> TableRow | None:
         """An open table."""
         return self._tables.get(number)
@@ -111,7 +117,6 @@ class TableManager:
         self,
         table_store: TableStore,
         web: WebSettings | None = None,
-        bots: TableBots | None = None,
         *,
         clock_s: Callable[[], float] = time.time,
     ) -> None:
@@ -120,12 +125,10 @@ class TableManager:
         Args:
             table_store: of the tables.
             web: how many there may be, and for how long; None for the usual numbers.
-            bots: calls bots of users; None where there are none.
             clock_s: the time, in seconds since 1970.
         """
         self._web = web or WebSettings()
         self.table_store = table_store
-        self._bots = bots
         self._clock_s = clock_s
         self._awake: dict[str, _Awake] = {}
         self._coming: list[_Coming] = []
@@ -233,7 +236,8 @@ class TableManager:
         """Stop the play at a table; it goes on when somebody looks at it."""
         awake = self._awake.get(table.id)
         if awake is not None:
-            await awake.table_session.stop()
+            # Before the connection is closed: a player that leaves a match is at fault.
+            awake.table_session.run.interrupt()
             await asyncio.wait([awake.task])
             self._awake.pop(table.id, None)
 
@@ -297,8 +301,7 @@ class TableManager:
             raise WebError(503, "All tables for guests are taken: log in, or try again later.", "tables.guests", 60)
 
     def _seat(self, table: TableRow, table_session: TableSession) -> _Awake:
-        if self._bots is not None:
-            self._bots.seat(table, table_session)
+        self.table_store.seat(table, table_session)
         awake = _Awake(table, table_session, asyncio.create_task(self._play(table, table_session)))
         self._awake[table.id] = awake
         return awake
@@ -309,8 +312,7 @@ class TableManager:
         except Exception:
             _log.exception("the table in %s", table.folder)
         finally:
-            if self._bots is not None:
-                self._bots.leave(table)
+            self.table_store.stand_up(table)
 
     async def _tidy_regularly(self) -> None:
         """Put to sleep, and close, what has not been looked at for long."""
@@ -333,22 +335,21 @@ class TableManager:
 
 
 class ServerTableStore(TableStore):
-    """The tables of a server: in the store, and for quick answers here."""
+    """The tables of a server: in the store, and for quick answers here; the bots of users at those that are awake."""
 
     def __init__(self, parts: ServerParts) -> None:
         """Read the store."""
-        self._store = parts.store
-        self._service = parts.service
-        self._folder = parts.folder
         super().__init__(open_tables(parts.store, parts.folder))
+        self._parts = parts
+        self._seated: dict[str, frozenset[str]] = {}
 
     async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Enter a table; its folder is not made."""
-        versions = [None, *(self._service.version(game, name) for name in players)]
-        run = await self._store.write(
+        versions = [None, *(self._parts.service.version(game, name) for name in players)]
+        run = await self._parts.store.write(
             lambda db: add_table(db, owner, user, game, players=players, versions=versions, seed=seed)
         )
-        folder = self._folder / run.folder
+        folder = self._parts.folder / run.folder
         table = TableRow(str(run.id), owner, game, players, folder, time.time(), is_guests=user is None)
         self._tables[table.id] = table
         return table
@@ -356,14 +357,38 @@ class ServerTableStore(TableStore):
     async def see(self, table: TableRow) -> None:
         """A visitor looks at a table."""
         if table.id in self._tables:
-            await self._store.write(lambda db: see_table(db, int(table.id)))
+            await self._parts.store.write(lambda db: see_table(db, int(table.id)))
             self._tables[table.id] = replace(table, seen_s=time.time())
 
     async def close(self, table: TableRow, reason: str) -> None:
         """There will be no more play: what was played is counted."""
         if self._tables.pop(table.id, None) is not None:
             report = await asyncio.to_thread(_report, table.folder, reason)
-            await self._store.write(lambda db: close_table(db, int(table.id), report))
+            await self._parts.store.write(lambda db: close_table(db, int(table.id), report))
+
+    def seat(self, table: TableRow, table_session: TableSession) -> None:
+        """A table is about to be played at: call the bots of users that sit there, whenever they are awaited."""
+        game = self._parts.settings.game(table.game)
+        is_called = any(player.is_linked for player in table_session.run.planned[0].players[1:])
+        run = records.run(self._parts.store, int(table.id))
+        if game is None or run is None or not is_called:
+            return
+        players = (OWN_SEAT, *table.players)
+        table_session.caller = SeatCaller(
+            table_session.run,
+            run,
+            players,
+            game,
+            self._parts.service.connected_bots,
+            hands=table_session.hands,
+            match=f"{table_session.names[0]}.{TABLE_TAG}",
+        )
+        self._seated[table.id] = game.users_bots(players)
+        self._parts.service.sit_down(self._seated[table.id])
+
+    def stand_up(self, table: TableRow) -> None:
+        """Nothing is played at a table any more, or for a while."""
+        self._parts.service.stand_up(self._seated.pop(table.id, frozenset()))
 
 
 def _report(folder: Path, reason: str) -> RunReport:
@@ -411,36 +436,3 @@ def table_settings(
     name = player_name(GUEST_NAME if user is None else user.name)
     directory = parts.settings.directory
     return table_config(game.path, others, name=name, deals=deals, seed=seed, directory=directory, export=[])
-
-
-class TableBots:
-    """The bots of users at the tables of a server that are awake."""
-
-    def __init__(self, parts: ServerParts) -> None:
-        """Know the server."""
-        self._parts = parts
-        self._seated: dict[str, frozenset[str]] = {}
-
-    def seat(self, table: TableRow, table_session: TableSession) -> None:
-        """A table is about to be played at: call the bots of users that sit there, whenever they are awaited."""
-        game = self._parts.settings.game(table.game)
-        is_called = any(player.is_linked for player in table_session.run.planned[0].players[1:])
-        run = records.run(self._parts.store, int(table.id))
-        if game is None or run is None or not is_called:
-            return
-        players = (OWN_SEAT, *table.players)
-        table_session.caller = SeatCaller(
-            table_session.run,
-            run,
-            players,
-            game,
-            self._parts.service.connected_bots,
-            hands=table_session.hands,
-            match=f"{table_session.names[0]}.{TABLE_TAG}",
-        )
-        self._seated[table.id] = game.users_bots(players)
-        self._parts.service.sit_down(self._seated[table.id])
-
-    def leave(self, table: TableRow) -> None:
-        """Nothing is played at a table any more, or for a while."""
-        self._parts.service.stand_up(self._seated.pop(table.id, frozenset()))

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 import typer
 
@@ -40,6 +40,7 @@ from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
 
+_EXIT_CODES: Final = {Outcome.FAILED: EXIT_FAILED, Outcome.INTERRUPTED: EXIT_INTERRUPTED}
 Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
 """Observes the run in a folder while it is played: a context that gives the callback for its events."""
 
@@ -116,7 +117,7 @@ def play_and_show(
     show_document(terminal, document, as_json=options.as_json, quiet=options.quiet)
     if options.junit is not None:
         write_file(options.junit, junit_report(result))
-    raise typer.Exit(EXIT_USAGE if run.unwritten else exit_code(result.outcome))
+    raise typer.Exit(EXIT_USAGE if run.unwritten else _EXIT_CODES.get(result.outcome, 0))
 
 
 async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
@@ -214,7 +215,3 @@ def _parts(progress: Progress) -> list[tuple[str, int]]:
 def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:
     names = " and ".join(f"{player.name} at {player.address}" for player in players)
     return f"waiting for {names}, " + ("without limit" if left_s is None else f"{left_s:.0f} s left")
-
-
-def exit_code(outcome: Outcome) -> int:
-    return {Outcome.FAILED: EXIT_FAILED, Outcome.INTERRUPTED: EXIT_INTERRUPTED}.get(outcome, 0)

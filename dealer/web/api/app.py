@@ -22,7 +22,7 @@ from starlette.routing import BaseRoute, Mount
 from dealer.errors import WebError
 from dealer.server.server import ServerParts
 from dealer.web.api import models, operations
-from dealer.web.api.calls import PREFIX, Callers
+from dealer.web.api.calls import PREFIX, Callers, router
 from dealer.web.pages.live import EventStreams
 from dealer.web.site import Site, error_answer, error_handlers
 
@@ -46,7 +46,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     api.state.callers = Callers(server)
     api.state.streams = EventStreams(operations.MOST_STREAMS_PER_USER, "This user")
     api.state.locks = WeakValueDictionary()
-    api.router.routes.extend(operations.router.routes)
+    api.router.routes.extend(router.routes)
 
     async def describe(request: Request) -> Response:
         return Response(_document(), media_type="application/json")
@@ -62,7 +62,7 @@ def _document() -> str:
         title="acpc-arena",
         version=version("acpc-arena"),
         description="Queue matches between poker programs, and read their results, hands and logs.",
-        routes=[_without_head(route) for route in operations.router.routes],
+        routes=[_without_head(route) for route in router.routes],
     )
     schemas = made["components"]["schemas"]
     # Problems are raised, never returned, so that no function names their model.

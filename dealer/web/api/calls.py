@@ -1,7 +1,5 @@
 """What the functions that answer programs have in common: who calls, the server, routes that know what was sent before.
 
-router = new_router()
-
 @router.get("/games")
 async def games(caller: Reader, parts: Parts) -> models.Games: ...
 
@@ -181,6 +179,7 @@ def _unless_known(request: Request, made: Response) -> Response:
     return Response(status_code=304, headers=kept, background=made.background)
 
 
-def new_router() -> APIRouter:
-    """A router for functions that answer programs."""
-    return APIRouter(route_class=_Route, responses=_EVERYWHERE, generate_unique_id_function=lambda route: route.name)
+router: Final = APIRouter(
+    route_class=_Route, responses=_EVERYWHERE, generate_unique_id_function=lambda route: route.name
+)
+"""Has the functions that answer programs."""

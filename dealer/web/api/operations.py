@@ -40,7 +40,7 @@ from dealer.uploads.boxed_bot import FAILURE_NAME
 from dealer.uploads.intake import LOG_NAME, Intake
 from dealer.uploads.upload_records import Upload, reports_of, uploads
 from dealer.web.api import models
-from dealer.web.api.calls import PREFIX, Anyone, Organiser, Parts, Player, Reader, answers, new_router
+from dealer.web.api.calls import PREFIX, Anyone, Organiser, Parts, Player, Reader, answers, router
 from dealer.web.pages.live import QUIET_S, EventStreams
 from dealer.web.site import download, game_of
 from engine.text import shown
@@ -53,7 +53,6 @@ from logs.hand_source import HandFile
 from protocol import format_game_definition
 
 MOST_STREAMS_PER_USER: Final = 20
-router = new_router()
 _STATE = Query(description="in this state only")
 _NO_JOB = answers(s404="there is no such job")
 _NO_RUN = answers(s404="there is no such run, or no such player in it")

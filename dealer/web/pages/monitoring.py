@@ -132,8 +132,8 @@ def hands_per_second(server: ServerParts) -> float:
 
 def database_bytes(server: ServerParts) -> int:
     """The size of the database with its journal."""
-    found = (path.stat().st_size for path in server.store.path.parent.glob(f"{server.store.path.name}*"))
-    return sum(found)
+    path = server.store.path
+    return sum(one.stat().st_size for one in path.parent.glob(f"{path.name}*"))
 
 
 def routes(site: Site, server: ServerParts, metrics: Metrics) -> list[BaseRoute]:

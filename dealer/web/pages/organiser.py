@@ -115,7 +115,15 @@ def _queue_part(jobs: list[ActiveJob]) -> Part:
 
 def _faults_part(server: ServerParts) -> Part:
     rows = [
-        (Link(bot.name, bot_path(bot)), kind, count, _link(run), short_name(bot.game), bot.number, _owner(bot))
+        (
+            Link(bot.name, bot_path(bot)),
+            kind,
+            count,
+            Link(run, run_path(str(run))),
+            short_name(bot.game),
+            bot.number,
+            "the server" if bot.owner is None else bot.owner.name,
+        )
         for bot, kind, count, run in records.faults_by_bot(server.store, _MOST_FAULTS)
     ]
     columns = (
@@ -129,14 +137,6 @@ def _faults_part(server: ServerParts) -> Part:
     )
     note = f"Of the last {records.LAST_FAULTS:,} faults."
     return Table.of("Faults by bot", columns, rows, note=note) if rows else "No bot has made a fault."
-
-
-def _owner(bot: records.Bot) -> str:
-    return "the server" if bot.owner is None else bot.owner.name
-
-
-def _link(run: int) -> Link:
-    return Link(run, run_path(str(run)))
 
 
 def _errors_part(server: ServerParts) -> Part:

@@ -418,7 +418,7 @@ def crosstable_note(is_for_two: bool) -> str:
 def table_values(table_session: TableSession) -> dict[str, Any]:
     """What the template of a table shows of a table session now."""
     scene = table_session.scene
-    values: dict[str, Any] = {
+    return {
         "sentence": game_sentence(table_session.game),
         "you": shown(table_session.names[SEAT]),
         "others": listed([shown(name) for name in table_session.names[1:]]),
@@ -433,7 +433,6 @@ def table_values(table_session: TableSession) -> dict[str, Any]:
         "decision_s": table_session.decision_s,
         "hand": None if scene is None else _hand_values(scene, table_session),
     }
-    return values
 
 
 def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:

@@ -8,8 +8,8 @@ finished street but the last, and after an all-in that is called for each street
 
 A session is a table like those of people, whose person is the client's program. A token stands for a session, and the
 table has the hash of the token: sessions outlive restarts of the server. A hand cannot be escaped. A client that asks
-for a new hand in the middle of one, opens one session too many, or sends nothing for `forfeit_s`, checks and folds that
-hand to its end, and it counts.
+for a new hand in the middle of one, opens one session too many, or sends nothing for `slumbot_forfeit_hours`, checks
+and folds that hand to its end, and it counts.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from dealer.server.accounts import RateLimit, User, hash_of
 from dealer.server.db.run_changes import TableRow
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
+from dealer.web.slumbot import luck
 from dealer.web.slumbot.luck import LuckCorrection
 from dealer.web.table_manager import TableManager, table_settings
 from dealer.web.visitor import visitor_of
@@ -170,24 +171,18 @@ class SlumbotSessions:
         self,
         parts: ServerParts,
         table_manager: TableManager,
-        *,
-        forfeit_s: float = 86_400.0,
-        correction_s: float = 10.0,
     ) -> None:
         """Begin with the sessions that are open.
 
         Args:
             parts: the server.
             table_manager: of its tables.
-            forfeit_s: a session in which nothing happens for so long is over.
-            correction_s: for the luck of the cards to be counted; an answer that has to wait longer is sent without.
         """
         self._parts = parts
         self._table_manager = table_manager
-        self._forfeit_s = forfeit_s
-        self._correction_s = correction_s
+        self._forfeit_s = 3600 * parts.settings.web.slumbot_forfeit_hours
         self._sessions: dict[str, _Session] = {}
-        self._correction = LuckCorrection(correction_s)
+        self._correction = LuckCorrection()
         self._begin_limit = RateLimit(_SESSIONS_PER_MINUTE)
 
     def routes(self) -> list[BaseRoute]:
@@ -346,7 +341,7 @@ class SlumbotSessions:
     async def _count(self, session: _Session, table_session: TableSession, scene: Scene) -> bool:
         """Count the luck of the cards of all hands up to this one; False if it takes too long and is continued
         later."""
-        until_s = asyncio.get_running_loop().time() + self._correction_s
+        until_s = asyncio.get_running_loop().time() + luck.PATIENCE_S
         name = scene.names[scene.position]
         records = await asyncio.to_thread(_records, table_session, session.counted + 1, scene.hand_number)
         while records and asyncio.get_running_loop().time() < until_s:

@@ -19,6 +19,8 @@ from engine import Game
 from logs import HandRecord
 
 _log = logging.getLogger(__name__)
+PATIENCE_S: Final = 10.0
+"""For the answer to a question; the process continues, and the next answer comes sooner."""
 _AT_ONCE: Final = 256
 """Hands of one question: a second or so."""
 _Values: TypeAlias = list[list[float]]
@@ -28,13 +30,8 @@ _Answer: TypeAlias = asyncio.Task[_Values | None]
 class LuckCorrection:
     """Asks the process, which is started by the first question."""
 
-    def __init__(self, patience_s: float = 10.0) -> None:
-        """Prepare; no process is started.
-
-        Args:
-            patience_s: for the answer to a question; the process continues, and the next answer comes sooner.
-        """
-        self._patience_s = patience_s
+    def __init__(self) -> None:
+        """Prepare; no process is started."""
         self._process: tuple[BaseProcess, Connection] | None = None
         self._turn = asyncio.Lock()
         self._answers: set[_Answer] = set()
@@ -48,7 +45,7 @@ class LuckCorrection:
             records: hands of it with all hole cards.
         """
         answer = self.prepare(game, records[:_AT_ONCE])
-        await asyncio.wait([answer], timeout=self._patience_s)
+        await asyncio.wait([answer], timeout=PATIENCE_S)
         return answer.result() if answer.done() else None
 
     def prepare(self, game: Game, records: Sequence[HandRecord] = ()) -> _Answer:

@@ -39,7 +39,7 @@ def sit(run: Run[Any], work: Work, **options: Any) -> TableSession:
             try:
                 await work(table_session)
             finally:
-                await table_session.stop()
+                table_session.run.interrupt()
                 await playing
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:

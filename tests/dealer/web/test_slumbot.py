@@ -6,7 +6,6 @@ import asyncio
 import multiprocessing
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +15,7 @@ import pytest
 from dealer.run.run_settings import BotSettings
 from dealer.server import server_settings as configured
 from dealer.server.server_settings import ServerSettings
-from dealer.web.slumbot.interface import SlumbotSessions, server_bots
+from dealer.web.slumbot.interface import server_bots
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import Game
 from logs import HandRecord
@@ -30,9 +29,7 @@ from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, vi
 def worth(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that wait for what hands are worth, however long its code is compiled."""
     monkeypatch.undo()
-    monkeypatch.setattr(
-        "dealer.web.server_site.SlumbotSessions", partial(SlumbotSessions, correction_s=PATIENCE_S * 10)
-    )
+    monkeypatch.setattr("dealer.web.slumbot.luck.PATIENCE_S", PATIENCE_S * 10)
 
 
 @pytest.fixture(autouse=True)
