@@ -146,11 +146,7 @@ def sampled_equity(
 
     counts = np.zeros(opponents + 2, np.int64)
     cards, start = _as_arrays(hole, board), mixed(seed & MASK_64)
-    if _is_compiled and opponents == 1:
-        from engine.kernels.draw import count_sampled_duels
-
-        count_sampled_duels((None,) * (_BOARD_CARDS - len(board)), *cards, trials, np.uint64(start), counts)
-    elif _is_compiled and board:
+    if _is_compiled and board:
         from engine.kernels.draw import count_against_many
 
         count_against_many(*cards[:2], opponents, trials, np.uint64(start), counts)

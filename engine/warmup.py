@@ -24,8 +24,6 @@ def _rank() -> None:
 
 def _sample() -> None:
     compile_kernels()
-    for board in ((), _FLOP, (*_FLOP, 15), (*_FLOP, 15, 20)):
-        sampled_equity(_ACES, board, trials=1)
     for board in ((), _FLOP):
         sampled_equity(_ACES, board, opponents=2, trials=1)
 

@@ -21,9 +21,7 @@ from engine.kernels.evaluation import flush_rank, key_and_set, plain_seven_rank,
 from engine.kernels.jit import njit
 from engine.splitmix import FACTORS, SHIFTS, STEP
 
-_ZERO, _ONE, _TWO, _THREE = [np.uint64(number) for number in range(4)]
-_DECK_WORDS = np.uint64(8)
-"""A deck takes so many words of eight bytes: it is copied at once."""
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 _STEP = np.uint64(STEP)
 _FACTOR_1, _FACTOR_2 = [np.uint64(factor) for factor in FACTORS]
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = [np.uint64(shift) for shift in SHIFTS]
@@ -102,84 +100,6 @@ def count_sampled(
                 break
             winners += theirs == ours
         counts[winners] += 1
-
-
-@njit
-def count_sampled_duels(
-    to_come: tuple[None, ...],
-    hole: NDArray[np.uint8],
-    board: NDArray[np.uint8],
-    unseen: NDArray[np.uint8],
-    trials: int,
-    start: np.uint64,
-    counts: NDArray[np.int64],
-) -> None:
-    """Do what `count_sampled` does against one opponent, two to five times as fast.
-
-    Args:
-        to_come: as many items as cards of the board are to come. The length of a tuple is part of its type, so the
-            kernel is compiled for each and all short loops in it are written out.
-    """
-    missing, size = np.uint64(len(to_come)), np.uint64(len(unseen))
-    board_key, board_cards = key_and_set(board)
-    own_key, own_cards = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
-    whole = np.zeros(8 * int(_DECK_WORDS), np.uint8)
-    whole[: len(unseen)] = unseen
-    deck = whole.copy()
-    whole_words, deck_words = whole.view(np.uint64), deck.view(np.uint64)
-    counter, won, tied = start, 0, 0
-    if not missing:
-        ours = seven_rank(board_key + own_key, board_cards | own_cards)
-        for _ in range(trials):
-            counter += _STEP
-            word = mixed(counter)
-            one = (word >> _HALF) * size >> _HALF
-            two = _ONE + ((word & _LOW_HALF) * (size - _ONE) >> _HALF)
-            # The first card has changed places with card 0.
-            one_card, two_card = whole[one], whole[two if two != one else _ZERO]
-            key = board_key + KEYS[one_card] + KEYS[two_card]
-            if key & FLUSH:
-                theirs = flush_rank(board_cards | BITS[one_card] | BITS[two_card])
-            else:
-                theirs = plain_seven_rank(key & RANKS_ONLY)
-            won += 1 if ours > theirs else 0
-            tied += 1 if ours == theirs else 0
-    else:
-        for _ in range(trials):
-            for i in range(_DECK_WORDS):
-                deck_words[i] = whole_words[i]
-            for i in range((missing + _THREE) // _TWO):
-                counter += _STEP
-                word = mixed(counter)
-                draw = _TWO * i
-                place = draw + ((word >> _HALF) * (size - draw) >> _HALF)
-                card = deck[place]
-                deck[place] = deck[draw]
-                deck[draw] = card
-                draw += _ONE
-                place = draw + ((word & _LOW_HALF) * (size - draw) >> _HALF)
-                card = deck[place]
-                deck[place] = deck[draw]
-                deck[draw] = card
-            key = board_key
-            for i in range(missing):
-                key += KEYS[deck[i]]
-            one_card, two_card = deck[missing], deck[missing + _ONE]
-            our_key, their_key = key + own_key, key + KEYS[one_card] + KEYS[two_card]
-            if (our_key | their_key) & FLUSH:
-                cards = board_cards
-                for i in range(missing):
-                    cards |= BITS[deck[i]]
-                ours = seven_rank(our_key, cards | own_cards)
-                theirs = seven_rank(their_key, cards | BITS[one_card] | BITS[two_card])
-            else:
-                ours = plain_seven_rank(our_key & RANKS_ONLY)
-                theirs = plain_seven_rank(their_key & RANKS_ONLY)
-            won += 1 if ours > theirs else 0
-            tied += 1 if ours == theirs else 0
-    counts[0] += trials - won - tied
-    counts[1] += won
-    counts[2] += tied
 
 
 _BOARD_CARDS: Final = 5

@@ -148,28 +148,6 @@ def test_blocks_of_trials_are_one_row(trials):
         assert numbers == naive_sampled(hole, board, 2, trials, 7)
 
 
-def count_duels(counter, hole, board, trials, start):
-    counts = np.zeros(3, np.int64)
-    counter((None,) * (5 - len(board)), *arrays_of(hole, board), trials, np.uint64(start), counts)
-    return counts.tolist()
-
-
-@pytest.mark.parametrize("board_cards", range(6))
-def test_the_duel_kernel_draws_as_documented_in_python(board_cards):
-    for hole, board in situations(board_cards, 2, seed=board_cards):
-        with np.errstate(over="ignore"):  # a scalar of numpy says when it wraps
-            drawn = count_duels(draw.count_sampled_duels.py_func, hole, board, 60, MASK - 3)
-        assert drawn == naive_sampled(hole, board, 1, 60, MASK - 3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("board_cards", range(6))
-def test_the_compiled_duel_kernel_draws_as_documented(board_cards):
-    for hole, board in situations(board_cards, 6, seed=board_cards):
-        drawn = count_duels(draw.count_sampled_duels, hole, board, 20_000, 7)
-        assert drawn == count_sampled(showdowns.count_sampled, hole, board, 1, 20_000, 7)
-
-
 def test_the_kernel_does_the_same_in_python():
     hole, board = next(situations(4, 1, seed=1))
     with np.errstate(over="ignore"):  # a scalar of numpy says when it wraps
