@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby, starmap
 from operator import attrgetter, itemgetter
 from typing import IO, Final
@@ -63,7 +63,7 @@ class HandNotes:
         for cursor in filter(None, (self._transactions, self._comments, self._transcript)):
             hand = cursor.find(hand_number)
             if hand is not None:
-                comments = comments or tuple(hand.comments)
+                comments = comments or tuple([one for one in hand.comments if one.seat < betting.game.num_players])
                 if not times and cursor is not self._comments:
                     times = self._checked(hand, betting, text, cursor.path)
         return times, comments
@@ -109,10 +109,10 @@ def companions(
     if log_path is not None:
         path = f"{stem(log_path)}.tlog"
         if os.path.isfile(path):
-            transactions = _HandCursor(path, _transaction_hands(path, report, is_limit=is_limit))
+            transactions = _HandCursor(path, _transaction_hands(_blocks(path), path, report, is_limit=is_limit))
         path = f"{stem(log_path)}.comments"
         if os.path.isfile(path):
-            comments = _HandCursor(path, _commented_hands(path, report))
+            comments = _HandCursor(path, _commented_hands(_lines(path), path, report))
     transcript = None
     if transcript_path is not None:
         path = os.fspath(transcript_path)
@@ -167,17 +167,21 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
     return chain.from_iterable(starmap(_lines_of, _blocks(path)))
 
 
-def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[CompanionLines]:
-    for _, parts in groupby(_transactions(path, report, is_limit=is_limit), attrgetter("hand_number")):
+def _transaction_hands(
+    blocks: Iterable[tuple[int, str]], path: str, report: _Report, *, is_limit: bool
+) -> Iterator[CompanionLines]:
+    for _, parts in groupby(_transactions(blocks, path, report, is_limit=is_limit), attrgetter("hand_number")):
         hand, *others = parts
         for part in others:
             hand = hand._replace(actions=(*(hand.actions or ()), *(part.actions or ())), times=hand.times + part.times)
         yield hand
 
 
-def _transactions(path: str, report: _Report, *, is_limit: bool) -> Iterator[CompanionLines]:
+def _transactions(
+    blocks: Iterable[tuple[int, str]], path: str, report: _Report, *, is_limit: bool
+) -> Iterator[CompanionLines]:
     """The lines in blocks of hands; a hand may be in several."""
-    for line_number, block in _blocks(path):
+    for line_number, block in blocks:
         own = parse_own_lines(block, line_number, is_limit=is_limit)
         yield from _other_transactions(path, line_number, block, report, is_limit=is_limit) if own is None else own
 
@@ -195,15 +199,15 @@ def _other_transactions(
         yield CompanionLines(number, transaction.hand_number, action, [transaction.times], [])
 
 
-def _commented_hands(path: str, report: _Report) -> Iterator[CompanionLines]:
-    for number, found in groupby(_comments(path, report), itemgetter(1)):
-        lines = list(found)
-        yield CompanionLines(lines[0][0], number, None, [], [comment for _, _, comment in lines])
+def _commented_hands(lines: Iterable[tuple[int, str]], path: str, report: _Report) -> Iterator[CompanionLines]:
+    for number, found in groupby(_comments(lines, path, report), itemgetter(1)):
+        numbers, _, comments = zip(*found, strict=True)
+        yield CompanionLines(numbers[0], number, None, [], list(comments))
 
 
-def _comments(path: str, report: _Report) -> Iterator[tuple[int, int, PlayerComment]]:
+def _comments(lines: Iterable[tuple[int, str]], path: str, report: _Report) -> Iterator[tuple[int, int, PlayerComment]]:
     """The numbers of lines and hands, and the comments."""
-    for line_number, line in _lines(path):
+    for line_number, line in lines:
         try:
             yield line_number, *parse_comment(line)
         except ValueError:
@@ -262,24 +266,15 @@ _MOST_DIGITS: Final = 18
 
 def notes_of_hand(path: str, number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
     """The times and the comments of a hand, as far as there are any next to its log."""
-    base = stem(path)
-    comments = []
-    for line in _lines_at(f"{base}.comments", number, _number_of_comment):
-        comment = parse_comment(line)[1]
-        if comment.seat < betting.game.num_players:
-            comments.append(comment)
-    lines = _lines_at(f"{base}.tlog", number, _number_of_transaction)
-    actions = tuple(format_action(action) for taken in betting.rounds for _, action in taken)
-    is_limit = betting.game.is_limit
-    own = parse_own_lines("".join(lines), is_limit=is_limit) if lines else None
-    if own is not None:
-        found = tuple(action for part in own for action in part.actions or ())
-        times = tuple(times for part in own for times in part.times)
-    else:
-        read = parse_transactions(lines, is_limit=is_limit)
-        found = tuple("" if one.action is None else format_action(one.action) for one in read)
-        times = tuple(one.times for one in read)
-    return (times if found == actions else ()), tuple(comments)
+    tlog, comments = f"{stem(path)}.tlog", f"{stem(path)}.comments"
+    block = "".join(_lines_at(tlog, number, _number_of_transaction))
+    hands = _transaction_hands([(1, block)], tlog, _ignore, is_limit=betting.game.is_limit)
+    commented = _commented_hands(enumerate(_lines_at(comments, number, _number_of_comment), 1), comments, _ignore)
+    notes = HandNotes(_HandCursor(tlog, hands), _HandCursor(comments, commented), None, _ignore)
+    return notes.notes(number, betting)
+
+
+def _ignore(problem: LogProblem) -> None: ...
 
 
 def _number_of_transaction(line: str) -> int | None:
@@ -317,11 +312,7 @@ def _first_number(
     file: IO[bytes], start: int, end: int, number_of: Callable[[str], int | None]
 ) -> tuple[int | None, int]:
     """The number of the first line that begins at a place or after it, and before another; and where that line ends."""
-    if start:
-        file.seek(start - 1)
-        file.readline()
-    else:
-        file.seek(0)
+    _seek_line(file, start)
     while (at := file.tell()) < end and (line := file.readline()):
         found = number_of(_text_of(line))
         if found is not None:
@@ -331,22 +322,22 @@ def _first_number(
 
 def _following(file: IO[bytes], start: int, number: int, number_of: Callable[[str], int | None]) -> list[str]:
     """The lines of a hand, the first of which begins at a place or is the first of a number after it."""
-    if start:
-        file.seek(start - 1)
-        file.readline()
-    else:
-        file.seek(0)
+    _seek_line(file, start)
     lines: list[str] = []
-    while line := file.readline():
-        text = _text_of(line)
+    for text in map(_text_of, file):
         found = number_of(text) if text.endswith("\n") else None
-        if found is None:
-            continue
-        if found > number:
+        if found is not None and found > number:
             break
         if found == number:
             lines.append(text)
     return lines
+
+
+def _seek_line(file: IO[bytes], start: int) -> None:
+    """Go to the first line that begins at a place or after it."""
+    file.seek(max(0, start - 1))
+    if start:
+        file.readline()
 
 
 def _text_of(line: bytes) -> str:

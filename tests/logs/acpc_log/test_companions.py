@@ -16,7 +16,7 @@ from logs import HandRecord, PlayerComment, Times, format_transaction
 from logs.acpc_log import companions
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogProblem, ProblemKind
-from logs.transaction_log import format_time
+from logs.transaction_log import format_comment, format_time
 from tests.dealer.helpers import Board, drawn_by_state, setup_of, speaker
 from tests.logs import hands as sample
 
@@ -326,3 +326,13 @@ def test_blocks_of_any_size_and_foreign_lines_change_no_times(
     problems: list[LogProblem] = []
     assert list(read_log(log, times=True, on_problem=problems.append)) == whole
     assert [problem.line_number for problem in problems] == [6, 7]
+
+
+def test_comments_of_a_seat_that_is_not_at_the_table_are_left_out(tmp_path: Path) -> None:
+    records, _ = played(tmp_path)
+    (tmp_path / "x.comments").write_text(
+        "".join(format_comment(0, PlayerComment(Seat(seat), 0, f"# {seat}")) for seat in (0, 3, 9))
+    )
+    first = next(read_log(tmp_path / "x.log", strict=True, times=True))
+    assert first.comments == (PlayerComment(Seat(0), 0, "# 0"),)
+    assert len(records) > 1
