@@ -18,11 +18,10 @@ from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import LogError
 from logs.export import Exporter, chip_value_of, match_texts
-from logs.formats import ExportFormat, ExportOptions, ExportWarning, Rake
+from logs.formats import DEFAULT_OPTIONS, ExportFormat, ExportOptions, ExportWarning, Rake
 from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 
-_DEFAULT_OPTIONS: Final = ExportOptions()
 _NO_TIMES: Final = (
     "{}: the times of its hands are unknown (it has no .tlog): they are dated a second apart from the "
     "beginning of 2000 on"
@@ -33,7 +32,7 @@ _AHEAD: Final = "a {} dates hands at least a second apart: these, played faster,
 def convert(
     source: HandSource,
     formats: Sequence[ExportFormat],
-    asked: ExportOptions = _DEFAULT_OPTIONS,
+    asked: ExportOptions = DEFAULT_OPTIONS,
     *,
     folder: Path | None = None,
     is_observed: bool = False,
@@ -123,7 +122,7 @@ def match_file(path: str, format_: ExportFormat) -> Iterator[str]:
     if first is None:
         return iter(())
     format_.check(first.game)
-    return match_texts(format_, chain([first], records), _options(file, first, {}, _DEFAULT_OPTIONS))
+    return match_texts(format_, chain([first], records), _options(file, first, {}, DEFAULT_OPTIONS))
 
 
 def _options(file: HandFile, first: HandRecord, heroes: dict[str, str], asked: ExportOptions) -> ExportOptions:

@@ -24,7 +24,7 @@ from engine import Game
 from engine.errors import quoted
 from engine.text import count_of
 from logs.errors import ExportError, LogsError, UnsupportedGameError
-from logs.formats import ExportFormat, ExportOptions, MatchWriter, amount_text
+from logs.formats import DEFAULT_OPTIONS, ExportFormat, ExportOptions, MatchWriter, amount_text
 from logs.ohh import OHH
 from logs.phh import PHH
 from logs.pokerstars import POKERSTARS
@@ -34,8 +34,6 @@ from logs.whole_file import LineFile
 
 FORMATS: Final = {format_.name: format_ for format_ in (POKERSTARS, PHH, OHH)}
 """Every format, by its name."""
-
-_DEFAULT_OPTIONS: Final = ExportOptions()
 
 
 def parse_formats(text: str) -> tuple[ExportFormat, ...]:
@@ -114,7 +112,7 @@ class Exporter:
         self,
         format_: ExportFormat,
         folder: str | os.PathLike[str],
-        options: ExportOptions = _DEFAULT_OPTIONS,
+        options: ExportOptions = DEFAULT_OPTIONS,
         *,
         force: bool = False,
         skips_games: bool = False,
@@ -207,7 +205,7 @@ class Exporter:
 
 
 def hand_text(
-    format_: ExportFormat, record: HandRecord, first: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS
+    format_: ExportFormat, record: HandRecord, first: HandRecord, options: ExportOptions = DEFAULT_OPTIONS
 ) -> str:
     """A single hand as the file of its match has it, but for the hands before it that its date may depend on.
 
@@ -222,7 +220,7 @@ def hand_text(
 
 
 def match_texts(
-    format_: ExportFormat, records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS
+    format_: ExportFormat, records: Iterable[HandRecord], options: ExportOptions = DEFAULT_OPTIONS
 ) -> Iterator[str]:
     """The hands of one match as the file of a format has them; those that it cannot express are left out.
 

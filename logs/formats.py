@@ -323,6 +323,9 @@ class ExportOptions:
         return begin_us + record.hand_number * 1_000_000
 
 
+DEFAULT_OPTIONS: Final = ExportOptions()
+
+
 class MatchWriter(NamedTuple):
     """Writes the hands of one match.
 
@@ -415,10 +418,6 @@ class ExportWarning:
     lacks_begin: bool = False
 
 
-def no_warning(game: Game, options: ExportOptions) -> None:
-    """The warning of a format that every importer takes as it is."""
-
-
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
     """A format.
@@ -437,7 +436,7 @@ class ExportFormat:
     label: str
     check: Callable[[Game], object]
     start: Callable[[HandRecord, ExportOptions], MatchWriter]
-    warning: Callable[[Game, ExportOptions], ExportWarning | None] = no_warning
+    warning: Callable[[Game, ExportOptions], ExportWarning | None] = lambda game, options: None
     endings: tuple[str, ...] = ()
     first_words: tuple[str, ...] = ()
     read: HandReader | None = None

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from engine import CARD_TEXTS, Card, Game, Position, Pot, Step, side_pots
+from engine import CARD_TEXTS, Card, Position, Pot, Step, side_pots
 from engine.holdem import Blinds
 from engine.text import clean
 from logs.errors import LogsError
@@ -186,14 +186,12 @@ def _pot(
     }
 
 
-def _check_game(game: Game) -> None:
-    usual_blinds(game, _LABEL)
-
-
 def _start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
     # There is a blank line between two hands, and may be one after the last.
     numbers = HandNumbers(options.match_id)
     return MatchWriter(f"{file_stem(first.match_name)}.OHH", lambda record, _: _text(record, options, numbers) + "\n")
 
 
-OHH: Final = ExportFormat("ohh", _LABEL, _check_game, _start_match, endings=(".OHH",), wants_hero=True)
+OHH: Final = ExportFormat(
+    "ohh", _LABEL, lambda game: usual_blinds(game, _LABEL), _start_match, endings=(".OHH",), wants_hero=True
+)

@@ -24,6 +24,7 @@ from engine.text import clean
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
 from logs.formats import (
+    DEFAULT_OPTIONS,
     ExportOptions,
     ExportWarning,
     MatchWriter,
@@ -39,9 +40,6 @@ from logs.record import HandRecord
 FORMAT_NAME: Final = "PHH"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UNKNOWN_CARDS: Final = "????"
-
-
-_DEFAULT_OPTIONS: Final = ExportOptions()
 
 
 def check_game(game: Game) -> None:
@@ -62,7 +60,7 @@ def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
     )
 
 
-def format_phh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) -> str:
+def format_phh(record: HandRecord, options: ExportOptions = DEFAULT_OPTIONS) -> str:
     """A hand as the text of a ``.phh`` file.
 
     Raises:
@@ -76,7 +74,7 @@ def format_phh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) ->
 
 
 def format_phhs(
-    records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS, *, first_table: int = 1
+    records: Iterable[HandRecord], options: ExportOptions = DEFAULT_OPTIONS, *, first_table: int = 1
 ) -> Iterator[str]:
     """Hands as the pieces of a ``.phhs`` file, one per hand.
 

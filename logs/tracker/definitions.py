@@ -110,36 +110,34 @@ class Statistic:
     name: str
     definition: str
     format: str = ".1%"
-    is_holdem_only: bool = True
-
-
-def _any_game(key: str, short: str, name: str, definition: str, spec: str = "+,.1f") -> Statistic:
-    return Statistic(key, short, name, definition, spec, is_holdem_only=False)
 
 
 STATISTICS: Final = (
-    _any_game("hands", "hands", "hands", "Hands dealt in. A hand played again in another seating counts again.", ","),
-    _any_game("net_chips", "net", "net chips", "Chips won less chips lost, over all hands.", "chips"),
-    _any_game(
+    Statistic("hands", "hands", "hands", "Hands dealt in. A hand played again in another seating counts again.", ","),
+    Statistic("net_chips", "net", "net chips", "Chips won less chips lost, over all hands.", "chips"),
+    Statistic(
         "mbb_per_game",
         "mbb/g",
         "milli-big-blinds per game",
         "Thousandths of a big blind won per hand, with the 95 % interval over deals: hands that share their cards, one "
         "per seating or per contest of a tournament, are one unit. With too few deals there is no interval.",
+        "+,.1f",
     ),
-    _any_game(
+    Statistic(
         "bb_per_100",
         "bb/100",
         "big blinds per 100 hands",
         "Big blinds won per 100 hands, as trackers count them: a tenth of mbb/g.",
+        "+,.1f",
     ),
-    _any_game(
+    Statistic(
         "adjusted",
         "adj mbb/g",
         "all-in adjusted winnings per game",
         "mbb/g with every hand in which no more betting was possible before the last card counted at its expectation "
         "over all boards that could have come, main pot and side pots, instead of what the cards happened to bring. "
         "A log shows folded cards, so they cannot come; trackers, which do not see them, leave them in the deck.",
+        "+,.1f",
     ),
     Statistic(
         "vpip",
@@ -266,24 +264,26 @@ STATISTICS: Final = (
         "went to showdown",
         "Hands in which the player was in the showdown, of those in which it had not folded when the flop was dealt.",
     ),
-    _any_game(
+    Statistic(
         "won_at_showdown",
         "W$SD",
         "won at showdown",
         "Showdowns in which the player won (part of) the pot, of those it was in.",
         ".1%",
     ),
-    _any_game(
+    Statistic(
         "showdown",
         "net SD",
         "winnings with showdown",
         "mbb per hand dealt that came from hands in which the player was in the showdown.",
+        "+,.1f",
     ),
-    _any_game(
+    Statistic(
         "no_showdown",
         "net non-SD",
         "winnings without showdown",
         "mbb per hand dealt that came from all other hands: those in which it or all other players folded.",
+        "+,.1f",
     ),
     Statistic(
         "style",
@@ -295,14 +295,14 @@ STATISTICS: Final = (
         "thresholds are those of full tables.",
         NAME,
     ),
-    _any_game(
+    Statistic(
         "timing",
         "ms/action",
         "time per action",
         "Mean time between a question and its answer, where the log has the times.",
         "digits",
     ),
-    _any_game("comments", "comments", "comments", "Comment lines the bot sent.", ","),
+    Statistic("comments", "comments", "comments", "Comment lines the bot sent.", ","),
 )
 """In the order in which they are shown."""
 STATISTIC_OF_KEY: Final = {statistic.key: statistic for statistic in STATISTICS}

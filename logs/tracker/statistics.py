@@ -35,13 +35,12 @@ from logs.tracker.hand_counts import (
 from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
 
 SCHEMA_VERSION: Final = 1
-BEST_HANDS: Final = 20
 
 _Parts: TypeAlias = Sequence[tuple[GameCounts, NDArray[np.float64], NDArray[np.int64]]]
 """Sums and counters of one bot in some positions of some games."""
 
 
-class _Frozen(BaseModel):
+class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
@@ -67,7 +66,7 @@ Winnings: TypeAlias = Annotated[
 ]
 
 
-class Frequency(_Frozen):
+class Frequency(Frozen):
     """How often something was done, of the times it could be."""
 
     times: int
@@ -79,7 +78,7 @@ class Frequency(_Frozen):
         return 100 * self.times / self.chances if self.chances else None
 
 
-class Factor(_Frozen):
+class Factor(Frozen):
     """Bets and raises over calls."""
 
     raises: int = Field(description="bets and raises")
@@ -91,7 +90,7 @@ class Factor(_Frozen):
         return self.raises / self.calls if self.calls else None
 
 
-class AllInAdjusted(_Frozen):
+class AllInAdjusted(Frozen):
     """Winnings with all-in hands at their expectation."""
 
     mbb_per_game: Winnings
@@ -100,7 +99,7 @@ class AllInAdjusted(_Frozen):
     luck_chips: float = Field(description="what these hands brought beyond their expectation, in all")
 
 
-class StreetStatistics(_Frozen):
+class StreetStatistics(Frozen):
     """What a bot did in one betting round."""
 
     street: str = Field(description="preflop, flop, turn, river; 'round 1' and so on in other games")
@@ -123,7 +122,7 @@ class StreetStatistics(_Frozen):
         return Frequency(times=raises, chances=raises + self.calls + self.folds)
 
 
-class PlayStatistics(_Frozen):
+class PlayStatistics(Frozen):
     """How a bot played, in all hands or those of one position; null is what games other than hold'em lack."""
 
     hands: int
@@ -162,7 +161,7 @@ class PositionStatistics(PlayStatistics):
     position: str = Field(description="SB, BB, UTG, ..., HJ, CO, BTN; '1st' and so on in other games")
 
 
-class StartingHand(_Frozen):
+class StartingHand(Frozen):
     """A class of hole cards."""
 
     hand: str = Field(description="AA, AKs, AKo, ...")
@@ -172,7 +171,7 @@ class StartingHand(_Frozen):
     mbb_per_game: float = Field(description="per time it was dealt")
 
 
-class FinalHand(_Frozen):
+class FinalHand(Frozen):
     """A category of hands at the end."""
 
     category: str = Field(description="high card to straight flush, of all seven cards")
@@ -184,7 +183,7 @@ class FinalHand(_Frozen):
     river_net_chips: float
 
 
-class Style(_Frozen):
+class Style(Frozen):
     """What the play is called; see `logs.tracker.definitions`."""
 
     name: str | None = Field(description="fish, telephone, ..., shark; null where too little was seen")
@@ -192,7 +191,7 @@ class Style(_Frozen):
     explanation: str = Field(description="the thresholds that decided, or what is missing")
 
 
-class Timing(_Frozen):
+class Timing(Frozen):
     """How long a bot's answers took."""
 
     actions: int = Field(description="actions with a time")
@@ -201,7 +200,7 @@ class Timing(_Frozen):
     total_s: float
 
 
-class CurvePoint(_Frozen):
+class CurvePoint(Frozen):
     """The winnings up to a hand, in big blinds."""
 
     hands: int
@@ -225,13 +224,8 @@ class BotStatistics(PlayStatistics):
     final_hands: list[FinalHand] = Field(description="all that came, the weakest first")
     curve: list[CurvePoint] = Field(description="at most 1001 points, the last one after all hands")
 
-    @property
-    def best_starting_hands(self) -> list[StartingHand]:
-        """The most profitable ones."""
-        return self.starting_hands[:BEST_HANDS]
 
-
-class Statistics(_Frozen):
+class Statistics(Frozen):
     """How each bot played: what ``arena stats --json`` prints."""
 
     schema_version: int = SCHEMA_VERSION

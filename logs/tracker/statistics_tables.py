@@ -27,6 +27,7 @@ from logs.tracker.statistics import (
 
 Cell: TypeAlias = str | int | float | None
 
+_BEST_HANDS: Final = 20
 _IN_POSITION: Final = (
     "hands",
     "mbb_per_game",
@@ -224,7 +225,7 @@ def _starting_hands(bots: Sequence[BotStatistics]) -> Table:
             Column("net", "chips", rank=at),
         )
     ]
-    best = [[(one.hand, one.hands, one.net_chips) for one in bot.best_starting_hands] for bot in bots]
+    best = [[(one.hand, one.hands, one.net_chips) for one in bot.starting_hands[:_BEST_HANDS]] for bot in bots]
     places = (
         (place, *(value for hand in hands for value in hand))
         for place, hands in enumerate(zip_longest(*best, fillvalue=("", None, None)), 1)

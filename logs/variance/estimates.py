@@ -8,10 +8,11 @@ from __future__ import annotations
 import enum
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from logs.document import NAME, Column, Document, Section, Table, Value
 from logs.estimation import Estimate
+from logs.tracker.statistics import Frozen
 
 SCHEMA_VERSION: Final = 1
 
@@ -33,11 +34,7 @@ class Estimator(enum.StrEnum):
     """The same, at the mean over all cards that these players might have held."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class WinRateEstimate(_Frozen):
+class WinRateEstimate(Frozen):
     """A player's win rate by one estimator."""
 
     estimator: Estimator
@@ -74,21 +71,21 @@ class WinRateEstimate(_Frozen):
         return self.name, rate, self.deals, worth, self.factor
 
 
-class PlayerEstimates(_Frozen):
+class PlayerEstimates(Frozen):
     """A player's win rate by all estimators that its hands allow."""
 
     player: str
     estimates: list[WinRateEstimate]
 
 
-class Omission(_Frozen):
+class Omission(Frozen):
     """An estimator that these hands do not allow."""
 
     estimator: str
     reason: str
 
 
-class GameEstimates(_Frozen):
+class GameEstimates(Frozen):
     """All players of one game."""
 
     game: str = Field(description="its kind, players and blinds")
@@ -98,7 +95,7 @@ class GameEstimates(_Frozen):
     omitted: list[Omission]
 
 
-class Estimates(_Frozen):
+class Estimates(Frozen):
     """What ``arena stats --variance --json`` prints."""
 
     schema_version: int = SCHEMA_VERSION

@@ -249,7 +249,7 @@ def test_starting_hands() -> None:
     ]
     found = {one.hand: (one.hands, one.won.times, one.net_chips) for one in bot(records, "Ann").starting_hands}
     assert found == {"AKs": (2, 2, 350.0), "72o": (1, 1, 100.0)}
-    assert [one.hand for one in bot(records, "Bob").best_starting_hands] == ["99", "AKs", "72o"]
+    assert [one.hand for one in bot(records, "Bob").starting_hands] == ["99", "AKs", "72o"]
     assert bot(records, "Ann").starting_hands[0].mbb_per_game == pytest.approx(1750)
 
 
