@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
+from bots.sdk.builtin import main as play_bot
 from bots.sdk.options import Wording
 
 
@@ -23,4 +25,8 @@ def bot(
     seed: Annotated[int | None, "Seed of the bot's random decisions."] = None,
 ) -> None:
     """Connect a Python bot to any dealer that speaks the protocol."""
-    # Mounted for its help only: `dealer.cli.main` starts a bot without this application.
+    # `dealer.cli.main` starts a bot without this application, unless `--` stands before the command.
+    arguments = [name, host, str(port)]
+    arguments += [] if game is None else ["--game", game]
+    arguments += [] if seed is None else ["--seed", str(seed)]
+    sys.exit(play_bot(arguments))

@@ -171,3 +171,9 @@ def test_the_version(arena: Arena) -> None:
     ran = arena("--version")
     assert ran.code == 0
     assert re.fullmatch(r"acpc-arena \d+\.\d+\.\d+\S*\n", ran.out)
+
+
+def test_a_bot_after_two_dashes_plays(arena_here: Arena) -> None:
+    ran = arena_here("--", "bot", "nonsense", "127.0.0.1", "1")
+    assert (ran.code, ran.out) == (1, "")
+    assert "nonsense" in ran.err
