@@ -17,14 +17,11 @@ from typing import Any
 
 import httpx2
 import pytest
-from typer.testing import CliRunner
 
 from dealer import play
-from dealer.cli import commands_for
-from dealer.cli.shell.app import application
 from logs.hand_source import find
 from logs.whole_file import write_whole
-from tests.dealer.cli.conftest import Arena, Ran
+from tests.dealer.cli.conftest import Arena, Ran, run_here
 from tests.dealer.helpers import (
     ARENA,
     CONNECT,
@@ -48,10 +45,9 @@ def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableSession:
 
     def run(*arguments: str, entries: str = "") -> Ran:
         typed = "".join(f"{entry}\n" for entry in entries.split(","))
-        result = CliRunner().invoke(application(commands_for(arguments)), arguments, input=typed, prog_name="arena")
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.output
-        assert not CONTROL_CODES.search(result.output.encode())
-        return Ran(result.exit_code, result.stdout, result.stderr)
+        ran = run_here(arguments, typed)
+        assert not CONTROL_CODES.search((ran.out + ran.err).encode())
+        return ran
 
     return run
 
@@ -266,11 +262,10 @@ def test_a_bot_that_cannot_start_ends_the_match(sit: TableSession, tmp_path: Pat
 
 def test_a_terminal_without_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter_program_env(tmp_path, monkeypatch)
-    runner = CliRunner(charset="ascii")
-    result = runner.invoke(application(["table"]), [*KUHN, "--out", "run"], input=b"c\n\xff\n", prog_name="arena")
-    assert result.exit_code == 0
-    assert "\n  K  round 1, pot 2\n" in result.output
-    assert "'?' is not clear" in result.output
+    ran = run_here([*KUHN, "--out", "run"], b"c\n\xff\n", "ascii")
+    assert ran.code == 0
+    assert "\n  K  round 1, pot 2\n" in ran.out
+    assert "'?' is not clear" in ran.out
 
 
 def test_a_result_that_cannot_be_written(sit: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:

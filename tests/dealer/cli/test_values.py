@@ -9,10 +9,10 @@ from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
-from typer.testing import CliRunner
 
-from dealer.cli import COMMANDS, commands_for
+from dealer.cli import COMMANDS
 from dealer.cli.shell.app import application
+from tests.dealer.cli.conftest import run_here
 
 _ARGUMENTS = {"gate": ["run", "--min-mbb=0"], "export": ["log"], "stats": ["log"], "report": ["log"], "hands": ["log"]}
 """Enough for a command to look at its options: values are refused before anything is opened."""
@@ -69,9 +69,9 @@ def test_there_are_numbers_in_many_commands() -> None:
 
 @pytest.mark.parametrize("matches", ["", "0", "x", "1,", "-1", "9" * 5000])
 def test_numbers_of_matches_are_checked(matches: str) -> None:
-    ran = CliRunner().invoke(application(["bench"]), ["bench", "dealer", f"--matches={matches}"], prog_name="arena")
-    assert (ran.exit_code, ran.stdout) == (2, "")
-    assert ran.stderr.startswith("arena: --matches: must be whole numbers above 0, separated by commas, not ")
+    ran = run_here(["bench", "dealer", f"--matches={matches}"])
+    assert ran.code == 2
+    assert ran.sentence.startswith("--matches: must be whole numbers above 0, separated by commas, not ")
 
 
 _COMMANDS = sorted({command for command, *_ in _numeric_options()})
@@ -94,11 +94,9 @@ def test_any_wrong_number_is_told_in_our_words_with_its_option(command: str) -> 
 
 
 def _are_refused(command: str, wrong: list[tuple[str, str]]) -> None:
-    app, words = application(commands_for([command.split(maxsplit=1)[0]])), command.split()
     for option, value in wrong:
-        arguments = [*words, *_ARGUMENTS.get(command, ()), f"{option}={value}"]
-        ran = CliRunner().invoke(app, arguments, prog_name="arena")
-        assert (ran.exit_code, ran.stdout) == (2, ""), (option, value)
-        assert ran.stderr.startswith(f"arena: {option}: must be "), (option, value, ran.stderr)
-        assert not [word for word in _THEIRS if word in ran.stderr], ran.stderr
-        assert len(ran.stderr) < 200
+        ran = run_here([*command.split(), *_ARGUMENTS.get(command, ()), f"{option}={value}"])
+        assert (ran.code, ran.out) == (2, ""), (option, value)
+        assert ran.err.startswith(f"arena: {option}: must be "), (option, value, ran.err)
+        assert not [word for word in _THEIRS if word in ran.err], ran.err
+        assert len(ran.err) < 200

@@ -11,11 +11,9 @@ from typing import Final
 
 import pytest
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
-from dealer.cli import COMMANDS, commands_for
-from dealer.cli.shell.app import application
-from tests.dealer.cli.conftest import window
+from dealer.cli import COMMANDS
+from tests.dealer.cli.conftest import run_here, window
 from tests.dealer.helpers import enter_program_env
 
 WIDTHS: Final = (40, 80, 120)
@@ -98,9 +96,8 @@ def _printed(command: str, width: int | None) -> list[str]:
     terminal, shown = window(width or 400, is_terminal=width is not None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dealer.cli.shell.commands.Terminal", lambda command: terminal)
-        ran = CliRunner().invoke(application(commands_for(words)), words, prog_name="arena")
-    assert ran.exit_code in (0, 1, 3), shown.getvalue()
-    assert ran.exception is None or isinstance(ran.exception, SystemExit)
+        ran = run_here(words)
+    assert ran.code in (0, 1, 3), shown.getvalue()
     assert "arena: " not in shown.getvalue()
     return _CONTROL.sub("", shown.getvalue()).splitlines()
 

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import pytest
-from typer.testing import CliRunner
 
-from dealer.cli.shell.app import application
 from dealer.doctor.situations import SITUATIONS
+from tests.dealer.cli.conftest import run_here
 from tests.dealer.doctor.peers import FAULTS, SECRET
 from tests.dealer.helpers import (
     ARENA,
@@ -70,13 +69,10 @@ def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doctor:
     enter_program_env(tmp_path, monkeypatch)
 
     def run(*arguments: str) -> Ran:
-        result = CliRunner().invoke(
-            application(["doctor"]), ["doctor", *arguments, "--wait", "0.01"], prog_name="arena"
-        )
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        for text in (result.stdout, result.stderr):
-            assert not CONTROL_CODES.search(text.replace("\r\n", "\n").encode()), text
-        return Ran(result.exit_code, result.stdout, result.stderr)
+        ran = Ran(*run_here(["doctor", *arguments, "--wait", "0.01"]))
+        for text in (ran.out, ran.err):
+            assert not CONTROL_CODES.search(text.encode()), text
+        return ran
 
     return run
 
