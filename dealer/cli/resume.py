@@ -7,13 +7,15 @@ from typing import Annotated, Any
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.command_options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
+from dealer.cli.shell.computations import workers_from
 from dealer.cli.shell.console import Terminal, abort, check_writable
-from dealer.cli.shell.contests import check_logs, resume_and_show
+from dealer.cli.shell.contests import check_logs, play_and_show
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.sources import run_argument
 from dealer.cli.table import play_seat
 from dealer.library import Run, reopen
 from dealer.reports.run_lists import unfinished_document
+from dealer.run.run_settings import Command
 
 
 def resume(
@@ -57,4 +59,7 @@ def resume(
         check_logs(terminal, reopened)
         terminal.note(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
-    resume_and_show(terminal, reopened, options, scheduler)
+    if scheduler is not None and reopened.plan.command is not Command.TOURNAMENT:
+        abort(f"a cluster plays the contests of a tournament; {run} holds one contest: leave --scheduler out")
+    with workers_from(1, scheduler) as cluster:
+        play_and_show(terminal, reopened, options, cluster)

@@ -81,10 +81,6 @@ class Scene:
         return not self.finished and self.betting.acting_position == self.position
 
     @property
-    def round_name(self) -> str:
-        return round_names(self.game)[self.betting.round]
-
-    @property
     def strength(self) -> str:
         """What the person's best hand is called, ``a pair of Kings``; empty before the flop and in other games."""
         return strength_of(self.game, self.hole_cards + self.board)

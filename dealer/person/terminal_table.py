@@ -39,6 +39,7 @@ from dealer.person.table_settings import SEAT
 from dealer.table.loop import new_event_loop
 from engine import Game, Move
 from engine.errors import quoted
+from engine.holdem import round_names
 from engine.text import count_of, shown
 from logs import HandRecord
 from logs.document import TEXT, Column, Replay, Table
@@ -77,7 +78,7 @@ def sit_down(
         shows_all: whether the cards of all players are shown after each hand.
         has_four_colours: whether every suit has a colour of its own.
     """
-    with _loop_in_thread() as loop:
+    with loop_in_thread("dealer") as loop:
         playing = asyncio.run_coroutine_threadsafe(session.play(), loop)
         screen = Screen(console, has_four_colours=has_four_colours)
         person = _Person(screen, session, entries or Entries(), loop, pause_s=pause_s, shows_all=shows_all)
@@ -97,7 +98,8 @@ def sit_down(
 
 
 @contextlib.contextmanager
-def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
+def loop_in_thread(name: str) -> Iterator[asyncio.AbstractEventLoop]:
+    """An event loop of `dealer.table.loop.new_event_loop` that runs in a thread until the end of the block."""
     loop, left = new_event_loop(), asyncio.Event()
 
     def work() -> None:
@@ -105,7 +107,7 @@ def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
         with asyncio.Runner(loop_factory=lambda: loop) as runner:
             runner.run(left.wait())
 
-    thread = threading.Thread(target=work, name="dealer")
+    thread = threading.Thread(target=work, name=name)
     thread.start()
     try:
         yield loop
@@ -152,7 +154,7 @@ def show_position(scene: Scene, screen: Screen) -> None:
     """Print the cards and the pot before the person's decision, and the chips that the players have left."""
     game, strength = scene.game, f", {scene.strength}" if scene.strength else ""
     cards = " | ".join([_cards(game, cards) for cards in (scene.hole_cards, scene.board) if cards])
-    screen.say(f"{cards}  {scene.round_name}, pot {scene.pot:,}{strength}", _INDENT)
+    screen.say(f"{cards}  {round_names(game)[scene.betting.round]}, pot {scene.pot:,}{strength}", _INDENT)
     players = [seat for seat in scene.moment.seats if not seat.has_folded]
     stacks = [f"{seat.name} {seat.stack_left:,}" for seat in players if seat.stack_left is not None]
     if stacks:

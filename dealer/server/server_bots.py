@@ -2,31 +2,24 @@
 
 Whatever starts such a bot (the text port, the HTTP interface, the pages, the ladder, a table with people, Slumbot's
 interface) takes its settings from `seated_bots`. Runs of an earlier start are played on with the limits that are
-set now: `confine_again`.
+set now: `readjust`.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bots.sdk.program import SERVER_VARIABLE
-from dealer.errors import ConfigError
-from dealer.run.folder import CONFIG_NAME
 from dealer.run.run_settings import BotSettings, RunSettings, read_config, validated
-from dealer.server.db.store import Store
 from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, player_name
 from engine import Seed
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import ContestTerms
-
-_log = logging.getLogger(__name__)
 
 _COALESCE_MS = 250.0
 """How long lines for a user's bot that is not to act are held: most of them then leave with the next question."""
@@ -66,27 +59,34 @@ def _confinement(settings: ServerSettings, bot: BotSettings, environment: Mappin
     return {**limits, "environment": {**bot.environment, **environment}}
 
 
-def confine_again(settings: ServerSettings, folder: Path, store: Store) -> None:
-    """Give the bots of unfinished runs and open tables the limits that are configured now, before any is started."""
-    environment = process_environment(folder)
-    for row in store.read(
-        "SELECT runs.folder, runs.game, jobs.players FROM runs JOIN jobs ON jobs.id = job WHERE runs.state = 'running'"
-    ):
-        path = folder / row["folder"] / CONFIG_NAME
-        game = settings.game(row["game"])
-        if game is None or not path.is_file():
-            continue
-        try:
-            config = validated(read_config(path), str(path))
-            bots = list(config.bots)
-            for seat, player in enumerate(json.loads(row["players"])[: len(bots)]):
-                if (bot := game.bots.get(player)) is not None:
-                    bots[seat] = replace(bots[seat], **_confinement(settings, bot, environment))
-            if tuple(bots) != config.bots:
-                write_whole(path, replace(config, bots=tuple(bots)).to_toml())
-        except (ConfigError, OSError) as error:
-            # It is reported again, with its run, when that is to be played on.
-            _log.error("%s: %s", path, error)
+def readjust(
+    settings: ServerSettings,
+    game: ServerGame,
+    players: Sequence[str],
+    path: Path,
+    environment: Mapping[str, str],
+    own_address: str | None = None,
+) -> None:
+    """Have a run of an earlier start, whose settings are in a file, be played on with what is configured now.
+
+    Its bots get the limits of today. Clients' own agents come to where the server listens now.
+
+    Args:
+        own_address: from where these have to come; None for anywhere.
+    """
+    config = validated(read_config(path), str(path))
+    changes = [
+        _confinement(settings, game.bots[player], environment)
+        if player in game.bots
+        else {"address": own_address if player == OWN_SEAT else None}
+        for player in players
+    ]
+    bots = tuple(replace(bot, **change) for bot, change in zip(config.bots, changes, strict=True))
+    # A person at a table is linked, and comes to no port.
+    is_awaited = any(player == OWN_SEAT and not bot.linked for player, bot in zip(players, bots, strict=True))
+    adjusted = replace(config, bots=bots, host=settings.host if is_awaited else config.host)
+    if adjusted != config:
+        write_whole(path, adjusted.to_toml())
 
 
 def run_config(

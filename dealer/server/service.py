@@ -75,10 +75,9 @@ from dealer.server.queue.ladder import LADDER_USER, Ladder, Rater, most_runs
 from dealer.server.queue.playing import SeatCaller, Watchers, hosts_of, report_of
 from dealer.server.ratings import why_unrated
 from dealer.server.resources import Disk, remove_old_logs
-from dealer.server.server_bots import confine_again, process_environment, run_config
+from dealer.server.server_bots import process_environment, readjust, run_config
 from dealer.server.server_settings import ServerGame, ServerSettings, most_deals
 from dealer.table.loop import Changes
-from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import short_name
 from protocol.joining import Join
@@ -138,7 +137,6 @@ class Service:
         self._jobs = _recovered(settings, store, self._versions)
         self._ending: dict[int, ActiveJob] = {}
         """Jobs of which nothing is left, whose end is being written; their clients are notified after that."""
-        confine_again(settings, folder, store)
 
     # ---- the life of the service
 
@@ -389,8 +387,7 @@ class Service:
             free = (folder.with_name(f"{folder.name}.{number}") for number in itertools.count(1))
             folder.rename(next(beside for beside in free if not beside.exists()))
         if path.is_file():
-            if job.has_own_seat:
-                self._readdress(job.row.players, path, own_address)
+            readjust(self.settings, job.game, job.row.players, path, self._environment, own_address)
             return library.reopen(folder)
         if folder.exists():
             # The server ended while it was made.
@@ -406,15 +403,6 @@ class Service:
             environment=self._environment,
         )
         return library.new_run(config, folder)
-
-    def _readdress(self, players: Sequence[str], path: Path, own_address: str | None) -> None:
-        """Have a client's own agents come from where the client is now, to where the server listens now."""
-        config = validated(read_config(path), str(path))
-        bots = [
-            replace(bot, address=own_address) if player == OWN_SEAT else bot
-            for bot, player in zip(config.bots, players, strict=True)
-        ]
-        write_whole(path, replace(config, bots=tuple(bots), host=self.settings.host).to_toml())
 
     async def _count(self, job: ActiveJob, run: Run, report: RunReport) -> None:
         while not self._is_stopping:

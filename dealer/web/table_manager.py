@@ -24,6 +24,7 @@ from dealer.errors import DealerError, WebError
 from dealer.library import Run, new_run, reopen
 from dealer.person.table_session import TableSession
 from dealer.person.table_settings import table_config
+from dealer.run.folder import CONFIG_NAME
 from dealer.run.results import read_result
 from dealer.run.run_settings import RunSettings
 from dealer.server.accounts import User
@@ -32,7 +33,7 @@ from dealer.server.db.records import RunState
 from dealer.server.db.run_changes import GUEST_NAME, RunReport, TableRow, add_table, close_table, open_tables, see_table
 from dealer.server.queue.playing import SeatCaller, report_of
 from dealer.server.server import ServerParts
-from dealer.server.server_bots import process_environment, seated_bots
+from dealer.server.server_bots import process_environment, readjust, seated_bots
 from dealer.server.server_settings import ServerGame, WebSettings, player_name
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
@@ -66,6 +67,10 @@ class TableStore:
     async def close(self, table: TableRow, reason: str) -> None:
         """There will be no more play, or there was none."""
         self.closed.set()
+
+    def reopened(self, table: TableRow) -> Run[Any]:
+        """The run of a table, to be played on."""
+        return reopen(table.folder)
 
     def seat(self, table: TableRow, table_session: TableSession) -> None:
         """A table is about to be played at."""
@@ -208,9 +213,9 @@ class TableManager:
             if awake is None:
                 with self._admitted(_Coming(table.owner, table.is_guests)):
                     try:
-                        run: Run[Any] = await asyncio.to_thread(reopen, table.folder)
+                        run = await asyncio.to_thread(self.table_store.reopened, table)
                         table_session = await asyncio.to_thread(TableSession, run)
-                    except DealerError as error:
+                    except (DealerError, OSError) as error:
                         raise WebError(409, f"This table cannot be resumed: {error}.") from None
                     awake = self._seat(table, table_session)
         awake.seen_s = time.monotonic()
@@ -353,6 +358,14 @@ class ServerTableStore(TableStore):
         table = TableRow(str(run.id), owner, game, players, folder, time.time(), is_guests=user is None)
         self._tables[table.id] = table
         return table
+
+    def reopened(self, table: TableRow) -> Run[Any]:
+        """The run of a table, to be played on with the limits that are set now."""
+        game = self._parts.settings.game(table.game)
+        if game is not None:
+            players, path = (OWN_SEAT, *table.players), table.folder / CONFIG_NAME
+            readjust(self._parts.settings, game, players, path, process_environment(self._parts.folder))
+        return super().reopened(table)
 
     async def see(self, table: TableRow) -> None:
         """A visitor looks at a table."""

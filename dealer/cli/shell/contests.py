@@ -83,13 +83,6 @@ def run_new(
         play_and_show(terminal, new_run(asked, options.out), options, cluster, observer)
 
 
-def resume_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, scheduler: str | None) -> None:
-    if scheduler is not None and run.plan.command is not Command.TOURNAMENT:
-        abort(f"a cluster plays the contests of a tournament; {run.folder} holds one contest: leave --scheduler out")
-    with workers_from(1, scheduler) as cluster:
-        play_and_show(terminal, run, options, cluster)
-
-
 def play_and_show(
     terminal: Terminal,
     run: Run[AnyResult],

@@ -106,41 +106,20 @@ def _open(terminal: Terminal, address: str) -> None:
 @contextlib.contextmanager
 def pages_during(terminal: Terminal, folder: Path, *, opens_browser: bool = True) -> Iterator[Watch]:
     """Show pages about a run of this process in a thread while the block lasts; yields the run's `watch` callback."""
+    from dealer.person.terminal_table import loop_in_thread
     from dealer.watching import LiveMatches
     from dealer.web.local_site import local_site
     from dealer.web.pages.shown_runs import LocalLibrary, run_path
 
     live = LiveMatches()
     library = LocalLibrary([folder], live=live)
-    begun, address, loop = threading.Event(), list[str](), asyncio.new_event_loop()
-    ended = asyncio.Event()
-    problems: list[Exception] = []
-
-    async def serve() -> None:
-        async with local_site(library, begin=run_path(library.keys()[0])) as found:
-            address.append(found)
-            begun.set()
-            await ended.wait()
-
-    def work() -> None:
+    site = local_site(library, begin=run_path(library.keys()[0]))
+    with loop_in_thread("pages") as loop:
+        address = asyncio.run_coroutine_threadsafe(site.__aenter__(), loop).result(_START_S)
+        terminal.note(f"Watch it at {address}")
+        if opens_browser:
+            _open(terminal, address)
         try:
-            loop.run_until_complete(serve())
-        except Exception as error:
-            problems.append(error)
+            yield live
         finally:
-            begun.set()
-            loop.close()
-
-    thread = threading.Thread(target=work, name="pages", daemon=True)
-    thread.start()
-    begun.wait(_START_S)
-    if problems:
-        raise problems[0]
-    terminal.note(f"Watch it at {address[0]}")
-    if opens_browser:
-        _open(terminal, address[0])
-    try:
-        yield live
-    finally:
-        loop.call_soon_threadsafe(ended.set)
-        thread.join(_START_S)
+            asyncio.run_coroutine_threadsafe(site.__aexit__(None, None, None), loop).result(_START_S)

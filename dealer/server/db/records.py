@@ -192,43 +192,22 @@ class Job(Model):
 class RunSeat(Model):
     """A player of a run; its numbers are null until the run has ended."""
 
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
     # Its place among the players, which is its seat in the first seating.
     player: int
     # In logs and tables; of a run without a result, that of the bot, or of the user whose own agent plays.
     name: str
-    version: int | None = Field(description="null for a program that was brought for this run only")
-    chips: float | None
-    mbb_per_game: float | None
-    half_width_95: float | None
-    adjusted_mbb: float | None = Field(description="with all-in hands at their expectation")
-    adjusted_half_width_95: float | None
+    version: int | None = Field(default=None, description="null for a program that was brought for this run only")
+    chips: float | None = None
+    mbb_per_game: float | None = None
+    half_width_95: float | None = None
+    adjusted_mbb: float | None = Field(default=None, description="with all-in hands at their expectation")
+    adjusted_half_width_95: float | None = None
 
     @property
     def estimate(self) -> Estimate | None:
         return None if self.mbb_per_game is None else Estimate(self.mbb_per_game, self.half_width_95)
-
-    @classmethod
-    def new(
-        cls,
-        player: int,
-        name: str,
-        version: int | None = None,
-        *,
-        chips: float | None = None,
-        mbb_per_game: float | None = None,
-        half_width_95: float | None = None,
-    ) -> RunSeat:
-        """A seat of which nothing is adjusted yet."""
-        return cls(
-            player=player,
-            name=name,
-            version=version,
-            chips=chips,
-            mbb_per_game=mbb_per_game,
-            half_width_95=half_width_95,
-            adjusted_mbb=None,
-            adjusted_half_width_95=None,
-        )
 
 
 class Run(Model):

@@ -113,7 +113,7 @@ def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], 
         started_s=now_s,
         ended_s=None,
         seats=tuple(
-            RunSeat.new(seat, job.user.name if player == OWN_SEAT else player, version)
+            RunSeat(player=seat, name=job.user.name if player == OWN_SEAT else player, version=version)
             for seat, (player, version) in enumerate(players)
         ),
         seed=seed,

@@ -51,7 +51,13 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str, unrated: s
         for match in result.matches
     )
     seats = tuple(
-        RunSeat.new(number, one.name, chips=one.chips, mbb_per_game=one.mbb_per_game, half_width_95=one.half_width_95)
+        RunSeat(
+            player=number,
+            name=one.name,
+            chips=one.chips,
+            mbb_per_game=one.mbb_per_game,
+            half_width_95=one.half_width_95,
+        )
         for number, one in enumerate(result.players)
     )
     (contest,) = run.contests()
@@ -86,7 +92,9 @@ def _seat(plan: ContestPlan, number: int, scores: Sequence[float]) -> RunSeat:
     for score in scores:
         mean.add(score)
     chips = round(math.fsum(scores) * plan.seatings * plan.game.big_blind / 1000, 6)
-    return RunSeat.new(number, plan.names[number], chips=chips, mbb_per_game=mean.mean, half_width_95=mean.half_width())
+    return RunSeat(
+        player=number, name=plan.names[number], chips=chips, mbb_per_game=mean.mean, half_width_95=mean.half_width()
+    )
 
 
 def hosts_of(job: ActiveJob, connected_bots: ConnectedBots) -> list[BotHost]:

@@ -298,7 +298,9 @@ class House:
             (output,) = [text for text, what in texts.items() if what == "output"]
             lines = [(text, int(what[-1])) for text, what in texts.items() if what.startswith("faults")]
             faults = tuple(("match", _fault(text, player)) for text, player in lines)
-            seats = tuple(RunSeat.new(seat, name, chips=0.0, mbb_per_game=0.0) for seat, name in enumerate(names))
+            seats = tuple(
+                RunSeat(player=seat, name=name, chips=0.0, mbb_per_game=0.0) for seat, name in enumerate(names)
+            )
             why = f"random crashed.{process_sentences(3, [output])}"
             ended = RunState.CANCELLED if state == "cancelled" else RunState.FAILED
             report = RunReport(ended, why, 2, seats=seats, matches=matches, faults=faults)
@@ -353,7 +355,7 @@ class House:
             new_run(table_config(game, others, name="ann", seed=seed), self.parts.folder / row.folder)
         else:
             texts, matches = self.play(row.folder, seed, ("ann", "calling"), Seating.SINGLE)
-            seats = (RunSeat.new(0, "ann", chips=0.0), RunSeat.new(1, "calling", chips=0.0))
+            seats = (RunSeat(player=0, name="ann", chips=0.0), RunSeat(player=1, name="calling", chips=0.0))
             report = RunReport(RunState.CANCELLED, "it was ended.", seats=seats, matches=matches)
             self.store.write_now(lambda db: close_table(db, row.id, report))
         self.hide(Secrets(found.job, kind, state, row.id, texts))

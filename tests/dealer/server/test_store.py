@@ -184,7 +184,7 @@ def test_a_run_counts_unless_there_is_a_reason(store: Store) -> None:
 
     store.write_now(enter)
     assert [(job.seed, job.is_seed_drawn) for job in records.jobs(store)] == [(DealKey(bytes(32)), True), (7, False)]
-    seats = tuple(RunSeat.new(seat, name, chips=0.0) for seat, name in enumerate("AB"))
+    seats = tuple(RunSeat(player=seat, name=name, chips=0.0) for seat, name in enumerate("AB"))
     scores = (array("d", [1.0]), array("d", [-1.0]))
     for run, unrated in ((1, "it was not played in every seating"), (2, "")):
         report = RunReport(RunState.FINISHED, "", 1, seats=seats, scores=scores, unrated=unrated)

@@ -20,7 +20,6 @@ from dealer.errors import ServerError
 from dealer.run.run_settings import read_config, validated
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.resources import make_private
-from dealer.server.server_bots import confine_again
 from dealer.server.server_settings import ServerSettings, WebSettings, read_toml_settings
 from dealer.web.slumbot.luck import LuckCorrection
 from tests.dealer.web.pages.test_play_pages import sit_down
@@ -188,19 +187,24 @@ def test_a_bot_has_the_limits_that_are_set_by_every_way_in(
 
 
 def test_limits_that_are_set_later_hold_for_what_was_begun(folder: Path) -> None:
-    """A run that waits to be played on, and a table that is asleep, have settings of an earlier start."""
+    """A table that is asleep has settings of an earlier start."""
     path = folder / "data" / "runs" / "00000001" / "run.toml"
 
+    tokens: list[str] = []
+
     async def begin(one: Visit) -> None:
+        tokens.append(one.token)
         await by_table(one)
         await found_in(folder / "data")
 
     visit(replace(settings_in(folder), bot_memory_mb=0, bot_cpu_s=0), begin, folder / "data")
     assert [bot.memory_mb for bot in validated(read_config(path)).bots] == [None, None]
-    settings = settings_in(folder)
-    store = Store(folder / "data" / DATABASE_NAME)
-    confine_again(settings, folder / "data", store)
-    store.close()
+
+    async def wake(one: Visit) -> None:
+        await one.log_in(secret=tokens[0])
+        assert (await one.browser.get("/play/1")).status_code == 200
+
+    visit(settings_in(folder), wake, folder / "data")
     assert [(bot.memory_mb, bot.cpu_s) for bot in validated(read_config(path)).bots] == [(None, None), (1000, 500)]
 
 

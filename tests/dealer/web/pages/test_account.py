@@ -321,7 +321,7 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
         run = begin_run(db, job, [version, None], 1)
         fault = Fault(Seat(0), FaultKind.MALFORMED_REPLY, 3, line, Remedy.FORFEITED)
         other = Fault(Seat(1), FaultKind.STALE_REPLY, 4, b"secret of the other", Remedy.IGNORED)
-        seats = (RunSeat.new(0, "mybot", chips=-5.0), RunSeat.new(1, "calling", chips=5.0))
+        seats = (RunSeat(player=0, name="mybot", chips=-5.0), RunSeat(player=1, name="calling", chips=5.0))
         matches = (Match(name="match", log="match.log", first_hand=0, hands=9),)
         faults = (("match", fault), ("match", other))
         report = RunReport(RunState.FAILED, "it failed.", seats=seats, matches=matches, faults=faults)
