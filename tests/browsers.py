@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.programs import PATIENCE_S
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 BROWSER = os.environ.get("ARENA_BROWSER") or next((found for name in NAMES if (found := shutil.which(name))), None)
 
@@ -45,7 +47,7 @@ def opened(browser: Any, *, width: int = 1400, scheme: str = "light", **options:
     errors: list[str] = []
     try:
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(1000 * PATIENCE_S)
         page.on("pageerror", lambda error: errors.append(str(error)))
         yield page
         assert not errors

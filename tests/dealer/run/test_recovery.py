@@ -128,13 +128,12 @@ def test_cut_at_any_byte_of_its_transaction_log_a_match_goes_on(tmp_path: Path, 
 
 
 @pytest.mark.slow
-@few_cuts
 @pytest.mark.parametrize("name", GAMES)
-def test_both_files_may_end_anywhere(tmp_path: Path, name: str, count: int) -> None:
+def test_both_files_may_end_anywhere(tmp_path: Path, name: str) -> None:
     plan, log, tlog = _whole(tmp_path, name)
     draw = random.Random(2)
     scored = log.rindex(b"SCORE:")
-    for _ in range(2 * count):
+    for _ in range(2 * MANY):
         _goes_on(plan, log, tlog, log[: draw.randrange(scored)], tlog[: draw.randrange(len(tlog))])
 
 

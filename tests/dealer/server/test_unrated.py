@@ -199,5 +199,5 @@ def test_what_two_bots_that_lose_on_purpose_buy(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(puppets, "HONEST", "raising")
     honest, bought, by_rule = puppets.attack("kuhn", ("calling", "random", "raising"), deals=100, lost=400)
     assert by_rule == honest
-    assert bought["mallory"].mbb_per_game > honest["mallory"].mbb_per_game + honest["mallory"].half_width_95
+    assert bought["mallory"].won.mean > honest["mallory"].won.high
     assert puppets.place(bought, "mallory") == 1

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="programs are interrupted by a signal"),
 ]
 
-LOOKS = ((SIZES[0], "dark"), (SIZES[0], "light"), (SIZES[1], "dark"), (SIZES[1], "light"))
+LOOKS = ((SIZES[0], "dark"), (SIZES[1], "light"))
 
 
 @pytest.fixture(scope="module")

@@ -93,9 +93,7 @@ def assert_odd_games_read(seeds: Iterable[int]) -> int:
     return count
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(28), *(pytest.param(many, marks=pytest.mark.slow) for many in (range(60), range(1000, 2000)))]
-)
+@pytest.mark.parametrize("seeds", [range(28), pytest.param(range(1000, 2000), marks=pytest.mark.slow)])
 def test_short_stacks_and_side_pots(seeds: range) -> None:
     assert assert_odd_games_read(seeds) > len(seeds)
 

@@ -145,7 +145,7 @@ def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(bro
         before = page.locator("#live").inner_text()
         assert "Pot" in before
         server.start()
-        page.wait_for_function(changed, arg=before, timeout=30_000)
+        page.wait_for_function(changed, arg=before)
         assert page.evaluate("window.isTheSame") is True
 
 
