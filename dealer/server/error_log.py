@@ -1,4 +1,4 @@
-"""The last warnings and errors of a running server, for who runs it; they go to standard error as well."""
+"""The last warnings and errors of a running server, for who runs it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,6 @@ class ErrorLog(logging.Handler):
         if is_error or not record.name.startswith(_OF_MATCHES):
             self.last.append(record)
         self.errors += is_error
-        # `logging` writes to standard error by itself only where no handler is found, and here is one.
-        logger: logging.Logger | None = logging.getLogger(record.name)
-        while logger is not None:
-            if any(handler is not self for handler in logger.handlers):
-                return
-            logger = logger.parent
-        if logging.lastResort is not None:
-            logging.lastResort.handle(record)
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:

@@ -54,7 +54,7 @@ from dealer.server.db.run_changes import (
     last_stamp,
     served_stamps,
 )
-from dealer.server.db.store import Store
+from dealer.server.db.store import RETRY_S, Store
 from dealer.server.event_results import standings_of_event
 from dealer.server.queue.adjusting import Adjusting
 from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots
@@ -86,8 +86,6 @@ _log = logging.getLogger(__name__)
 _PROGRESS_S = 1.0
 _EVENTS_EVERY_S = 1.0
 """How often events are looked at, which other programs also enter."""
-_RETRY_S = 5.0
-"""When a change could not be written, because the disk is full, it is tried again after this time."""
 
 
 def refusal_of(error: RefusedError | StoreError) -> str:
@@ -293,7 +291,7 @@ class Service:
                 job.going = await self.store.write(lambda db: begin_run(db, row, versions, stamp))
             except StoreError as error:
                 _log.error("no run can be entered: %s", error)
-                await asyncio.sleep(_RETRY_S)
+                await asyncio.sleep(RETRY_S)
                 del self._slots[number]
                 if not job.runs_left:
                     await self._end(job)
@@ -411,7 +409,7 @@ class Service:
                 ended = RunEnded(job.row, records.run(self.store, run.id) or run)
             except StoreError as error:
                 _log.error("run %d cannot be counted: %s", run.id, error)
-                await asyncio.sleep(_RETRY_S)
+                await asyncio.sleep(RETRY_S)
             else:
                 self._publish_run(job, report.state)
                 self.standings.note(job.row.game)

@@ -29,6 +29,7 @@ from dealer.doctor.situations import DoctorSettings, Situation
 from dealer.errors import ConfigError, DealerError, RefusedError, SettingProblem, StoreError
 from dealer.match.events import LineReceived, LineSent
 from dealer.server.accounts import User
+from dealer.server.db.store import RETRY_S
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment
 from dealer.server.server_settings import ServerGame, UploadSettings, box_of
@@ -55,7 +56,6 @@ _log = logging.getLogger(__name__)
 
 LOG_NAME: Final = "doctor.txt"
 _EXAMINATION_S: Final = 600.0
-_RETRY_S: Final = 5.0
 _LOOK_S: Final = 1.0
 _MOST_LOG_LETTERS: Final = 200_000
 
@@ -177,7 +177,7 @@ class Intake:
                     self._has_news.clear()
             except (StoreError, OSError) as error:
                 _log.error("uploads cannot be examined: %s", error)
-                await asyncio.sleep(_RETRY_S)
+                await asyncio.sleep(RETRY_S)
 
     async def _settle(self) -> None:
         """Have exactly those play that are accepted, in their newest versions, and keep the code of no others."""

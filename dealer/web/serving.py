@@ -27,6 +27,7 @@ from websockets.protocol import State
 
 from dealer.errors import ConfigError, ListenError, SettingProblem
 from dealer.server.server_settings import WebSettings
+from dealer.server.textport.port import LAST_WORDS_S, MOST_LEAVING, MOST_UNSENT_BYTES
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import SmallReads
 from dealer.web.visitor import KNOWN_KEY
@@ -35,10 +36,6 @@ from protocol.joining import MOST_MESSAGE_BYTES
 
 _BACKLOG = 200
 _MOST_HEAD_BYTES = 32_768
-_LAST_WORDS_S = 1.0
-"""A client whose connection is closed has so long to read why."""
-_MOST_LEAVING = 100
-_MOST_UNSENT_BYTES = 1 << 20
 _CHANNEL_KEY = "arena.channel"
 _GRACE_S = 1
 """At the end, answers that are being given have this long; events stop at once."""
@@ -94,7 +91,7 @@ class Channel(WebSocketsSansIOProtocol, SmallReads):
             return
         self.conn.send_text(text)
         self.transport.write(b"".join(self.conn.data_to_send()))
-        if self.transport.get_write_buffer_size() > _MOST_UNSENT_BYTES:
+        if self.transport.get_write_buffer_size() > MOST_UNSENT_BYTES:
             self.transport.abort()
 
     def end(self) -> None:
@@ -150,7 +147,7 @@ class _Connection(H11Protocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         leaving = sum(isinstance(one, _Connection) and one._is_leaving for one in self.connections)
-        if leaving > _MOST_LEAVING or not (is_answered or not self.cycle.response_started):
+        if leaving > MOST_LEAVING or not (is_answered or not self.cycle.response_started):
             self.transport.abort()
             return
         head = (
@@ -160,7 +157,7 @@ class _Connection(H11Protocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         # Closed at once, it would be reset by what the client sends meanwhile, and the sentence lost.
-        self._limit("send", _LAST_WORDS_S)
+        self._limit("send", LAST_WORDS_S)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """Leave the connection to a `Channel`."""

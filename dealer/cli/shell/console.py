@@ -103,13 +103,12 @@ class Terminal:
         self.err.print(text, markup=False)
 
     def show_log(self, level: int = logging.INFO) -> None:
-        """Print the log records of our packages to standard error."""
+        """Print log records to standard error: those of our packages from a level on, and warnings of others."""
         handler = _LogHandler(self)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
         for package in ("dealer", "bots", "logs", "protocol", "engine"):
-            logger = logging.getLogger(package)
-            logger.setLevel(level)
-            logger.addHandler(handler)
+            logging.getLogger(package).setLevel(level)
+        logging.getLogger().addHandler(handler)
 
     def error(self, text: str) -> None:
         """Print an error."""

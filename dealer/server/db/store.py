@@ -18,6 +18,8 @@ from typing import Final, TypeVar
 from dealer.errors import StoreError
 
 DATABASE_NAME = "server.sqlite3"
+RETRY_S: Final = 5.0
+"""When a change could not be written, because the disk is full, it is tried again after this time."""
 _BUSY_S = 30.0
 _T = TypeVar("_T")
 _TABLES = """

@@ -25,7 +25,7 @@ from dealer.run.run_settings import Seating
 from dealer.server.accounts import User
 from dealer.server.db.counted_scores import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
-from dealer.server.db.store import Store
+from dealer.server.db.store import RETRY_S, Store
 from dealer.server.queue.connected_bots import ConnectedBots
 from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.feed import Feed
@@ -42,7 +42,6 @@ LADDER_USER: Final = "ladder"
 """The user whose the ladder's requests are; no client can log in as it without a token of its."""
 _MOST_LINEUPS: Final = 20_000
 """So many line-ups of a game are looked at; the ladder has more games to see to."""
-_RETRY_S: Final = 5.0
 MOST_TAG_LETTERS: Final = 120
 _MOST_TRIES: Final = 3
 """A line-up whose runs so often came to nothing is left alone until the server starts again."""
@@ -116,7 +115,7 @@ class Ladder:
                     continue
             except (RefusedError, StoreError) as error:
                 _log.error("the ladder cannot continue: %s", error)
-                await asyncio.sleep(_RETRY_S)
+                await asyncio.sleep(RETRY_S)
             # Until something is counted, or a client comes.
             await changes.wait_for(lambda at=at: feed.last > at)  # type: ignore[misc]
 

@@ -55,12 +55,12 @@ from protocol.game_definition import short_name
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 4096
-_MOST_UNSENT_BYTES = 1 << 20
+MOST_UNSENT_BYTES = 1 << 20
 _MOST_JOBS_SHOWN = 20
 _LINES_AT_ONCE = 200
-_LAST_WORDS_S = 1.0
+LAST_WORDS_S = 1.0
 """A client whose connection is closed has so long to read why."""
-_MOST_LEAVING = 100
+MOST_LEAVING = 100
 _FULL = "too many connections; try again later"
 _GAMES_OF_ERRANDS = {"2pl": (2, True), "2pn": (2, False), "3pl": (3, True)}
 """What the one-shot client calls games: players, and whether bets are of fixed sizes."""
@@ -140,7 +140,7 @@ class _Connection:
         if transport.is_closing():
             return
         self._writer.write(text.encode("utf-8", "surrogateescape"))
-        if transport.get_write_buffer_size() > _MOST_UNSENT_BYTES:
+        if transport.get_write_buffer_size() > MOST_UNSENT_BYTES:
             _log.info("%s does not read its input", self._user.name)
             transport.abort()
 
@@ -417,13 +417,13 @@ class TextPort:
         return True
 
     def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._leaving) >= _MOST_LEAVING:
+        if len(self._leaving) >= MOST_LEAVING:
             writer.transport.abort()
             return
 
         async def close() -> None:
             try:
-                async with asyncio.timeout(_LAST_WORDS_S):
+                async with asyncio.timeout(LAST_WORDS_S):
                     writer.write(remark(_FULL).encode())
                     if writer.can_write_eof():
                         writer.write_eof()
@@ -457,7 +457,7 @@ class TextPort:
             if not self._is_closing:
                 with contextlib.suppress(OSError, TimeoutError):
                     is_leaving = asyncio.current_task() in self._leaving
-                    async with asyncio.timeout(_LAST_WORDS_S if is_leaving else self._service.settings.write_timeout_s):
+                    async with asyncio.timeout(LAST_WORDS_S if is_leaving else self._service.settings.write_timeout_s):
                         await writer.wait_closed()
             writer.transport.abort()
 

@@ -61,7 +61,7 @@ _MOST_LABEL_LETTERS: Final = 64
 _FILES: Final = {"log": ".log", "times": ".tlog", "faults": ".faults", "comments": ".comments"}
 """What can be downloaded of a match, and how the names of these files end."""
 _OWNER_SCOPES: Final = (Scope.READ, Scope.PLAY)
-_CRUMBS: Final = (Link("Account", "/account"),)
+CRUMBS: Final = (Link("Account", "/account"),)
 _SETTINGS: Final = "/account/settings"
 _FIXED: Final = "Your password is in the configuration of the server; its operator can change it."
 _NO_INVITATION: Final = (
@@ -212,7 +212,7 @@ class _Account:
             request,
             Document("Settings"),
             "settings.html.jinja",
-            crumbs=_CRUMBS,
+            crumbs=CRUMBS,
             status=status,
             problem=problem,
             made=made,
@@ -343,7 +343,7 @@ class _Account:
             ),
             ("The standard error of your bot stays on the machine on which you started it.",),
         )
-        return self.site.document(request, document, crumbs=_CRUMBS)
+        return self.site.document(request, document, crumbs=CRUMBS)
 
     def _files_parts(self, run: Run, seen: Access) -> tuple[Part, ...]:
         if removed := removal_sentence(self.server.folder / run.folder):
@@ -389,7 +389,7 @@ class _Account:
         faults = self._faults(request)
         document = Document(title, sections=(Section(title, (_faults_part(faults),)),))
         earlier = [Link("Earlier ones", f"?before={faults[-1][1].id}")] if len(faults) == _MOST_FAULTS else []
-        return self.site.document(request, document, crumbs=_CRUMBS, pages=earlier)
+        return self.site.document(request, document, crumbs=CRUMBS, pages=earlier)
 
     def _faults(self, request: Request) -> list[tuple[str, Fault]]:
         """The names of bots, and what each did wrong."""

@@ -16,6 +16,7 @@ from dealer.server.server import ServerParts
 from dealer.uploads.boxed_bot import FAILURE_NAME
 from dealer.uploads.intake import LOG_NAME, Intake
 from dealer.uploads.upload_records import Upload, UploadState, reports_of, uploads
+from dealer.web.pages.account import CRUMBS
 from dealer.web.security import as_web_error, read_file, read_form
 from dealer.web.site import Site
 from dealer.web.visitor import SEE_OTHER, user_of
@@ -25,7 +26,6 @@ from protocol.game_definition import short_name
 
 _MOST_UPLOADS: Final = 50
 _PATH: Final = "/account/uploads"
-_ACCOUNT: Final = (Link("Account", "/account"),)
 _TONES: Final = {UploadState.ACCEPTED: Tone.GOOD, UploadState.REJECTED: Tone.BAD}
 
 
@@ -71,7 +71,7 @@ class _UploadPages:
             request,
             Document("Uploads", (), (), (Section("", (part,)),)),
             "uploads.html.jinja",
-            crumbs=_ACCOUNT,
+            crumbs=CRUMBS,
             status=200 if error is None else error.status,
             problem="" if error is None else error.sentence,
             settings=self.intake.settings,
@@ -114,7 +114,7 @@ class _UploadPages:
             request,
             Document(f"{one.bot}, upload {one.number}", tuple(sentences), facts, tuple(sections)),
             "upload.html.jinja",
-            crumbs=(*_ACCOUNT, Link("Uploads", _PATH)),
+            crumbs=(*CRUMBS, Link("Uploads", _PATH)),
             upload=one,
             log=self.intake.printed(one, LOG_NAME),
             failure=self.intake.printed(one, FAILURE_NAME),

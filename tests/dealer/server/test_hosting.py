@@ -454,7 +454,7 @@ def test_a_message_that_is_too_long_ends_the_connection() -> None:
 
 
 def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "_MOST_UNSENT_BYTES", 1 << 14)
+    monkeypatch.setattr(serving, "MOST_UNSENT_BYTES", 1 << 14)
 
     async def talk(house: House) -> None:
         ann, bob = await joined(house), await joined(house, bot="other")

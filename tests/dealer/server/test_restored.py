@@ -114,7 +114,7 @@ def test_a_backup_of_a_running_server_is_restored_and_plays_nothing_twice(*, has
 
 def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite itself says that the disk is full: requests are refused, and what ends is counted when there is room."""
-    monkeypatch.setattr("dealer.server.service._RETRY_S", 0.02)
+    monkeypatch.setattr("dealer.server.service.RETRY_S", 0.02)
     refused: list[str] = []
     change = Store._change
 

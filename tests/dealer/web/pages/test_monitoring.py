@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from dealer.cli.shell.console import Terminal
 from dealer.server import resources
 from dealer.server.db.store import Store
 from dealer.server.error_log import ErrorLog
@@ -134,17 +135,23 @@ def test_a_work_that_an_error_has_ended_is_named(
 def test_errors_are_kept_and_still_go_to_standard_error(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They go there by whatever handler there is, or else by the last resort of `logging`, and only once."""
+    """Those of every package, and each once."""
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    before = {name: logging.getLogger(name).level for name in ("dealer", "bots", "logs", "protocol", "engine")}
+    try:
+        Terminal().show_log(logging.ERROR)
+    finally:
+        levels = {name: logging.getLogger(name).level for name in before}
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
+    assert set(levels.values()) == {logging.ERROR}
     log = logging.getLogger("uvicorn.test_of_errors")
     with (errors := ErrorLog()).listening():
         logging.getLogger("dealer.match").warning("a fault of a bot")
         log.warning("first")
-        log.error("second")
-        handler = logging.StreamHandler()
-        monkeypatch.setattr(log, "handlers", [handler])
-        log.error("third")
-    log.error("fourth")
-    assert capsys.readouterr().err.split() == ["first", "second", "third", "fourth"]
-    assert [record.getMessage() for record in errors.last] == ["first", "second", "third"]
-    assert errors.errors == 2
+        logging.getLogger("dealer.test_of_errors").error("second")
+    log.error("third")
+    shown = [line.rpartition(" ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert [word for word in shown if word != "bot"] == ["first", "second", "third"]
+    assert [record.getMessage() for record in errors.last] == ["first", "second"]
+    assert errors.errors == 1
