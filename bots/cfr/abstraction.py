@@ -27,10 +27,10 @@ from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.boards import (
     HOLDING_CARDS,
     HOLDING_COUNT,
-    HOLDING_NUMBERS,
     CanonicalBoards,
     canonical_boards,
     distinct_holdings,
+    renamed_holdings,
     suit_order,
 )
 from bots.cfr.clustering import Vectors, clusters, nearest
@@ -76,7 +76,7 @@ class FlopBuckets(NamedTuple):
     def on(self, board: Sequence[int]) -> Buckets:
         key, suits = suit_order(board)
         row = int(np.searchsorted(self.keys, key))
-        numbers = distinct_holdings([card & 0xFC | suits[card & 3] for card in board])[_renamed(suits)]
+        numbers = distinct_holdings([card & 0xFC | suits[card & 3] for card in board])[renamed_holdings(suits)]
         hands = self.hands[self.starts[row] : self.starts[row + 1]].astype(np.uint16)
         return np.where(numbers >= 0, hands[numbers], np.uint16(NO_BUCKET))
 
@@ -153,13 +153,6 @@ def _of_holdings(board: NDArray[np.uint8], features: Vectors, centres: Vectors) 
     return found
 
 
-def _renamed(suits: Sequence[int]) -> NDArray[np.int64]:
-    """The number of each holding whose suits have new names."""
-    moved = HOLDING_CARDS & 0xFC | np.array(suits, np.uint8)[HOLDING_CARDS & 3]
-    found: NDArray[np.int64] = HOLDING_NUMBERS[moved[:, 0], moved[:, 1]]
-    return found
-
-
 def tables_bytes() -> int:
     """The most memory that `cluster_hands` needs."""
     return HOLDING_COUNT * (16_432 * FEATURES + 2 * (1_755 + 16_432 + 134_459))
@@ -191,20 +184,27 @@ class _Boards:
             is_stopped.set()
             pool.shutdown(cancel_futures=True)
 
+    def table(
+        self, boards: CanonicalBoards, part: float, compute: Callable[[int, NDArray[np.uint8]], Buckets]
+    ) -> Buckets:
+        """The buckets on all boards, each computed of its number and its cards."""
+        table = np.empty((len(boards.keys), HOLDING_COUNT), np.uint16)
+
+        def fill(number: int) -> None:
+            table[number] = compute(number, boards.cards[number])
+
+        self(boards, part, fill)
+        return table
+
 
 def tabulated(hands: ClusteredHands, threads: int = 1, progress: Callable[[float], None] | None = None) -> CardTables:
     """The buckets of all hands; `progress` as of `cluster_hands`."""
-    over, found = _Boards(threads, progress), []
-    for boards, part in zip(map(canonical_boards, (3, 4, 5)), (0.01, 0.44, 0.55), strict=True):
-        table = np.empty((len(boards.keys), HOLDING_COUNT), np.uint16)
-
-        def assign(number: int, table: Buckets = table, cards: NDArray[np.uint8] = boards.cards) -> None:
-            table[number] = hands.buckets_of(cards[number])
-
-        over(boards, part, assign)
-        found.append((boards.keys, table))
-    keys, tables = zip(*found, strict=True)
-    return CardTables(*keys, *tables)
+    over, all_boards = _Boards(threads, progress), [canonical_boards(cards) for cards in (3, 4, 5)]
+    flops, turns, rivers = (
+        over.table(boards, part, lambda _, board: hands.buckets_of(board))
+        for boards, part in zip(all_boards, (0.01, 0.44, 0.55), strict=True)
+    )
+    return CardTables(all_boards[0].keys, all_boards[1].keys, all_boards[2].keys, flops, turns, rivers)
 
 
 def cluster_hands(
@@ -224,42 +224,38 @@ def cluster_hands(
     flop_centres = _by_strength(clusters(_sample(on_flop, flops, chance), flop, _SEED))
     turn_centres = _by_strength(clusters(_sample(on_turn, turns, chance), turn, _SEED))
     river_centres = _by_strength(clusters(_river_sample(chance), river, _SEED))
-    of_flops, of_turns, of_rivers = (
-        np.empty((len(boards.keys), HOLDING_COUNT), np.uint16) for boards in (on_flop, on_turn, on_river)
-    )
-
-    def assign_flop(number: int) -> None:
-        of_flops[number] = _of_holdings(on_flop.cards[number], flops[number], flop_centres)
-
-    def assign_turn(number: int) -> None:
-        of_turns[number] = _of_holdings(on_turn.cards[number], turns[number], turn_centres)
-
-    over(on_flop, 0.01, assign_flop)
-    over(on_turn, 0.09, assign_turn)
+    of_flops = over.table(on_flop, 0.01, lambda number, board: _of_holdings(board, flops[number], flop_centres))
+    of_turns = over.table(on_turn, 0.09, lambda number, board: _of_holdings(board, turns[number], turn_centres))
     found = ClusteredHands(
         (169, len(flop_centres), len(turn_centres), len(river_centres)),
         _by_hand(on_flop, of_flops),
         turn_centres,
         river_centres,
     )
-
-    def assign_river(number: int) -> None:
-        of_rivers[number] = found._on_river(on_river.cards[number])
-
-    over(on_river, 0.45, assign_river)
+    of_rivers = over.table(on_river, 0.45, lambda _, board: found.buckets_of(board))
     return found, CardTables(on_flop.keys, on_turn.keys, on_river.keys, of_flops, of_turns, of_rivers)
 
 
-def write_hands(path: Path, asked: Sequence[int], hands: ClusteredHands, tables: CardTables) -> None:
-    """Keep the buckets of all hands, of which so many were asked for by round: 400 MB."""
-    of_arrays, contents = as_arrays(
-        {**hands.arrays(), "flop_table": tables.flops, "turn_table": tables.turns, "river_table": tables.rivers}
-    )
-    write_artifact(path, _KIND, {**of_arrays, "asked": asked, "buckets": hands.buckets}, contents)
+def kept_hands(
+    path: Path | None, asked: tuple[int, int, int], threads: int, progress: Callable[[float], None]
+) -> tuple[ClusteredHands, CardTables]:
+    """The buckets of all hands of `cluster_hands`, 400 MB, mapped from a file where they have been computed before.
+
+    Raises:
+        BotFileError: the file is damaged or has other buckets.
+    """
+    if path is not None and path.exists():
+        return _read_hands(path, asked)
+    hands, tables = cluster_hands(*asked, threads, progress)
+    if path is not None:
+        of_arrays, contents = as_arrays(
+            {**hands.arrays(), "flop_table": tables.flops, "turn_table": tables.turns, "river_table": tables.rivers}
+        )
+        write_artifact(path, _KIND, {**of_arrays, "asked": asked, "buckets": hands.buckets}, contents)
+    return hands, tables
 
 
-def read_hands(path: Path, asked: Sequence[int]) -> tuple[ClusteredHands, CardTables]:
-    """Map the buckets of all hands into memory; a `BotFileError` where the file is damaged or has other ones."""
+def _read_hands(path: Path, asked: Sequence[int]) -> tuple[ClusteredHands, CardTables]:
     found = read_artifact(path, _KIND, is_mapped=True)
     arrays = found.arrays()
     with found.parsing():

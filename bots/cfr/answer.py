@@ -29,10 +29,8 @@ from bots.cfr.abstraction import (
     NO_BUCKET,
     CardTables,
     ClusteredHands,
-    cluster_hands,
-    read_hands,
+    kept_hands,
     tabulated,
-    write_hands,
 )
 from bots.cfr.expectation import PAIRS, PlayedTree, Player, numbers_of, player_of, tree_of, winnings
 from bots.cfr.sampling import DEALS, EPOCH, Draw, Walks, add_regrets, as_strategy, by_node, draw_deals
@@ -164,20 +162,6 @@ class Answer:
         return found
 
 
-class LearnedAnswer(NamedTuple):
-    settings: AnswerSettings
-    answer: Answer
-    cards: ClusteredHands
-    marks: Sequence[Mark]
-
-    def save(self, path: Path) -> None:
-        """Write the answer as a strategy that `cfr` plays."""
-        tree, buckets = self.answer.tree, self.cards.buckets
-        chances = as_strategy(tree, buckets, self.answer.played().chances)
-        record = {"settings": self.settings.strategy.record["settings"], "answer": self.settings.data}
-        write_strategy(path, tree, buckets, self.cards, chances, record)
-
-
 def learn_answer(
     settings: AnswerSettings,
     cpu_seconds: float,
@@ -185,7 +169,7 @@ def learn_answer(
     *,
     threads: int = 1,
     show: ShowProgress = show_nothing,
-) -> LearnedAnswer:
+) -> Learning:
     """Learn for so much processor time, or resume what the folder holds.
 
     Raises:
@@ -194,20 +178,20 @@ def learn_answer(
     held = nullcontext() if folder is None else locked_run(folder, "answer")
     with held, ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         path = None if folder is None else folder / _CHECKPOINT
-        if path is not None and path.exists():
-            begun = read_artifact(path, _KIND)
+        begun = read_artifact(path, _KIND) if path is not None and path.exists() else None
+        if path is not None and begun is not None:
             with begun.parsing():
                 require_same_settings(path, settings.data, begun.header["settings"])
-        else:
-            begun = None
-        hands, tables = _finer_hands(settings, folder, threads, show)
+        kept, words = None if folder is None else folder / _BUCKETS, "the finer buckets"
+        hands, tables = kept_hands(kept, settings.buckets, threads, lambda part: show(None, f"{words}: {part:.0%}"))
         tree = tree_of(settings.strategy)
         strategy = player_of(settings.strategy, tree)
-        words = f"the buckets of {settings.bot}"
-        theirs = tabulated(strategy.cards, threads, lambda part: show(None, f"{words}: {part:.0%}"))
+        theirs = tabulated(
+            strategy.cards, threads, lambda part: show(None, f"the buckets of {settings.bot}: {part:.0%}")
+        )
         draws = partial(draw_deals, tables), partial(draw_deals, theirs)
         answer = Answer(tree, strategy.played, hands.buckets, draws, seed=settings.seed)
-        learning = _Learning(settings, answer, (hands, strategy), path)
+        learning = Learning(settings, answer, (hands, strategy), path)
         if begun is None:
             counts = list(zip(hands.buckets, settings.strategy.buckets, strict=True))
             shared = [np.arange(counts[0][0]), *shared_buckets(tables, theirs, counts[1:])]
@@ -216,7 +200,7 @@ def learn_answer(
             with begun.parsing():
                 learning.resume(begun.header, begun.arrays())
         run_steps(learning.steps(cpu_seconds, pool), learning.save, show, save_every_s=60.0)
-    return LearnedAnswer(settings, answer, hands, learning.marks)
+    return learning
 
 
 def shared_buckets(
@@ -240,24 +224,19 @@ def shared_buckets(
     return found
 
 
-def _finer_hands(
-    settings: AnswerSettings, folder: Path | None, threads: int, show: ShowProgress
-) -> tuple[ClusteredHands, CardTables]:
-    path = None if folder is None else folder / _BUCKETS
-    if path is not None and path.exists():
-        return read_hands(path, settings.buckets)
-    found = cluster_hands(*settings.buckets, threads, lambda part: show(None, f"the finer buckets: {part:.0%}"))
-    if path is not None:
-        write_hands(path, settings.buckets, *found)
-    return found
+class Learning:
+    """The learning of an answer.
 
+    Attributes:
+        cards: the buckets of the answer.
+        marks: what it won on the way.
+    """
 
-class _Learning:
     def __init__(
         self, settings: AnswerSettings, answer: Answer, sides: tuple[ClusteredHands, Player], path: Path | None
     ) -> None:
         self.answer, self.marks, self.cpu_seconds = answer, list[Mark](), 0.0
-        self._settings, self._cards, self._strategy, self._path = settings, *sides, path
+        self.settings, self.cards, self._strategy, self._path = settings, *sides, path
 
     def resume(self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.answer.iteration, self.cpu_seconds = header["iteration"], header["cpu_seconds"]
@@ -269,7 +248,14 @@ class _Learning:
             return
         of_arrays, contents = as_arrays({"regrets": self.answer.regrets})
         header = {"iteration": self.answer.iteration, "cpu_seconds": self.cpu_seconds, "marks": self.marks}
-        write_artifact(self._path, _KIND, {**of_arrays, **header, "settings": self._settings.data}, contents)
+        write_artifact(self._path, _KIND, {**of_arrays, **header, "settings": self.settings.data}, contents)
+
+    def write(self, path: Path) -> None:
+        """Write the answer as a strategy that `cfr` plays."""
+        tree, buckets = self.answer.tree, self.cards.buckets
+        chances = as_strategy(tree, buckets, self.answer.played().chances)
+        record = {"settings": self.settings.strategy.record["settings"], "answer": self.settings.data}
+        write_strategy(path, tree, buckets, self.cards, chances, record)
 
     def steps(self, cpu_seconds: float, pool: Executor | None) -> Iterator[tuple[float, Words]]:
         while self.cpu_seconds < cpu_seconds:
@@ -286,10 +272,10 @@ class _Learning:
 
     def _judge(self, pool: Executor | None) -> None:
         """Count what the answer wins, unless that has been done here."""
-        settings, deals = self._settings, self.answer.iteration * self.answer.deals
+        settings, deals = self.settings, self.answer.iteration * self.answer.deals
         if self.marks and self.marks[-1].deals == deals:
             return
-        both = Player(self.answer.played(), self._cards), self._strategy
+        both = Player(self.answer.played(), self.cards), self._strategy
         won = winnings(*both, self.answer.tree, settings.boards, seed=settings.seed, pool=pool)
         self.marks.append(Mark(self.cpu_seconds, deals, won.mean, won.half_width()))
 
@@ -302,7 +288,7 @@ class _Learning:
         return f"{so_far}, won {mark.mean:+,.1f} mbb/g after {mark.deals:,}"
 
 
-def answer_document(learned: LearnedAnswer) -> Document:
+def answer_document(learned: Learning) -> Document:
     settings, last = learned.settings, learned.marks[-1]
     width = f" ± {text_of(last.half_width, ',.1f')}" if last.half_width is not None else ""
     buckets = "/".join(f"{count:,}" for count in settings.buckets)

@@ -44,11 +44,16 @@ class CanonicalBoards(NamedTuple):
     times: NDArray[np.int64]
 
 
-def suit_order(board: Sequence[int]) -> tuple[int, tuple[int, ...]]:
-    """The key of the canonical board, and which new suit each suit gets: equal ones keep their order."""
+def _ranks_by_suit(board: Sequence[int]) -> list[int]:
     suits = [0, 0, 0, 0]
     for card in board:
         suits[card & 3] |= 1 << (card >> 2)
+    return suits
+
+
+def suit_order(board: Sequence[int]) -> tuple[int, tuple[int, ...]]:
+    """The key of the canonical board, and which new suit each suit gets: equal ones keep their order."""
+    suits = _ranks_by_suit(board)
     order = sorted(range(4), key=lambda suit: -suits[suit])
     key = 0
     for suit in order:
@@ -91,19 +96,23 @@ def _renamings(suits: Sequence[int]) -> int:
     return prod(factorial(suits.count(ranks)) for ranks in {*suits})
 
 
+def renamed_holdings(suits: Sequence[int]) -> NDArray[np.int64]:
+    """The number of each holding whose suits have new names."""
+    one, other = (HOLDING_CARDS & 0xFC | np.array(suits, np.uint8)[HOLDING_CARDS & 3]).T
+    numbers: NDArray[np.int64] = HOLDING_NUMBERS[one, other]
+    return numbers
+
+
 def distinct_holdings(board: Sequence[int]) -> NDArray[np.int64]:
     """By holding, the number of its hand on a canonical board, from 0; -1 where the board has one of its cards.
 
     Hands are numbered by the first of their holdings.
     """
-    suits = [0, 0, 0, 0]
-    for card in board:
-        suits[card & 3] |= 1 << (card >> 2)
+    suits = _ranks_by_suit(board)
     first = np.arange(HOLDING_COUNT)
     for renamed in permutations(range(4)):
         if all(suits[suit] == suits[renamed[suit]] for suit in range(4)):
-            moved = HOLDING_CARDS & 0xFC | np.array(renamed, np.uint8)[HOLDING_CARDS & 3]
-            first = np.minimum(first, HOLDING_NUMBERS[moved[:, 0], moved[:, 1]])
+            first = np.minimum(first, renamed_holdings(renamed))
     is_live = ~np.isin(HOLDING_CARDS, board).any(axis=1)
     numbers = np.full(HOLDING_COUNT, -1)
     numbers[is_live] = np.unique(first[is_live], return_inverse=True)[1]

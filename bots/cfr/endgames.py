@@ -524,7 +524,7 @@ def _betting(tree: BettingTree) -> _Betting:
     nodes, counts = len(tree.kinds), tree.number_of_actions().astype(np.int32)
     rows = (counts.cumsum() - counts).astype(np.int32)
     led_by, leads_to = np.full(nodes, -1, np.int32), np.zeros(int(counts.sum()), np.int32)
-    since, ends = np.zeros((2, nodes), np.int32), np.arange(1, nodes + 1, dtype=np.int32)
+    since = np.zeros((2, nodes), np.int32)
     for node in range(1, nodes):
         parent = tree.parents[node]
         led_by[node] = rows[parent] + tree.taken[node]
@@ -533,14 +533,12 @@ def _betting(tree: BettingTree) -> _Betting:
             since[player, node] = node if tree.players[parent] != player else since[player, parent]
         if tree.rounds[node] != tree.rounds[parent]:
             since[:, node] = nodes
-    for node in range(nodes - 1, 0, -1):
-        ends[tree.parents[node]] = max(ends[tree.parents[node]], ends[node])
     return _Betting(
         kinds=tree.kinds,
         players=tree.players,
         rounds=tree.rounds,
         parents=tree.parents,
-        ends=ends,
+        ends=tree.ends,
         chips=tree.chips.astype(np.float32),
         counts=counts,
         rows=rows,

@@ -130,14 +130,6 @@ def _expected(
         won[board] += total / (4 * buckets.shape[1])
 
 
-def _ends(tree: BettingTree) -> NDArray[np.uint32]:
-    last = np.arange(1, len(tree.kinds) + 1)
-    for node in range(len(last) - 1, 0, -1):
-        parent = int(tree.parents[node])
-        last[parent] = max(last[parent], last[node])
-    return last.astype(np.uint32)
-
-
 def drawn_pairs(seed: int, number: int) -> tuple[tuple[int, ...], NDArray[np.int64]]:
     """A board and pairs of holdings, shape (pairs, 2, 2), that follow from the seed and the number of the board."""
     chance = np.random.Generator(np.random.PCG64([seed, number]))
@@ -167,7 +159,7 @@ def winnings(
     first: Player, second: Player, tree: BettingTree, boards: int, *, seed: int, pool: Executor | None = None
 ) -> RunningMean:
     """The winnings of the first player from the second in mbb/g: the mean of both seatings, by board."""
-    ends, cards, won = _ends(tree), (first.cards, second.cards), np.zeros(boards)
+    ends, cards, won = tree.ends.astype(np.uint32), (first.cards, second.cards), np.zeros(boards)
 
     def count(start: int) -> None:
         block = range(start, min(start + _BLOCK, boards))

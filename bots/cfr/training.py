@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.artifact import Artifact, FileKind, as_arrays, read_artifact, write_artifact
-from bots.cfr.abstraction import CardTables, ClusteredHands, cluster_hands, read_hands, tables_bytes, write_hands
+from bots.cfr.abstraction import CardTables, cluster_hands, kept_hands, tables_bytes
 from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals
 from bots.cfr.small_games import RankBuckets, SmallGame, Solver
 from bots.cfr.strategy_files import write_strategy
@@ -163,7 +163,10 @@ def train(
         if begun is not None:
             with begun.parsing():
                 require_same_settings(path, asdict(plan.settings), begun.header["settings"])
-        cards = _cards(plan, folder, threads, show)
+        words, cards = "the buckets of all hands", None
+        if plan.is_drawn:
+            asked = plan.settings.bucket_counts
+            cards = kept_hands(folder / BUCKETS, asked, threads, lambda part: show(None, f"{words}: {part:.0%}"))
         if cards is not None:
             plan = plan._replace(buckets=cards[0].buckets)
         session = _Session(plan, None if cards is None else cards[1], path, begun, workers)
@@ -369,17 +372,3 @@ def _prepared(settings: CfrSettings) -> tuple[TrainingPlan, CardTables]:
     plan = plan_training(settings)
     hands, cards = cluster_hands(*settings.bucket_counts)
     return plan._replace(buckets=hands.buckets), cards
-
-
-def _cards(
-    plan: TrainingPlan, folder: Path, threads: int, show: ShowProgress
-) -> tuple[ClusteredHands, CardTables] | None:
-    """The buckets of all hands of hold'em, from the folder where they have been computed before."""
-    if not plan.is_drawn:
-        return None
-    path, asked = folder / BUCKETS, plan.settings.bucket_counts
-    if path.exists():
-        return read_hands(path, asked)
-    found = cluster_hands(*asked, threads, lambda part: show(None, f"the buckets of all hands: {part:.0%}"))
-    write_hands(path, asked, *found)
-    return found

@@ -76,6 +76,14 @@ class BettingTree:
         """In a game of two, what the loser of each end has put in; 0 at a decision."""
         return np.where(self.kinds == DECISION, 0, self.spent.min(axis=1)).astype(np.float64)
 
+    @cached_property
+    def ends(self) -> NDArray[np.int32]:
+        """The number after the last node below each."""
+        ends = np.arange(1, len(self.kinds) + 1, dtype=np.int32)
+        for node in range(len(ends) - 1, 0, -1):
+            ends[self.parents[node]] = max(ends[self.parents[node]], ends[node])
+        return ends
+
     def number_of_actions(self) -> NDArray[np.int64]:
         """How many actions each node has; 0 at an end."""
         counts: NDArray[np.int64] = (self.children >= 0).sum(axis=1)

@@ -16,7 +16,7 @@ from bots.cfr.abstraction import NO_BUCKET, CardTables
 from bots.cfr.answer import (
     Answer,
     AnswerSettings,
-    LearnedAnswer,
+    Learning,
     answer_document,
     answer_settings,
     learn_answer,
@@ -120,7 +120,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AnswerSettings:
         return random_tables(hands.buckets)
 
     monkeypatch.setattr(module, "tabulated", tables)
-    monkeypatch.setattr(module, "cluster_hands", lambda *_: (random_hands(), random_tables()))
+    monkeypatch.setattr("bots.cfr.abstraction.cluster_hands", lambda *_: (random_hands(), random_tables()))
     strategy = random_strategy(tmp_path, SHORT_HOLDEM, "", 1, random_hands(1, FEW))
     return answer_settings("limit", "cfr", strategy, (7, 5, 6), 20, 3)
 
@@ -136,7 +136,7 @@ def test_a_learning_is_kept_and_resumed(settings: AnswerSettings, tmp_path: Path
     again = learn_answer(settings, 0.0, run)
     assert again.marks == second.marks
     assert np.array_equal(again.answer.regrets, second.answer.regrets)
-    again.save(saved)
+    again.write(saved)
     written = read_strategy(str(saved))
     assert written.buckets == BUCKETS
     won = compared(written, settings.strategy, 20, seed=3)
@@ -148,7 +148,7 @@ def test_a_learning_is_kept_and_resumed(settings: AnswerSettings, tmp_path: Path
         learn_answer(settings._replace(seed=4), 0.0, run)
 
 
-def _check_document(learned: LearnedAnswer) -> None:
+def _check_document(learned: Learning) -> None:
     document, last = answer_document(learned), learned.marks[-1]
     assert f"An answer with 7/5/6 buckets wins {last.mean:+,.1f} mbb/g from cfr" in document.sentences[0]
     assert document.data["mbb_per_game"] == last.mean

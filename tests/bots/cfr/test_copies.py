@@ -47,7 +47,8 @@ def probabilities(plan: TrainingPlan, folder: Path, ends: list[int], **how: Any)
 
 @pytest.mark.slow  # numba compiles
 def test_workers_and_interruptions_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bots.cfr.training.cluster_hands", lambda *_: (random_hands(), random_tables()))
+    for module in ("abstraction", "training"):
+        monkeypatch.setattr(f"bots.cfr.{module}.cluster_hands", lambda *_: (random_hands(), random_tables()))
     plan = plan_training(CfrSettings(buckets="7/5/6", deals=20, copies=2))
     here = probabilities(plan, tmp_path / "here", [7])
     assert probabilities(plan, tmp_path / "threads", [1, 3, 7], threads=2) == here
