@@ -12,7 +12,6 @@ from bots.errors import BotFileError
 from bots.formula.formulas import Decision, Observation, action_of, in_words, observe
 from bots.learner.memory import (
     Constants,
-    Matrix,
     Memory,
     MemoryCell,
     MemoryFile,
@@ -101,11 +100,11 @@ class LearnerBot(LearningBot):
         self._file: MemoryFile | None = None
         self._journal: LearningJournal | None = None
         self._unwritten_hands = 0
-        self._matrix: Matrix | None = Matrix(Memory(constants)) if memory is not None or empty else None
+        self._memory: Memory | None = Memory(constants) if memory is not None or empty else None
         """What it remembers; None before the game is known."""
         if memory is not None and (os.path.exists(memory) or not learn):
             try:
-                self._matrix = Matrix(read_memory(memory, constants))
+                self._memory = read_memory(memory, constants)
             except BotFileError as error:
                 raise ValueError(str(error)) from error
 
@@ -115,7 +114,7 @@ class LearnerBot(LearningBot):
         """Take the file of the memory, so that no other bot writes it, or the memory that comes with the arena."""
         if self._path is not None and self._learns and self._journal is None and self._file is None:
             self._file = MemoryFile(self._path, self._constants)
-            self._matrix = Matrix(self._file.start)
+            self._memory = self._file.start
         self._knowledge(game)
 
     def prepare_for_many_hands(self) -> None:
@@ -199,10 +198,10 @@ class LearnerBot(LearningBot):
         seen = observe(view, self.chance.percent(view))
         return seen, cell_of(seen, self._constants)
 
-    def _knowledge(self, game: Game) -> Matrix:
-        if self._matrix is None:
-            self._matrix = Matrix(shipped_memory(game, self._constants))
-        return self._matrix
+    def _knowledge(self, game: Game) -> Memory:
+        if self._memory is None:
+            self._memory = shipped_memory(game, self._constants)
+        return self._memory
 
     def _write(self, file: MemoryFile) -> None:
         file.write(self.memory)
@@ -212,7 +211,7 @@ class LearnerBot(LearningBot):
 
     @property
     def memory(self) -> Memory:
-        return Memory(self._constants) if self._matrix is None else self._matrix.memory()
+        return self._memory or Memory(self._constants)
 
     @property
     def is_learning(self) -> bool:
@@ -223,11 +222,11 @@ class LearnerBot(LearningBot):
         return self._path if self._learns else None
 
     def start_memory(self, game: Game) -> bytes:
-        return memory_bytes(self._knowledge(game).memory())
+        return memory_bytes(self._knowledge(game))
 
     def train(self, start: str, journal: str) -> None:
-        matrix = self._matrix = Matrix(read_memory(start, self._constants))
-        _learn_journal(matrix, journal)
+        self._memory = read_memory(start, self._constants)
+        _learn_journal(self._memory, journal)
         self._journal = LearningJournal(journal)
 
     def end_training(self) -> None:
@@ -235,10 +234,10 @@ class LearnerBot(LearningBot):
             self._journal.close()
 
     def merged(self, start: str, journals: Sequence[str]) -> bytes:
-        matrix = Matrix(read_memory(start, self._constants))
+        memory = read_memory(start, self._constants)
         for journal in journals:
-            _learn_journal(matrix, journal)
-        return memory_bytes(matrix.memory())
+            _learn_journal(memory, journal)
+        return memory_bytes(memory)
 
 
 def _earned(row: Row) -> str:
@@ -258,10 +257,10 @@ def format_hand(decisions: Sequence[tuple[MemoryCell, Decision]], reward: int) -
     return " ".join([str(reward), *[f"{cell.text}:{decision.value}" for cell, decision in decisions]])
 
 
-def _learn_journal(matrix: Matrix, path: str) -> None:
+def _learn_journal(memory: Memory, path: str) -> None:
     for hand, learnt in read_journal(path):
         reward, *taken = learnt.split(" ")
         found = [_TAKEN.fullmatch(text) for text in taken]
         if not _REWARD.fullmatch(reward) or None in found:
             raise BotFileError(path, f"hand {hand}: {quoted(learnt)} is not what a learner learns from a hand")
-        matrix.learn([(MemoryCell.parse(one[1]), Decision(int(one[2]))) for one in found if one], int(reward))
+        memory.learn([(MemoryCell.parse(one[1]), Decision(int(one[2]))) for one in found if one], int(reward))

@@ -35,8 +35,9 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
+from operator import ge
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
@@ -203,47 +204,22 @@ def reward_mbb(value_chips: float, big_blind_chips: int) -> int:
     return round(value_chips * 1000 / big_blind_chips)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Memory:
-    """All that a learner remembers, as a value.
+    """All that a learner remembers.
 
     Attributes:
-        cells: the cells met, in ascending order, each with its row.
+        cells: the row of each cell met.
         training: a record of how it came about, as JSON; an empty text without one.
-
-    Raises:
-        ValueError: cells are out of order or beyond their levels, or a number is negative.
     """
 
     constants: Constants
     hands: int = 0
-    cells: tuple[tuple[MemoryCell, Row], ...] = ()
+    cells: dict[MemoryCell, Row] = field(default_factory=dict)
     training: str = ""
 
-    def __post_init__(self) -> None:
-        counts = level_counts(self.constants)
-        before: MemoryCell | None = None
-        for cell, row in self.cells:
-            if before is not None and cell <= before:
-                raise ValueError(f"cell {cell.text} is out of order")
-            if any(index >= count for index, count in zip(cell, counts, strict=True)):
-                raise ValueError(f"cell {cell.text} is beyond its levels")
-            if min(map(min, row)) < 0:
-                raise ValueError(f"cell {cell.text} has a negative number")
-            before = cell
-        if self.hands < 0:
-            raise ValueError(f"hands cannot be negative: {self.hands}")
-
-
-class Matrix:
-    def __init__(self, start: Memory) -> None:
-        self.constants = start.constants
-        self.hands = start.hands
-        self._rows: dict[MemoryCell, Row] = dict(start.cells)
-        self._training = start.training
-
     def row(self, cell: MemoryCell) -> Row:
-        return self._rows.get(cell, UNTRIED)
+        return self.cells.get(cell, UNTRIED)
 
     def learn(self, decisions: Iterable[tuple[MemoryCell, Decision]], reward: int) -> None:
         """Formula 4: a hand has ended with a reward, in thousandths of a big blind.
@@ -254,10 +230,7 @@ class Matrix:
         for cell, decision in decisions:
             row = list(self.row(cell))
             row[decision - 1] = row[decision - 1].with_reward(reward)
-            self._rows[cell] = tuple(row)
-
-    def memory(self) -> Memory:
-        return Memory(self.constants, self.hands, tuple(sorted(self._rows.items())), self._training)
+            self.cells[cell] = tuple(row)
 
 
 _KIND: Final = FileKind("a memory of acpc-arena's learner", 2, "`arena train learner` and the bot write such files")
@@ -265,7 +238,9 @@ _ITEM: Final = re.compile(r"([1-5]):([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18}),([
 
 
 def memory_bytes(memory: Memory) -> bytes:
-    body = "".join([f"{cell.text}{''.join(_items(row))}\n" for cell, row in memory.cells]).encode("ascii")
+    body = "".join([f"{cell.text}{''.join(_items(row))}\n" for cell, row in sorted(memory.cells.items())]).encode(
+        "ascii"
+    )
     header: dict[str, Any] = {
         "constants": asdict(memory.constants),
         "hands": memory.hands,
@@ -301,13 +276,19 @@ def read_memory(path: str | os.PathLike[str], constants: Constants | None = None
 def _parse(found: Artifact) -> Memory:
     header = found.header
     hands, count, values, training = header["hands"], header["cells"], header["constants"], header.get("training")
-    if {*values} != {one.name for one in fields(Constants)} or type(hands) is not int:
+    if {*values} != {one.name for one in fields(Constants)} or type(hands) is not int or hands < 0:
         raise ValueError("a constant or the number of hands is missing or unknown")
     lines = str(found.contents, "ascii").splitlines()
-    cells = tuple([_parse_cell(number, text) for number, text in enumerate(lines, 2)])
+    cells = [_parse_cell(number, text) for number, text in enumerate(lines, 2)]
+    constants, rows = Constants(**values), dict(cells)
     if len(cells) != count:
         raise ValueError(f"it has {len(cells)} cells, not {count}")
-    return Memory(Constants(**values), hands, cells, json.dumps(training, sort_keys=True) if training else "")
+    if [cell for cell, _ in cells] != sorted(rows):
+        raise ValueError("its cells are out of order")
+    for cell in rows:
+        if any(map(ge, cell, level_counts(constants))):
+            raise ValueError(f"cell {cell.text} is beyond its levels")
+    return Memory(constants, hands, rows, json.dumps(training, sort_keys=True) if training else "")
 
 
 def _parse_cell(number: int, text: str) -> tuple[MemoryCell, Row]:
@@ -351,7 +332,7 @@ def shipped_memory(game: Game, constants: Constants) -> Memory:
     """The memory for a game; an empty one for other games, and for constants that it was not trained with."""
     for name in SHIPPED:
         if find_game(name)[1] == game and (memory := _read(name)).constants == constants:
-            return memory
+            return replace(memory, cells={**memory.cells})
     return Memory(constants)
 
 

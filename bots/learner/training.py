@@ -94,15 +94,15 @@ class _MemoryArrays:
 
     def memory(self, hands: int, training: str) -> Memory:
         counts = level_counts(self._constants)
-        cells = []
+        cells = {}
         for row in np.flatnonzero(self.known.cell[: self.known.used[0]] < self.grid.cells).tolist():
             rest, levels = int(self.known.cell[row]), []
             for count in reversed(counts):
                 rest, level = divmod(rest, count)
                 levels.append(level)
             results = tuple(Results(*sums) for sums in self.known.results[row].tolist())
-            cells.append((MemoryCell(*reversed(levels)), results))
-        return Memory(self._constants, hands, tuple(sorted(cells)), training)
+            cells[MemoryCell(*reversed(levels))] = results
+        return Memory(self._constants, hands, cells, training)
 
     def _add(self, memory: Memory) -> CellGrid:
         from bots.learner.kernel import CellGrid
@@ -113,7 +113,7 @@ class _MemoryArrays:
         while first + count > len(self.known.cell):
             self.grow()
         row = np.concatenate([self.known.row, np.full(grid.cells, -1, np.int32)])
-        for at, (cell, results) in enumerate(memory.cells, first):
+        for at, (cell, results) in enumerate(memory.cells.items(), first):
             number = _number(cell, memory.constants) + grid.offset
             row[number], self.known.cell[at], self.known.results[at] = at, number, results
         self.known.used[0] = first + count

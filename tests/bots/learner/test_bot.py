@@ -15,7 +15,6 @@ from bots.formula.formulas import Decision, action_of, observe
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import (
     Constants,
-    Matrix,
     Memory,
     MemoryCell,
     cell_of,
@@ -58,11 +57,11 @@ def trained(game: str, opponent: Bot, hands: int, seed: int = 1) -> LearnerBot:
 def knowing(view: View, **rewards: int) -> Memory:
     """A memory of one hand for each named decision in the cell of a state."""
     bot = LearnerBot(empty=True, seed=1)
-    matrix = Matrix(Memory(CONSTANTS))
+    memory = Memory(CONSTANTS)
     cell = cell_of(observe(view, bot.chance.percent(view)), CONSTANTS)
     for name, reward in rewards.items():
-        matrix.learn([(cell, Decision[name.upper()])], reward)
-    return matrix.memory()
+        memory.learn([(cell, Decision[name.upper()])], reward)
+    return memory
 
 
 def frozen(tmp_path: Path, memory: Memory, **options: bool) -> LearnerBot:
@@ -99,7 +98,7 @@ def test_the_same_seed_learns_the_same_bytes() -> None:
 def test_it_learns_what_each_of_its_decisions_earned() -> None:
     """Against the obvious: every state that it was asked in, and what the hand gave."""
     game = find_game("limit")[1]
-    bot, learnt = LearnerBot(empty=True, explore=1, seed=5), Matrix(Memory(CONSTANTS))
+    bot, learnt = LearnerBot(empty=True, explore=1, seed=5), Memory(CONSTANTS)
     for number in range(20):
         hand = Hand(game, deal_hand(game, 3, number))
         taken: list[tuple[MemoryCell, Decision]] = []
@@ -118,7 +117,7 @@ def test_it_learns_what_each_of_its_decisions_earned() -> None:
         end = View.from_hand(hand, Position(0), number)
         bot.hand_finished(end)
         learnt.learn(taken, reward_mbb(end.value, game.big_blind))
-    assert bot.memory == learnt.memory()
+    assert bot.memory == learnt
 
 
 def test_a_hand_whose_end_was_not_seen_teaches_nothing(view_of: ViewOf) -> None:
@@ -128,7 +127,7 @@ def test_a_hand_whose_end_was_not_seen_teaches_nothing(view_of: ViewOf) -> None:
     bot.act(view)
     bot.hand_started(view_of("limit", "MATCHSTATE:0:1::AhAs|"))
     bot.hand_finished(view_of("limit", "MATCHSTATE:0:1:f:AhAs|"))
-    assert (bot.memory.hands, bot.memory.cells) == (1, ())
+    assert (bot.memory.hands, bot.memory.cells) == (1, {})
 
 
 # ---- decisions

@@ -115,11 +115,11 @@ def added(memories: list[Memory]) -> Memory:
     rows = [dict(memory.cells) for memory in memories]
     cells = sorted(set().union(*rows))
     found = {cell: [row[cell] for row in rows if cell in row] for cell in cells}
-    whole = [
-        (cell, tuple(Results(*map(sum, zip(*decision, strict=True))) for decision in zip(*found[cell], strict=True)))
+    whole = {
+        cell: tuple(Results(*map(sum, zip(*decision, strict=True))) for decision in zip(*found[cell], strict=True))
         for cell in cells
-    ]
-    return Memory(memories[0].constants, sum(memory.hands for memory in memories), tuple(whole))
+    }
+    return Memory(memories[0].constants, sum(memory.hands for memory in memories), whole)
 
 
 def test_each_seating_starts_from_the_same_memory_and_the_merged_one_has_learnt_from_all(whole: Path) -> None:
