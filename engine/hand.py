@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from engine.betting import BettingState, betting_start
@@ -120,6 +121,14 @@ def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
         elif players:
             pots.append(Pot(amount, players))
     return pots
+
+
+def decisions(betting: BettingState) -> Iterator[tuple[BettingState, Action]]:
+    """The actions of a betting in order, each with the state in which it was chosen."""
+    state = betting_start(betting.game)
+    for _, action in chain.from_iterable(betting.rounds):
+        yield state, action
+        state = state.after(action)
 
 
 class Hand:

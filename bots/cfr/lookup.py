@@ -39,6 +39,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -48,6 +49,7 @@ from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
 from bots.cfr.strategy_files import StrategyFile
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, betting_start
 from engine.betting_rules import raise_to
+from engine.hand import decisions
 from engine.holdem import is_dealt_as_holdem
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.showdowns import rank_sevens
@@ -149,11 +151,10 @@ def tree_positions(
     """
     if strategy.game.is_limit:
         return [_limit_position(strategy, betting, holdings)], []
-    state = betting_start(strategy.game)
     found = [TreePosition(0, strategy.game.big_blind, np.ones(holdings))]
     read: list[Reading] = []
-    for position, action in (one for actions in betting.rounds for one in actions):
-        if position == betting.acting_position and len(found) > 1:
+    for state, action in decisions(betting):
+        if state.acting_position == betting.acting_position and len(found) > 1:
             found = _narrowed(found, [decide(place, state).get(action) for place in found])
         likeliest = max(found, key=lambda place: place.weights.sum())
         if (reading := _reading(strategy, likeliest, state, action)) is not None:
@@ -161,7 +162,6 @@ def tree_positions(
         following = [after for place in found for after in _after(strategy, place, state, action)]
         on = [place for place in following if place.node != LEFT]
         found = on or [replace(found[0], node=LEFT, owes_call=False, is_exact=False)]
-        state = state.after(action)
     # Over in the tree, but not at the table.
     on = [place for place in found if place.owes_call or (place.node != LEFT and strategy.nodes[place.node])]
     return on or [replace(found[0], node=LEFT)], read
@@ -410,11 +410,9 @@ def ranges(
     """
     shown = strategy.game.board_cards_by_round
     weights = np.tile(are_free(board), (2, 1)).astype(np.float64)
-    state = betting_start(strategy.game)
-    for position, action in (one for actions in betting.rounds[:-1] for one in actions):
-        played = play(strategy, state, board[: shown[state.round]], buckets_on)[0]
+    for state, action in takewhile(lambda decision: decision[0].round < betting.round, decisions(betting)):
+        played, position = play(strategy, state, board[: shown[state.round]], buckets_on)[0], state.acting_position
         weights[position] = narrowed(weights[position], _likely(played, state, action))
-        state = state.after(action)
     return weights
 
 

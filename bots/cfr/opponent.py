@@ -32,8 +32,9 @@ from bots.evaluation.local_best_response import ActionSets, RangeOfPolicy, State
 from bots.evaluation.policies import Policy
 from bots.sdk.learning import read_journal
 from bots.sdk.view import View
-from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, betting_start
+from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game
 from engine.errors import quoted
+from engine.hand import decisions
 
 _KIND: Final = FileKind("counts of an opponent's actions", 1, "cfr writes such files in a contest")
 _ONE: Final = 1000
@@ -164,9 +165,8 @@ class Answerer:
         Its range is that of the second one.
         """
         weights = player.holdings.are_free((*view.hole_cards, *view.board)).astype(np.float64)
-        state = betting_start(player.game)
-        for position, action in (one for actions in view.betting.rounds for one in actions):
-            if position != view.position:
+        for state, action in decisions(view.betting):
+            if state.acting_position != view.position:
                 board = view.board[: player.game.board_cards_by_round[state.round]]
                 policy, kind = player.at(state, board), _KINDS.index(action.kind)
                 chances = [float((weights * policy.of(one)).sum() / weights.sum()) for one in (FOLD, CALL, RAISE)]
@@ -174,4 +174,3 @@ class Answerer:
                 narrowed = weights * ranged.at(state, board).of((FOLD, CALL, RAISE)[kind])
                 if narrowed.any():
                     weights = narrowed
-            state = state.after(action)

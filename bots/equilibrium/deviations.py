@@ -26,7 +26,8 @@ from bots.sdk.view import View
 from bots.solving.engine_games import decision_points, small_game
 from bots.solving.exact import plan_of_policy, reach_of, view_of
 from bots.solving.sequence_form import sequence_form, sequence_values
-from engine import Action, ActionKind, Game, Move, Step, betting_start, betting_steps, parse_cards
+from engine import Action, ActionKind, Game, Move, Step, betting_steps, parse_cards
+from engine.hand import decisions
 from engine.holdem import position_names
 from engine.text import count_of
 from logs.document import TEXT, Column, Document, Fact, Section, Table, text_of
@@ -178,9 +179,8 @@ class _Count:
             raise LeaksRefused(
                 f"hand {record.hand_number} of {record.match_name} does not show the cards of the player"
             )
-        state = betting_start(self.game)
         before: list[str] = []
-        for step in betting_steps(record.betting):
+        for step, (state, _) in zip(betting_steps(record.betting), decisions(record.betting), strict=True):
             move = _move(step)
             if step.position == position:
                 board = record.deal.board[: self.game.board_cards_by_round[step.round]]
@@ -189,7 +189,6 @@ class _Count:
             while len(before) < step.round + 1:
                 before.append("")
             before[step.round] += f"{', ' if before[step.round] else ''}{move}"
-            state = state.after(step.action)
 
     def _decide(self, view: View, move: str, action: Action, before: list[str]) -> None:
         self._decisions += 1

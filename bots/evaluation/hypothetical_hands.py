@@ -31,7 +31,8 @@ counting: the policy is then not that of the player in these hands.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, combinations
+from itertools import combinations
+from math import comb, prod
 from typing import Final
 
 import numpy as np
@@ -41,6 +42,7 @@ from bots.errors import PolicyError
 from bots.evaluation.policies import Policy, certain_policy_at, policy_at, policy_by_holding_at, view_at
 from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, Position, betting_start, side_pots, uncalled
+from engine.hand import decisions
 from engine.ranges import holding_number
 from logs.record import HandRecord
 from logs.variance.terms import PotRow, Shares, Terms, chance_terms, term_values
@@ -71,13 +73,8 @@ _Floats = NDArray[np.float64]
 
 def number_of_holdings(game: Game, known: int) -> int:
     """In how many ways some players can hold cards, given the cards of the others."""
-    free = len(game.deck) - game.num_hole_cards * (game.num_players - known)
-    found = 1
-    for _ in range(known):
-        for card in range(game.num_hole_cards):
-            found = found * (free - card) // (card + 1)
-        free -= game.num_hole_cards
-    return found
+    held, others = game.num_hole_cards, game.num_players - known
+    return prod(comb(len(game.deck) - held * (others + player), held) for player in range(known))
 
 
 class HypotheticalHands:
@@ -287,14 +284,12 @@ class ActionTerms:
         game = record.game
         found = Terms(game.num_players, self._width)
         known = [name if name in self._policies else None for name in record.names]
-        betting = betting_start(game)
-        for position, action in chain.from_iterable(record.betting.rounds):
-            name = known[position]
+        for betting, action in decisions(record.betting):
+            name = known[betting.acting_position]
             if name is not None:
-                chances = self._chances(record, name, betting, position, action)
+                chances = self._chances(record, name, betting, betting.acting_position, action)
                 if chances is not None:
                     _add(found, self.columns[name].start, betting, chances, action)
-            betting = betting.after(action)
         for one in self._imagined:
             found.constants[:, self.ranges[one.names]] = one.columns(record, stream)
         return found

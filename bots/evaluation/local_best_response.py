@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +46,11 @@ from engine import (
     Deal,
     Game,
     Position,
-    betting_start,
     raise_to,
 )
 from engine.equity import shares_refusal
 from engine.errors import quoted
+from engine.hand import decisions
 from engine.holdem import is_holdem
 from engine.ranges import HOLDINGS, are_free, holding_number, shares_against
 from logs.variance.terms import PotRow, Shares
@@ -186,12 +186,7 @@ class StatePolicy:
         """The probability of an action; raises of limit games may be written with a size or without."""
         if not self.betting.game.is_limit:
             return self.chances.get(action, 0.0)
-        return _sum([chance for one, chance in self.chances.items() if one.kind == action.kind])
-
-    @cached_property
-    def is_blind(self) -> bool:
-        """Whether it is the same with all cards."""
-        return not any(isinstance(chance, np.ndarray) for chance in self.others.values())
+        return sum((chance for one, chance in self.chances.items() if one.kind == action.kind), start=0.0)
 
     @cached_property
     def blind_raises(self) -> tuple[_Floats, _Floats]:
@@ -217,8 +212,6 @@ class StatePolicy:
         }
 
     def with_holding(self, number: int) -> Mapping[Action, float]:
-        if self.is_blind:
-            return cast("Mapping[Action, float]", self.chances)
         return {
             action: float(chance[number]) if isinstance(chance, np.ndarray) else chance
             for action, chance in self.chances.items()
@@ -234,26 +227,19 @@ class RangeOfPolicy:
         self.holdings = every_holding(game)
         self._policy, self._name = policy, name
         self._known: dict[tuple[BettingState, tuple[Card, ...]], StatePolicy] = {}
-        self._known_first: dict[BettingState, StatePolicy] = {}
 
     def forget(self) -> None:
         """Forget what the policy was asked with a board; done between hands, it bounds the memory."""
-        self._known.clear()
-        if len(self._known_first) > _KEPT:
-            self._known_first.clear()
+        before_the_flop = {state: policy for state, policy in self._known.items() if not state[1]}
+        self._known = before_the_flop if len(before_the_flop) <= _KEPT else {}
 
     # ---- the policy
 
     def at(self, betting: BettingState, board: tuple[Card, ...]) -> StatePolicy:
         """What the policy does when it is in turn, with every holding; asked once in each state."""
-        found = self._known.get((betting, board)) if board else self._known_first.get(betting)
-        if found is None:
-            found = StatePolicy(betting, self._ask(betting, board))
-            if board:
-                self._known[betting, board] = found
-            else:
-                self._known_first[betting] = found
-        return found
+        if (betting, board) not in self._known:
+            self._known[betting, board] = StatePolicy(betting, self._ask(betting, board))
+        return self._known[betting, board]
 
     def _ask(self, betting: BettingState, board: tuple[Card, ...]) -> HoldingChances:
         view = View(betting, betting.acting_position, 0, ((),) * self.game.num_players, board)
@@ -285,14 +271,12 @@ class RangeOfPolicy:
         information: another player acts.
         """
         found = self.holdings.are_free((*hole, *board)).astype(np.float64)
-        state = betting_start(self.game)
-        for actor, action in (one for actions in betting.rounds for one in actions):
-            if actor != position:
+        for state, action in decisions(betting):
+            if state.acting_position != position:
                 seen = board[: self.game.board_cards_by_round[state.round]]
                 narrowed = found * self.at(state, seen).of(action)
                 if narrowed.any():
                     found = narrowed
-            state = state.after(action)
         return found
 
     def share(self, weights: _Floats, hole: Sequence[Card], board: tuple[Card, ...]) -> float:
@@ -335,10 +319,3 @@ class RangeOfPolicy:
             return float(pot)
         share = self.share(stays, hole, board)
         return (1 - staying) * pot + staying * (share * (pot + more) - (1 - share) * (call + more))
-
-
-def _sum(chances: Sequence[float | _Floats]) -> float | _Floats:
-    total: float | _Floats = 0.0
-    for one in chances:
-        total = total + one
-    return total

@@ -56,12 +56,12 @@ from engine import (
     BettingState,
     Deal,
     Game,
-    betting_start,
     betting_steps,
     hand_values,
     raise_to,
 )
 from engine.errors import quoted
+from engine.hand import decisions
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused
 from logs.leaks.divergences import divergence_at
@@ -349,22 +349,20 @@ def leaks_against_policy(
 def _compare(record: HandRecord, path: str, count: PlayerCount, policy: Policy, name: str) -> None:
     position = record.names.index(count.player)
     deal = _whole(record)
-    state = betting_start(record.game)
-    for number, step in enumerate(betting_steps(record.betting)):
-        if step.position == position:
+    for number, (state, action) in enumerate(decisions(record.betting)):
+        if state.acting_position == position:
             view = view_at(state, deal, record.hand_number)
             theirs = _drawn(policy, view, _CHOICES, name)
             divergence = None
             # In limit games the rules give raises their size.
-            if step.action.kind != theirs.kind or (step.action != theirs and not record.game.is_limit):
+            if action.kind != theirs.kind or (action != theirs and not record.game.is_limit):
                 other = betting_steps(state.after(theirs))[-1]
                 values = [
-                    _played_out(state.after(action), deal, record.hand_number, policy, name)[position]
-                    for action in (step.action, theirs)
+                    _played_out(state.after(played), deal, record.hand_number, policy, name)[position]
+                    for played in (action, theirs)
                 ]
                 divergence = replace(divergence_at(record, number, other), chips=values[0], others_chips=values[1])
             count.add_decision(divergence, path)
-        state = state.after(step.action)
 
 
 def _whole(record: HandRecord) -> Deal:

@@ -167,10 +167,6 @@ def _generations(
         yield generation.number / generations, partial(_standing, settings, evolution, generation)
 
 
-def _empty_trace() -> Trace:
-    return {"genes": [], "rival_genes": [], "fittest_rival": []}
-
-
 def _result(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> KuhnResult:
     state = evolution.state
     history = state.history
@@ -201,13 +197,6 @@ def _value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
     if settings.seat == 1:
         return expected_value(settings.rules, genes, settings.model)
     return -expected_value(settings.rules, settings.model, genes)
-
-
-def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
-    evolution, trace = kuhn_evolution(settings), _empty_trace()
-    for _ in _generations(settings, evolution, generations, trace):
-        pass
-    return _result(settings, evolution, trace)
 
 
 def _genes(chromosome: Floats) -> Genes:
@@ -290,7 +279,8 @@ def exploitability_of(game: KuhnGame, seat: int, genes: Genes) -> float:
 def evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowProgress = show_nothing) -> KuhnResult:
     """One run, with checkpoints."""
     name, about = f"seed-{settings.seed}", settings_data(settings)
-    path, state, trace = folder / f"{name}.checkpoint", None, _empty_trace()
+    path, state = folder / f"{name}.checkpoint", None
+    trace: Trace = {"genes": [], "rival_genes": [], "fittest_rival": []}
     with locked_run(folder, name):
         if path.exists():
             state, found = load_checkpoint(path)

@@ -86,20 +86,18 @@ class AggressionCuts(NamedTuple):
 
 
 class OpponentModel:
-    """Counts the opponent's actions, from the first round that is modelled on."""
+    """Counts the opponent's actions, from the first round that is modelled on.
+
+    `counts` says by round how often it folded, called and raised, when it owed nothing and when it owed a bet.
+    """
 
     def __init__(self, rounds: int, *, first_round: int, prior: float) -> None:
         """Each cell begins with so many actions of each legal kind (`prior`)."""
         self._first_round = first_round
         self._prior = prior
-        self._counts = [[[0, 0, 0], [0, 0, 0]] for _ in range(rounds)]
+        self.counts = [[[0, 0, 0], [0, 0, 0]] for _ in range(rounds)]
         self._hand: tuple[int, int] | None = None
         self._seen = 0
-
-    def counts(self, round_: int, owes: bool) -> tuple[int, int, int]:
-        """How often it folded, called and raised in a round when it owed a bet, or owed nothing."""
-        fold, call, raise_ = self._counts[round_][owes]
-        return fold, call, raise_
 
     def observe(self, betting: BettingState, us: int, hand_number: int) -> None:
         """Count the actions of a hand that have not been counted yet; a new number or position begins a new hand."""
@@ -114,7 +112,7 @@ class OpponentModel:
                 if position != us and number > self._seen:
                     # The first to act owes a blind before the flop, and nothing after it.
                     owes = raises > 0 or (round_ == 0 and at == 0)
-                    self._counts[round_][owes][_KINDS.index(action.kind)] += 1
+                    self.counts[round_][owes][_KINDS.index(action.kind)] += 1
                 raises += action.kind is ActionKind.RAISE
         self._seen = number
 
@@ -125,7 +123,7 @@ class OpponentModel:
     def chances(self, round_: int, owes: bool) -> AggressionCuts:
         """How it will choose. One that owes nothing does not fold; one of which nothing is known and assumed calls."""
         prior = self._prior
-        fold, call, raise_ = self._counts[round_][owes]
+        fold, call, raise_ = self.counts[round_][owes]
         kinds = 2 + owes
         total = fold + call + raise_ + prior * kinds
         if not total:
@@ -135,13 +133,13 @@ class OpponentModel:
 
     def all_chances(self) -> Sequence[Sequence[AggressionCuts]]:
         """By round, the chances when it owes nothing and when it owes a bet."""
-        return [[self.chances(round_, owes) for owes in (False, True)] for round_ in range(len(self._counts))]
+        return [[self.chances(round_, owes) for owes in (False, True)] for round_ in range(len(self.counts))]
 
     def fold_share(self, which: str, round_: int) -> float:
         """How often it folded, 0 to 1; 0 where nothing has been seen. See `SimulationOptions.weakest`."""
         if which == "none":
             return 0.0
-        cells = [cell for cells in self._counts for cell in cells] if which == "all" else [self._counts[round_][1]]
+        cells = [cell for cells in self.counts for cell in cells] if which == "all" else [self.counts[round_][1]]
         actions = sum(map(sum, cells))
         return sum(cell[0] for cell in cells) / actions if actions else 0.0
 

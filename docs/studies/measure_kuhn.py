@@ -23,6 +23,7 @@ from itertools import permutations
 from math import prod, sqrt
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -33,10 +34,10 @@ from bots.kuhn.games import CARDS, CONJECTURED_BLUFFER, Genes, KuhnGame, Variant
 from bots.kuhn.runs import (
     KuhnResult,
     best_answer,
+    evolve,
     expected_value,
     exploitability_of,
     game_value,
-    run_seed,
 )
 
 SEEDS: Final = 25
@@ -112,11 +113,16 @@ def measure(name: str, seeds: int = 0) -> dict[str, Measured]:
     """The figures of an experiment."""
     settings, generations = settings_of(name)
     count = seeds or (SEEDS if generations <= SHORT else LONG_SEEDS)
-    results = [run_seed(replace(settings, seed=seed), generations) for seed in range(1, count + 1)]
+    results = [run(replace(settings, seed=seed), generations) for seed in range(1, count + 1)]
     of_model = settings.opposition == "model"
     values = {f"mean {at}": [one.mean[at] for one in results] for at in (20, 100, 500) if at <= generations}
     values |= (_of_model if of_model else _of_rivals)(settings.rules, results)
     return {f"{what} {name}": Measured.over(of_seeds) for what, of_seeds in values.items()}
+
+
+def run(settings: KuhnSettings, generations: int) -> KuhnResult:
+    with TemporaryDirectory() as folder:
+        return evolve(Path(folder), settings, generations)
 
 
 def _of_model(game: KuhnGame, results: Sequence[KuhnResult]) -> dict[str, list[float]]:

@@ -136,7 +136,6 @@ def test_many_raises_at_once_are_each_of_them() -> None:
         betting = betting.after(action)
     told = opponent.at(betting, tuple(board))
     by_holding = StatePolicy(betting, {one: np.full(1326, chance) for one, chance in told.chances.items()})
-    assert told.is_blind
     assert len(told.chances) > 1_000
     for action in (FOLD, CALL, raise_to(900), raise_to(1_500)):
         found = []

@@ -9,7 +9,7 @@ from statistics import fmean
 import pytest
 
 from bots.kuhn.games import KuhnGame
-from bots.kuhn.runs import KuhnResult, exploitability_of, run_seed
+from bots.kuhn.runs import KuhnResult, exploitability_of
 from tests.scripts import script
 
 pytestmark = pytest.mark.slow  # numba compiles, and runs take seconds
@@ -21,7 +21,8 @@ MEASURE = script("studies/measure_kuhn.py")
 @cache
 def result(name: str, seed: int) -> KuhnResult:
     settings, generations = MEASURE.settings_of(name)
-    return run_seed(replace(settings, seed=seed), generations)
+    found: KuhnResult = MEASURE.run(replace(settings, seed=seed), generations)
+    return found
 
 
 def signs(genes: tuple[float, ...]) -> str:

@@ -9,14 +9,14 @@ import pytest
 
 from bots.evolution.evolution import Evolution, Generation
 from bots.kuhn.fitness import KuhnSettings
-from bots.kuhn.runs import evolve, run_seed
+from bots.kuhn.runs import evolve
 
 
 def test_an_interruption_right_after_a_generation_keeps_its_genes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = KuhnSettings(opposition="coevolution", fitness="exact", start="random", population=12)
-    expected = run_seed(settings, 6)
+    expected = evolve(tmp_path / "whole", settings, 6)
     step, left = Evolution.step, [2, 2]
 
     def interrupted(evolution: Evolution) -> Generation:

@@ -57,7 +57,7 @@ def dealt(view: View, unseen: list[Card], hand: tuple[Card, Card], words: Words)
 
 def opponents_action(model: OpponentModel, round_: int, owes: bool, aggression: float, prior: float) -> Action:
     """By the frequencies: the first of fold, call and raise whose share, with those before it, is above the number."""
-    counts = list(model.counts(round_, owes))
+    counts = list(model.counts[round_][owes])
     weights = [count + prior * (owes or kind > 0) for kind, count in enumerate(counts)]
     if not sum(weights):
         return CALL

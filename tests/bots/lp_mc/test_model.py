@@ -34,7 +34,7 @@ def test_example_4_of_the_work() -> None:
         for _ in range(times):
             model.observe(betting(f"cc/cc/cc/r{answer}"), 0, number)
             number += 1
-    assert model.counts(3, True) == (6, 3, 1)
+    assert model.counts[3][True] == [6, 3, 1]
     chances = model.chances(3, True)
     assert chances == pytest.approx(AggressionCuts(0.6, 0.9))
     kinds = [chances.choose(aggression) for aggression in (0.0, 0.59, 0.61, 0.89, 0.91)]
@@ -46,33 +46,33 @@ def test_every_action_is_counted_once() -> None:
     for text in ("", "r", "rr", "rrc/", "rrc/r", "rrc/rr", "rrc/rrf"):
         model.observe(betting(text), 0, 0)
         model.observe(betting(text), 0, 0)
-    assert model.counts(0, True) == (0, 1, 1)
-    assert model.counts(1, True) == (0, 0, 1)
-    assert model.counts(1, False) == (0, 0, 0)
+    assert model.counts[0][True] == [0, 1, 1]
+    assert model.counts[1][True] == [0, 0, 1]
+    assert model.counts[1][False] == [0, 0, 0]
 
 
 def test_who_owes_what_before_the_flop() -> None:
     small_blind = model_of(("c", 0), ("r", 0), ("f", 0))
-    assert small_blind.counts(0, True) == (1, 1, 1)
+    assert small_blind.counts[0][True] == [1, 1, 1]
     big_blind = model_of(("cc/", 1), ("cr", 1), ("rc/", 1))
-    assert big_blind.counts(0, False) == (0, 1, 1)
-    assert big_blind.counts(0, True) == (0, 1, 0)
+    assert big_blind.counts[0][False] == [0, 1, 1]
+    assert big_blind.counts[0][True] == [0, 1, 0]
 
 
 def test_rounds_before_the_first_are_not_looked_at() -> None:
     model = model_of(("rrc/cr", 0), first_round=1)
-    assert model.counts(0, True) == model.counts(0, False) == (0, 0, 0)
-    assert model.counts(1, False) == (0, 0, 1)
+    assert model.counts[0][True] == model.counts[0][False] == [0, 0, 0]
+    assert model.counts[1][False] == [0, 0, 1]
 
 
 def test_the_same_number_may_come_again_in_another_seat() -> None:
     model = OpponentModel(4, first_round=0, prior=0.0)
     model.observe(betting("rf"), 0, 7)
     model.observe(betting("rf"), 1, 7)
-    assert model.counts(0, True) == (1, 0, 1)
+    assert model.counts[0][True] == [1, 0, 1]
     model.end_hand()
     model.observe(betting("rf"), 1, 7)
-    assert model.counts(0, True) == (2, 0, 1)
+    assert model.counts[0][True] == [2, 0, 1]
 
 
 def test_what_is_assumed_before_anything_has_been_seen() -> None:
