@@ -23,7 +23,7 @@ from typing import Final
 
 from bots.equilibrium.bot import GAMES, EquilibriumBot, state_of
 from bots.sdk.view import View
-from bots.solving.engine_games import decision_points, small_game
+from bots.solving.engine_games import small_game
 from bots.solving.exact import plan_of_policy, reach_of, view_of
 from bots.solving.sequence_form import sequence_form, sequence_values
 from engine import Action, ActionKind, Game, Move, Step, betting_steps, parse_cards
@@ -102,15 +102,15 @@ def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[Act
 
     States to which an equilibrium's opponent never comes are left out.
     """
-    form, points = sequence_form(small_game(game)), decision_points(game)
-    plans = [plan_of_policy(form, game, player, EquilibriumBot(seed=1), "equilibrium") for player in range(2)]
+    form = sequence_form(small_game(game))
+    plans = [plan_of_policy(form, player, EquilibriumBot(seed=1), "equilibrium") for player in range(2)]
     found: dict[tuple[int, tuple[str, str]], dict[ActionKind, float]] = {}
     for player, other in ((0, 1), (1, 0)):
         values = sequence_values(form, player, plans[other])
         own = [frozenset(parse_cards(text)) for text in form.game.classes[player]]
         others = [frozenset(parse_cards(text)) for text in form.game.classes[other]]
         for choice in reversed(form.choices[player]):
-            point = points[choice.name]
+            point = choice.point
             of_actions = values[choice.sequences]
             values[choice.parent] += of_actions.max(axis=0)
             reach = reach_of(form, other, plans[other], choice.name)

@@ -7,7 +7,7 @@ without suits, where they make no difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import combinations, product
 from math import comb, prod
 from typing import Final, NamedTuple, Protocol
@@ -54,7 +54,7 @@ class Cards(Protocol):
 
 
 class DecisionPoint(NamedTuple):
-    """A decision of a tree, its actions in their order, as the rule book sees it."""
+    """A decision of a tree, its actions in their order, as the rule book sees it: `DecisionNode.point`."""
 
     betting: BettingState
     board: Board
@@ -67,7 +67,6 @@ def betting_tree(
     *,
     first: int = 0,
     free_folds: bool = False,
-    points: dict[str, DecisionPoint] | None = None,
     raises: Callable[[BettingState], Sequence[Action]] | None = None,
 ) -> Node:
     """The tree of a game.
@@ -75,7 +74,6 @@ def betting_tree(
     Args:
         first: the position that is player 0 of the tree; the others follow in order.
         free_folds: whether the players, two of them, may fold where they owe nothing, which the rule book refuses.
-        points: filled with every decision by its name.
         raises: those of each state in which they are legal, as large as the caller wants the tree; all by default.
 
     Raises:
@@ -119,11 +117,10 @@ def betting_tree(
         if legal.can_raise:
             sizes = range(legal.raise_min, legal.raise_max + 1)
             actions += raises(state) if raises else [RAISE] if game.is_limit else map(raise_to, sizes)
-        if points is not None:
-            points[name] = DecisionPoint(state, board, tuple(actions))
         names = tuple(format_action(action) for action in actions)
         children = tuple(after(state, a, board, name + n) for a, n in zip(actions, names, strict=True))
-        return DecisionNode(name, (state.acting_position - first) % players, names, children)
+        point = DecisionPoint(state, board, tuple(actions))
+        return DecisionNode(name, (state.acting_position - first) % players, names, children, point)
 
     start = betting_start(game)
     boards = cards.boards(0, ())
@@ -131,21 +128,11 @@ def betting_tree(
     return nodes[0] if len(nodes) == 1 else ChanceNode(nodes)
 
 
-def small_game(game: Game, *, first: int = 0, points: dict[str, DecisionPoint] | None = None) -> PublicGame:
-    """A game with all its cards; `first` is the position that is player 0, the others follow in order.
-
-    `points` are filled with its decisions, by their names, as the rule book sees them.
-    """
+def small_game(game: Game, *, first: int = 0) -> PublicGame:
+    """A game with all its cards; `first` is the position that is player 0, the others follow in order."""
     cards = _AllCards(game)
-    tree = betting_tree(game, cards, first=first, points=points)
+    tree = betting_tree(game, cards, first=first)
     return PublicGame(tree, (cards.names,) * game.num_players, np.array(cards.matrices))
-
-
-def decision_points(game: Game) -> Mapping[str, DecisionPoint]:
-    """The decisions of `small_game`, by their names."""
-    points: dict[str, DecisionPoint] = {}
-    small_game(game, points=points)
-    return points
 
 
 class _AllCards:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bots.evaluation.policies import certain_policy_at
 from bots.sdk.view import View
-from bots.solving.engine_games import DecisionPoint, decision_points, small_game
+from bots.solving.engine_games import DecisionPoint, small_game
 from bots.solving.sequence_form import (
     ROUNDING,
     Plan,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
 
 
-def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, name: str) -> Plan:
+def plan_of_policy(form: SequenceForm, player: int, policy: Policy, name: str) -> Plan:
     """How a policy plays one position of a game; it is not asked about states that its own play never leads to.
 
     The form is that of `small_game`, with position 0 as player 0.
@@ -46,16 +46,14 @@ def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, 
     Raises:
         PolicyError: the policy has no probabilities in a state, or impossible ones; the sentence begins with the name.
     """
-    points = decision_points(game)
     holdings = [tuple(parse_cards(text)) for text in form.game.classes[player]]
     plan = np.zeros(form.plan_shape(player))
     plan[0] = 1
     for choice in form.choices[player]:
-        point = points[choice.name]
         for at, holding in enumerate(holdings):
             # Cards that the board has are in no hand: such entries do not count.
-            if (reach := plan[choice.parent, at]) and not {*holding} & {*point.board}:
-                plan[choice.sequences, at] = reach * np.array(_chances(policy, point, holding, name))
+            if (reach := plan[choice.parent, at]) and not {*holding} & {*choice.point.board}:
+                plan[choice.sequences, at] = reach * np.array(_chances(policy, choice.point, holding, name))
             else:
                 plan[choice.sequences, at] = reach / len(choice.actions)
     return plan
@@ -129,15 +127,14 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
     """Count what best answers win from a policy in every position; a `SolvingError` if the game is too large."""
     form = sequence_form(small_game(game))
     players = range(game.num_players)
-    plans = tuple(plan_of_policy(form, game, player, policy, name) for player in players)
+    plans = tuple(plan_of_policy(form, player, policy, name) for player in players)
     best = [best_response(form, player, *others_of(plans, player)) for player in players]
-    points = decision_points(game)
     answers: list[StateAnswer] = []
     holdings = [[frozenset(parse_cards(name)) for name in classes] for classes in form.game.classes]
     for player in players:
         own, answer = (strategy_of(form, player, plan) for plan in (plans[player], best[player].plan))
         for choice in form.choices[player]:
-            point = points[choice.name]
+            point = choice.point
             ways = [reach_of(form, other, plans[other], choice.name) for other in players]
             for at, holding in enumerate(form.game.classes[player]):
                 chances = answer[choice.name][:, at]
@@ -180,7 +177,7 @@ def exact_expectation(game: Game, policies: tuple[Policy, Policy], names: tuple[
     form = sequence_form(small_game(game))
     players = range(game.num_players)
     ours, theirs = (
-        tuple(plan_of_policy(form, game, player, policy, name) for player in players)
+        tuple(plan_of_policy(form, player, policy, name) for player in players)
         for policy, name in zip(policies, names, strict=True)
     )
     return tuple(

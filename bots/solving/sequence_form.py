@@ -28,9 +28,9 @@ sequence s of class c is number 1 + n * c + (s - 1). Information sets are number
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +56,16 @@ class DecisionNode:
     """A player's turn, the same for all its classes.
 
     It is named by what was done and seen, such as ``cr``; a player does not distinguish its decisions of one name.
+
+    Attributes:
+        point: the decision as whoever made the tree knows it.
     """
 
     name: str
     player: int
     actions: tuple[str, ...]
     children: tuple[Node, ...]
+    point: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +130,14 @@ class Choice(NamedTuple):
     Attributes:
         parent: the player's sequence on the way there.
         first: the sequence of the first action; those of the others follow.
+        point: that of its first node.
     """
 
     name: str
     actions: tuple[str, ...]
     parent: int
     first: int
+    point: Any = None
 
     @property
     def sequences(self) -> slice:
@@ -274,7 +280,8 @@ def sequence_form(game: PublicGame) -> SequenceForm:
     def choice_at(node: DecisionNode, parent: int) -> Choice:
         choice = known[node.player].get(node.name)
         if choice is None:
-            choice = known[node.player][node.name] = Choice(node.name, node.actions, parent, counts[node.player])
+            first = counts[node.player]
+            choice = known[node.player][node.name] = Choice(node.name, node.actions, parent, first, node.point)
             counts[node.player] += len(node.actions)
         elif (choice.actions, choice.parent) != (node.actions, parent):
             raise SolvingError(

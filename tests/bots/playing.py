@@ -39,7 +39,7 @@ def assert_plays(bot: Bot, view: View, action: Action) -> None:
 def plan_of_bot(form: SequenceForm, game: Game, player: int, bot: Bot) -> Plan:
     """How a bot plays one position of a game, by its `policy` in every state that it can come to."""
     bot.require_game(game)
-    return plan_of_policy(form, game, player, bot, type(bot).__name__)
+    return plan_of_policy(form, player, bot, type(bot).__name__)
 
 
 def comment_of(bot: Bot, view: View) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bots.errors import SolvingError
-from bots.solving.engine_games import decision_points, small_game
+from bots.solving.engine_games import small_game
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import PublicGame, SequenceForm, exploitability, sequence_form
 from engine import format_cards
@@ -102,14 +102,12 @@ def test_too_many_players_for_the_cards() -> None:
 
 
 def test_the_turns_of_a_game_are_its_decisions(leduc: SequenceForm) -> None:
-    turns = decision_points(find_game("leduc")[1])
     for player, choices in enumerate(leduc.choices):
         for choice in choices:
-            turn = turns.pop(choice.name)
+            turn = choice.point
             assert turn.betting.acting_position == player
             assert len(turn.actions) == len(choice.actions)
             assert choice.name.partition("/")[2][:2] == format_cards(turn.board)
-    assert not turns
 
 
 def test_all_in_before_the_last_board_card_deals_the_rest() -> None:
