@@ -20,7 +20,6 @@ import struct
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -46,7 +45,6 @@ _DEAL, _DERIVE, _NUMBER, _PRINT = b"acpc-arena deal", b"acpc-arena key", b"acpc-
 """What keeps the four uses of a secret apart."""
 
 
-@dataclass(frozen=True, slots=True)
 class DealKey:
     """A seed that cannot be found from the cards it deals.
 
@@ -57,11 +55,21 @@ class DealKey:
         secret: 32 random bytes.
     """
 
-    secret: bytes = field(repr=False)
+    __slots__ = ("secret",)
 
-    def __post_init__(self) -> None:
-        if len(self.secret) != _KEY_BYTES:
-            raise ValueError(f"a key has {_KEY_BYTES} bytes, not {len(self.secret)}")
+    def __init__(self, secret: bytes) -> None:
+        if len(secret) != _KEY_BYTES:
+            raise ValueError(f"a key has {_KEY_BYTES} bytes, not {len(secret)}")
+        self.secret: Final = secret
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DealKey) and self.secret == other.secret
+
+    def __hash__(self) -> int:
+        return hash(self.secret)
+
+    def __repr__(self) -> str:
+        return f"<DealKey {self}>"
 
     def __str__(self) -> str:
         return f"key:{self._digest(_PRINT, b'', 16).hex()}"

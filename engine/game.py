@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import NewType
+from typing import Any, NamedTuple, NewType, Self
 
 from engine.cards import CARD_TEXTS, RANKS, Card, rank_of
 from engine.errors import GameError
@@ -40,14 +39,7 @@ class BettingType(enum.Enum):
     NO_LIMIT = "nolimit"
 
 
-@dataclass(frozen=True)
-class Game:
-    """One game. Tuples are indexed by position or by round, both 0-based.
-
-    Raises:
-        GameError: the definition contradicts itself or exceeds the protocol's limits.
-    """
-
+class _Definition(NamedTuple):
     betting: BettingType
     num_players: int
     num_rounds: int
@@ -67,10 +59,27 @@ class Game:
     num_board_cards: tuple[int, ...]
     """How many board cards each round adds."""
 
-    def __post_init__(self) -> None:
-        problem = next(self._problems(), None)
+
+class Game(_Definition):
+    """One game. Tuples are indexed by position or by round, both 0-based.
+
+    Raises:
+        GameError: the definition contradicts itself or exceeds the protocol's limits.
+    """
+
+    # No dataclass: the module of those takes a fifth of the start of a bot.
+
+    def __new__(cls, *values: Any, **named: Any) -> Self:
+        game = super().__new__(cls, *values, **named)
+        problem = next(game._problems(), None)
         if problem is not None:
             raise GameError(problem)
+        return game
+
+    @classmethod
+    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]  # the same, with a variable of mypy's own
+        """Of `_replace`, too: what is changed is checked."""
+        return cls(*iterable)
 
     def _problems(self) -> Iterator[str]:
         players, rounds = self.num_players, self.num_rounds
@@ -129,14 +138,11 @@ class Game:
 
     @cached_property
     def _hash(self) -> int:
-        return hash(self._values())
+        return hash(tuple(self))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the definition alone: a remembered hash would be wrong in another process."""
-        return Game, self._values()
-
-    def _values(self) -> tuple[object, ...]:
-        return tuple([getattr(self, field.name) for field in fields(self)])
+        return Game, tuple(self)
 
     @cached_property
     def is_limit(self) -> bool:

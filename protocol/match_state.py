@@ -25,7 +25,6 @@ today's form.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -65,8 +64,7 @@ _CARD_OF_ANY_CASE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MatchState:
+class MatchState(NamedTuple):
     """A hand as one player sees it.
 
     Attributes:

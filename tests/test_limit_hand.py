@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -124,9 +122,9 @@ def test_other_games_are_refused() -> None:
         limit_rules(find_game("nolimit")[1])
     game = find_game("limit")[1]
     # Two rounds of three and four raises of 10, two of four of 20, on top of the big blind.
-    assert limit_rules(replace(game, stacks=(241, 241)))
+    assert limit_rules(game._replace(stacks=(241, 241)))
     with pytest.raises(ValueError, match="does not support all-ins: up to 240 chips"):
-        limit_rules(replace(game, stacks=(240, 241)))
+        limit_rules(game._replace(stacks=(240, 241)))
 
 
 def test_cards_are_drawn_from_the_whole_deck() -> None:

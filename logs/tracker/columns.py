@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -56,7 +55,7 @@ class Columns(NamedTuple):
 
 
 def without_stacks(game: Game) -> Game:
-    return replace(game, stacks=(DEFAULT_STACK,) * game.num_players)
+    return game._replace(stacks=(DEFAULT_STACK,) * game.num_players)
 
 
 def ranks_of(cards: NDArray[np.uint8]) -> NDArray[np.uint16]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -96,7 +95,7 @@ def play_random_casts(
 def play_legally(players: int, make_bot: BotMaker, hands: int) -> None:
     """Hands of no-limit hold'em for any number of players, who are made by position."""
     game = find_game("nolimit10")[1]
-    game = replace(game, num_players=players, stacks=game.stacks[:players], blinds=game.blinds[:players])
+    game = game._replace(num_players=players, stacks=game.stacks[:players], blinds=game.blinds[:players])
     cast = [make_bot(seat) for seat in range(players)]
     for number in range(hands):
         hand = Hand(game, deal_hand(game, 3, number))

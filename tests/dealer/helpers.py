@@ -584,7 +584,7 @@ def slots_of(seating: Seating, players: int, deals: int, slices: int) -> list[Sl
     plan, ten = _planned_ten(), game("holdem.limit.10p")
     run = replace(plan.run, deals=deals, seating=seating, workers=slices * seating.order_count(players))
     seats = {"num_players": players, "stacks": ten.stacks[:players], "blinds": ten.blinds[:players]}
-    rules = replace(ten, first_players=(0, 0, 0, 0), **seats)
+    rules = ten._replace(first_players=(0, 0, 0, 0), **seats)
     return replace(plan, run=run, game=rules).slots
 
 

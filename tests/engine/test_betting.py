@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import pickle
 import random
@@ -227,7 +226,7 @@ def test_forgetting_changes_no_state(game: Game, seeds: list[int], most: int) ->
 def test_games_do_not_share_states() -> None:
     shallow, deep = make((100, 100), (10, 5)), make((200, 200), (10, 5))
     assert betting_start(shallow).game is not betting_start(deep).game
-    assert betting_start(shallow) is betting_start(dataclasses.replace(shallow))
+    assert betting_start(shallow) is betting_start(shallow._replace())
     assert betting_start(deep).legal_actions().raise_max == 200
     assert betting_start(shallow).legal_actions().raise_max == 100
 

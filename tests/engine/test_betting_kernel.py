@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,9 +32,9 @@ def _action(point: BettingPoint, stack: int, draw: random.Random) -> tuple[int, 
 def _stacks(game: Game, kind: str, draw: random.Random) -> Game:
     blind, players = game.big_blind, game.num_players
     if kind == "round":
-        return replace(game, stacks=tuple(draw.choice([blind, 2 * blind, 7 * blind]) for _ in range(players)))
+        return game._replace(stacks=tuple(draw.choice([blind, 2 * blind, 7 * blind]) for _ in range(players)))
     if kind == "uneven":
-        return replace(game, stacks=tuple(draw.randint(blind, 30 * blind) for _ in range(players)))
+        return game._replace(stacks=tuple(draw.randint(blind, 30 * blind) for _ in range(players)))
     return game
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ LIMIT = toy_game((100, 100, 100), (5, 10, 0), **BETTING, hole_cards=2, board_car
 
 
 def changed(**fields: Any) -> Game:
-    return dataclasses.replace(LIMIT, **fields)
+    return LIMIT._replace(**fields)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +64,7 @@ def test_the_first_complaint_is_the_one_the_reference_makes_first() -> None:
 
 
 def test_a_game_is_frozen_and_compares_by_value() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         LIMIT.num_players = 2  # type: ignore[misc]
     assert changed() == LIMIT
     assert hash(changed()) == hash(LIMIT)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from engine.holdem import card_room_difference, holdem_blinds, is_dealt_as_holdem, is_holdem
@@ -28,7 +26,7 @@ def test_other_games(name: str) -> None:
 
 
 def test_a_short_deck_is_dealt_as_holdem_and_is_another_game() -> None:
-    game = replace(find_game("nolimit")[1], num_ranks=9)
+    game = find_game("nolimit")[1]._replace(num_ranks=9)
     assert is_dealt_as_holdem(game)
     assert not is_holdem(game)
     assert card_room_difference(game) == "a deck of 36 cards"
@@ -36,13 +34,13 @@ def test_a_short_deck_is_dealt_as_holdem_and_is_another_game() -> None:
 
 def test_two_rounds_are_dealt_as_holdem_and_are_another_game() -> None:
     whole = find_game("nolimit")[1]
-    game = replace(whole, num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=(3, 3))
+    game = whole._replace(num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=(3, 3))
     assert is_dealt_as_holdem(game)
     assert not is_holdem(game)
     assert card_room_difference(game) == "a board of 0 + 3 cards"
 
 
 def test_odd_blinds() -> None:
-    game = replace(find_game("nolimit3")[1], blinds=(50, 100, 100), first_players=(0, 0, 0, 0))
+    game = find_game("nolimit3")[1]._replace(blinds=(50, 100, 100), first_players=(0, 0, 0, 0))
     assert card_room_difference(game) is None
     assert holdem_blinds(game) is None

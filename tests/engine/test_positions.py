@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from engine.holdem import POSITION_ORDER, has_usual_blinds, position_names, round_names
@@ -42,8 +40,8 @@ def test_the_games_that_come_with_the_arena(game: str, names: str) -> None:
 )
 def test_every_size_of_table(players: int, names: str) -> None:
     ten = find_game("nolimit10")[1]
-    game = replace(ten, num_players=players, stacks=ten.stacks[:players], blinds=ten.blinds[:players])
-    game = replace(game, first_players=(2 % players, 0, 0, 0))
+    game = ten._replace(num_players=players, stacks=ten.stacks[:players], blinds=ten.blinds[:players])
+    game = game._replace(first_players=(2 % players, 0, 0, 0))
     found = position_names(game)
     assert found == tuple(names.split())
     assert [name for name in POSITION_ORDER if name in found] == list(found)
@@ -61,7 +59,7 @@ def test_rounds() -> None:
 
 
 def test_unusual_blinds_are_no_holdem_here() -> None:
-    game = replace(find_game("nolimit3")[1], blinds=(50, 100, 100))
+    game = find_game("nolimit3")[1]._replace(blinds=(50, 100, 100))
     assert not has_usual_blinds(game)
     assert position_names(game) == ("1st", "2nd", "3rd")
     assert has_usual_blinds(find_game("nolimit3")[1])

@@ -7,7 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,7 +82,7 @@ def test_bettings_are_equal_by_game_and_actions(game: Game, seed: int) -> None:
 
 @given(games(), SEEDS)
 def test_bettings_of_other_games_are_other_bettings(game: Game, seed: int) -> None:
-    other = replace(game, num_suits=4 if game.num_suits < 4 else 3, num_ranks=13)
+    other = game._replace(num_suits=4 if game.num_suits < 4 else 3, num_ranks=13)
     state = random_end(game, seed)
     same_actions = anew(state, other)
     assert same_actions.rounds == state.rounds

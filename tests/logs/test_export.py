@@ -172,7 +172,7 @@ def test_stakes_that_are_none(stakes: str) -> None:
 
 
 def test_stakes_that_make_a_chip_worth_no_amount_say_why_and_what_fits() -> None:
-    six = replace(find_game("limit")[1], blinds=(3, 6), raise_sizes=(6, 6, 12, 12))
+    six = find_game("limit")[1]._replace(blinds=(3, 6), raise_sizes=(6, 6, 12, 12))
     for formats in ((), (POKERSTARS,)):
         with pytest.raises(
             ValueError, match="bets of 6/12 chips: a chip would be worth 1/6, which is not a whole number"

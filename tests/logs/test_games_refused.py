@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -38,7 +37,7 @@ def test_other_games_are_refused_in_one_sentence(
 def test_other_blinds_are_refused_and_phh_holds_them(
     format_hand: Callable[[HandRecord], str], format_name: str, blinds: tuple[int, ...], first: int
 ) -> None:
-    game = dataclasses.replace(find_game("nolimit3")[1], blinds=blinds, first_players=(first, 0, 0, 0))
+    game = find_game("nolimit3")[1]._replace(blinds=blinds, first_players=(first, 0, 0, 0))
     (hand,) = random_hands(game, 1)
     with pytest.raises(UnsupportedGameError) as caught:
         format_hand(hand)

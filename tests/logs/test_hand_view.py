@@ -55,7 +55,7 @@ def test_a_hand_moment_by_moment() -> None:
 
 
 def test_side_pots_are_shown_once_all_bets_are_called() -> None:
-    game = replace(find_game("nolimit3")[1], stacks=(300, 1000, 2000))
+    game = find_game("nolimit3")[1]._replace(stacks=(300, 1000, 2000))
     betting = betting_start(game)
     found = []
     for action in (raise_to(2000), CALL, CALL):
@@ -121,7 +121,7 @@ def test_a_hand_that_goes_on_holds_the_cards_it_is_given_and_no_other() -> None:
 
 def test_a_limit_raise_that_lowers_the_bet_has_its_chips_in_the_pot() -> None:
     """Bob's last chips are a raise to 12 by the rules of the ACPC, below the 20 that Cat has bet: 8 go back."""
-    game = replace(find_game("limit3")[1], stacks=(100, 12, 100))
+    game = find_game("limit3")[1]._replace(stacks=(100, 12, 100))
     record = hand(game, "rfrc///", "2c3d|AhAs|KhKs/4c5c6c/7d/8h")
     acted = [(view.words, view.pot) for view in views_of(record)]
     assert acted[1:5] == [

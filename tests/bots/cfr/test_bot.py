@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -167,7 +165,7 @@ def test_the_same_seed_plays_the_same(game: str) -> None:
 def test_games_without_a_shipped_strategy_are_refused() -> None:
     bot = CfrBot()
     assert [bot.refusal(find_game(name)[1]) for name in SHIPPED] == [None] * len(SHIPPED)
-    for game in (find_game("nolimit3")[1], find_game("kuhn.limit.3p")[1], replace(LIMIT, blinds=(4, 3))):
+    for game in (find_game("nolimit3")[1], find_game("kuhn.limit.3p")[1], LIMIT._replace(blinds=(4, 3))):
         assert "comes with strategies for limit, limit3, nolimit, kuhn," in str(bot.refusal(game))
         with pytest.raises(GameRefused, match="arena train cfr"):
             bot.prepare(game)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import cache, partial
 from itertools import permutations
 
@@ -39,7 +38,7 @@ def tree_of(name: str) -> BettingTree:
         return betting_tree(find_game("limit")[1])
     if name == "limit3":
         return betting_tree(find_game("limit3")[1], read_caps("1/2/1/1", 4))
-    game = replace(find_game("nolimit3")[1], stacks=(500, 900, 2000))
+    game = find_game("nolimit3")[1]._replace(stacks=(500, 900, 2000))
     return betting_tree(game, read_sizes("1,all:all/all/all/all", 4))
 
 
@@ -188,7 +187,7 @@ def test_the_game_with_different_stacks_has_side_pots() -> None:
 
 
 def test_a_pot_has_too_many_chips() -> None:
-    game = replace(find_game("nolimit3")[1], stacks=(2**31 - 1,) * 3)
+    game = find_game("nolimit3")[1]._replace(stacks=(2**31 - 1,) * 3)
     with pytest.raises(SolvingError, match=r"the stacks are too large: a pot has 4,294,967,344 chips"):
         sampled_tree(betting_tree(game, read_sizes("all", 4)), BUCKETS)
 

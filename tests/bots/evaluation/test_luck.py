@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,7 +108,7 @@ def over_the_tree(game: Game, strategy: Strategy, actions: str) -> tuple[np.ndar
     ],
 )
 def test_the_mean_is_exact(name: str, strategy: Strategy, actions: str) -> None:
-    game = replace(small_game("leduc no-limit"), stacks=(200, 200)) if "short" in name else small_game(name)
+    game = small_game("leduc no-limit")._replace(stacks=(200, 200)) if "short" in name else small_game(name)
     chances, won, kept = over_the_tree(game, strategy, actions)
     tolerance = 1e-12 * game.big_blind
     assert chances.sum() == pytest.approx(1, abs=1e-12)
@@ -128,7 +127,7 @@ def test_the_mean_is_exact(name: str, strategy: Strategy, actions: str) -> None:
 
 def test_many_raises_at_once_are_each_of_them() -> None:
     """A policy that is the same with all cards, told as numbers and by holding; it names every size."""
-    game = replace(find_game("nolimit")[1], stacks=(2_000, 1_500))
+    game = find_game("nolimit")[1]._replace(stacks=(2_000, 1_500))
     opponent = RangeOfPolicy(game, make_bot("random"), "random")
     hole, board = parse_cards("AhTd"), parse_cards("9h9c2d")
     betting = betting_start(game)

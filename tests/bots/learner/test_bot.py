@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -230,7 +229,7 @@ def test_other_games_are_refused() -> None:
     game = find_game("nolimit")[1]
     bot = LearnerBot(empty=True)
     assert "hold'em only" in str(bot.refusal(find_game("leduc")[1]))
-    assert bot.refusal(replace(game, blinds=(0, 0))) is None
+    assert bot.refusal(game._replace(blinds=(0, 0))) is None
     assert bot.refusal(game) is None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -48,7 +47,7 @@ def test_hands_of_the_simple_players(number: int) -> None:
     kind = ("limit", "nolimit")[number % 2] + ("", "3", "6", "10")[number // 2 % 4]
     game = find_game(kind)[1]
     if number >= 8:
-        game = replace(game, stacks=tuple(draw.randint(1, 30) * game.big_blind for _ in range(game.num_players)))
+        game = game._replace(stacks=tuple(draw.randint(1, 30) * game.big_blind for _ in range(game.num_players)))
     players = game.num_players
     specs = [draw.choice(_BOTS) for _ in range(players)]
     names = [str(seat) for seat in range(players)]

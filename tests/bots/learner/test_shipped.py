@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,7 +45,7 @@ def test_it_won_its_last_test(name: str) -> None:
 def test_a_game_that_no_memory_was_trained_for_starts_from_nothing(players: int) -> None:
     """Other stacks, or another number of players."""
     of_ten = find_game("nolimit10")[1]
-    game = replace(of_ten, num_players=players, blinds=of_ten.blinds[:players], stacks=(30_000,) * players)
+    game = of_ten._replace(num_players=players, blinds=of_ten.blinds[:players], stacks=(30_000,) * players)
     assert shipped_memory(game, Constants()) == Memory(Constants())
 
 

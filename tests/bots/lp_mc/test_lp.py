@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -105,13 +104,13 @@ def test_other_games_are_refused(kind: type[LpBot | LpMcBot], name: str) -> None
     ("game", "is_played"),
     [
         (LIMIT, True),
-        (replace(LIMIT, blinds=(2, 1), raise_sizes=(2, 2, 4, 4)), True),
-        (replace(LIMIT, blinds=(10, 4)), False),
-        (replace(LIMIT, raise_sizes=(20, 20, 40, 40)), False),
-        (replace(LIMIT, max_raises=(2, 4, 4, 4)), False),
-        (replace(LIMIT, blinds=(5, 10)), False),
-        (replace(LIMIT, blinds=(5, 10), first_players=(Position(0), Position(1), Position(1), Position(1))), True),
-        (replace(LIMIT, stacks=(40, 1000)), False),
+        (LIMIT._replace(blinds=(2, 1), raise_sizes=(2, 2, 4, 4)), True),
+        (LIMIT._replace(blinds=(10, 4)), False),
+        (LIMIT._replace(raise_sizes=(20, 20, 40, 40)), False),
+        (LIMIT._replace(max_raises=(2, 4, 4, 4)), False),
+        (LIMIT._replace(blinds=(5, 10)), False),
+        (LIMIT._replace(blinds=(5, 10), first_players=(Position(0), Position(1), Position(1), Position(1))), True),
+        (LIMIT._replace(stacks=(40, 1000)), False),
     ],
 )
 def test_the_game_that_has_been_solved(game: Game, is_played: bool) -> None:

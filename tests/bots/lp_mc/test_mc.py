@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import pytest
 
@@ -63,7 +63,7 @@ def test_other_games_are_refused(name: str) -> None:
 def test_its_game_is_played() -> None:
     limit = find_game("limit")[1]
     assert McBot.refusal(limit) is None
-    assert McBot.refusal(replace(limit, blinds=(4, 3))) is None
+    assert McBot.refusal(limit._replace(blinds=(4, 3))) is None
 
 
 @pytest.mark.parametrize(

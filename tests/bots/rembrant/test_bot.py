@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -108,7 +107,7 @@ def test_four_to_a_straight_before_the_tables(view_of: ViewOf) -> None:
 
 def test_the_limits_of_groups_scale(view_of: ViewOf) -> None:
     """The tables' 20 chips are ten big blinds in every game."""
-    game = replace(find_game("nolimit")[1], blinds=(2, 1), stacks=(400, 400))
+    game = find_game("nolimit")[1]._replace(blinds=(2, 1), stacks=(400, 400))
     deal = Deal((parse_cards("5h5s"), parse_cards("AhKs")), deal_hand(game, 1, 0).board)
     for total, action in ((20, CALL), (21, FOLD)):
         hand = Hand(game, deal)
@@ -239,7 +238,7 @@ def test_policies_join_equal_actions(view_of: ViewOf) -> None:
 
 
 def test_a_short_deck_is_refused() -> None:
-    game = replace(find_game("nolimit")[1], num_ranks=9)
+    game = find_game("nolimit")[1]._replace(num_ranks=9)
     hand = Hand(game, deal_hand(game, 1, 0))
     with pytest.raises(BotsError, match="a deck of 52"):
         rembrant().act(View.from_hand(hand, hand.acting_position))
@@ -247,7 +246,7 @@ def test_a_short_deck_is_refused() -> None:
 
 def test_a_shorter_game_of_holdem_is_played() -> None:
     full = find_game("nolimit")[1]
-    game = replace(full, num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=full.max_raises[:2])
+    game = full._replace(num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=full.max_raises[:2])
     bot = rembrant(explain=True)
     for number in range(50):
         hand = Hand(game, deal_hand(game, 1, number))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from bots.rembrant.bot import read_opponent
@@ -63,7 +61,7 @@ def test_with_more_players(view_of: ViewOf, betting: str, opponent: Opponent) ->
 
 
 def view_after(stacks: tuple[int, int], actions: list[Action]) -> View:
-    game = replace(find_game("nolimit")[1], stacks=stacks)
+    game = find_game("nolimit")[1]._replace(stacks=stacks)
     hand = Hand(game, deal_hand(game, 1, 0))
     for action in actions:
         hand.apply(action)

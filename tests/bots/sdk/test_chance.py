@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -112,8 +111,8 @@ def test_games_that_are_no_holdem_are_refused(name: str) -> None:
 
 def test_short_decks_and_short_boards_are_refused() -> None:
     full = find_game("nolimit")[1]
-    short = replace(full, num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=full.max_raises[:2])
-    for game in (replace(full, num_ranks=9), short):
+    short = full._replace(num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=full.max_raises[:2])
+    for game in (full._replace(num_ranks=9), short):
         hand = Hand(game, deal_hand(game, 1, 0))
         with pytest.raises(BotsError, match="this game is not one of them"):
             EquityCounter().percent(View.from_hand(hand, hand.acting_position))

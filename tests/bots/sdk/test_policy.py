@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -107,7 +106,7 @@ def game_of(name: str) -> Game:
     """A game by name; ``short nolimit`` has stacks of ten big blinds, since a policy names every size."""
     if name.startswith("short "):
         game = find_game(name.removeprefix("short "))[1]
-        return replace(game, stacks=(10 * game.big_blind,) * game.num_players)
+        return game._replace(stacks=(10 * game.big_blind,) * game.num_players)
     return find_game(name)[1]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,7 +95,7 @@ def test_any_player_may_be_player_0() -> None:
 
 
 def test_too_many_players_for_the_cards() -> None:
-    game = replace(find_game("kuhn3")[1], num_ranks=13, num_suits=4)
+    game = find_game("kuhn3")[1]._replace(num_ranks=13, num_suits=4)
     with pytest.raises(SolvingError, match="52 holdings for each of 3 players"):
         small_game(game)
 
@@ -112,7 +111,7 @@ def test_the_turns_of_a_game_are_its_decisions(leduc: SequenceForm) -> None:
 
 def test_all_in_before_the_last_board_card_deals_the_rest() -> None:
     """With stacks of one blind and one bet, a bet and a call are all-in: the board is dealt without more betting."""
-    form = sequence_form(small_game(replace(find_game("leduc")[1], stacks=(3, 3))))
+    form = sequence_form(small_game(find_game("leduc")[1]._replace(stacks=(3, 3))))
     names = {end.leaf.name: end.leaf.chips for end in form.terminal_nodes}
     assert names["rc/Qh"] == names["crc/As"] == 3
     assert not [name for name in names if name.startswith("rc/") and len(name) > len("rc/Qh")]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from engine import Deal, betting_start, format_cards, parse_cards
@@ -72,7 +70,7 @@ def test_betting_that_hardly_comes_again_is_not_kept(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(state_lines, "_MOST_CHARACTERS", 300)
     monkeypatch.setattr(state_lines, "_MOST_SEEN", 50)
     written = random_hands("nolimit6", 300)
-    game = replace(written[0].game, max_raises=(200,) * 4)
+    game = written[0].game._replace(max_raises=(200,) * 4)
     reader = StateLines(game)
     for record in written:
         line = reader.read(format_state_line(record))
@@ -92,7 +90,7 @@ def test_two_reads_of_a_line_are_equal_whatever_is_remembered(name: str, monkeyp
     assert walked == beside
     assert [hash(line) for line in walked] == [hash(line) for line in beside]
     assert any(one.betting is not other.betting for one, other in zip(walked, beside, strict=True))
-    assert [replace(record, betting=line.betting) for record, line in zip(written, beside, strict=True)] == written
+    assert [record._replace(betting=line.betting) for record, line in zip(written, beside, strict=True)] == written
 
 
 def test_betting_that_comes_again_is_kept_when_the_memory_has_been_full(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,7 +150,7 @@ def test_hands_that_pokerkit_plays_are_read() -> None:
             state.check_or_call()
     history = pokerkit.HandHistory.from_game_state(game, state)
     (hand,) = read_phh(history.dumps().splitlines(keepends=True), strict=True)
-    assert hand.game == dataclasses.replace(find_game("nolimit6")[1])
+    assert hand.game == find_game("nolimit6")[1]._replace()
     assert hand.names_by_seat == ("p1", "p2", "p3", "p4", "p5", "p6")
     assert sum(hand.values) == pytest.approx(0)
     assert [stack - 20000 for stack in state.stacks] == pytest.approx(hand.values, abs=1)

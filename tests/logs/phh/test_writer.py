@@ -218,14 +218,14 @@ def test_other_games_are_refused_in_one_sentence(name: str, what: str) -> None:
     ],
 )
 def test_games_that_are_nearly_holdem_are_refused_too(changes: dict[str, Any], what: str) -> None:
-    game: Game = dataclasses.replace(find_game("limit3")[1], **changes)
+    game: Game = find_game("limit3")[1]._replace(**changes)
     with pytest.raises(UnsupportedGameError, match=what.replace("+", r"\+")):
         format_phh(random_hands(game, 1)[0])
 
 
 def test_a_raise_that_lowers_the_bet_is_refused() -> None:
     """A short stack of a limit game may raise to less than is bet already; card rooms have no word for it."""
-    game = dataclasses.replace(find_game("limit3")[1], stacks=(100, 12, 100))
+    game = find_game("limit3")[1]._replace(stacks=(100, 12, 100))
     hands = random_hands(game, 300, fold=0.0)
     sentences = Counter(sentence for hand in hands if (sentence := refusal(hand)))
     assert all("raises to 12 where" in sentence for sentence in sentences)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,7 +50,7 @@ def test_the_names_of_the_suits_and_the_order_of_the_players_do_not_matter(monke
 def test_a_side_pot_before_the_flop() -> None:
     """Dan has 500 chips and the aces, Ann and Cat play for the rest; Bob has folded, and his cards cannot come."""
     game = find_game("nolimit6")[1]
-    short = replace(game, stacks=(20000, 20000, 20000, 500, 20000, 20000))
+    short = game._replace(stacks=(20000, 20000, 20000, 500, 20000, 20000))
     record = hand(short, "cr500ffr20000fc///", "JsJh|KcKd|QhQd|AhAd|5c5d|2c7d/3c4h9s/9d/Th")
     assert record.betting.spent == (20000, 100, 20000, 500, 0, 0)
     values = AllInExpectations(short).values(record.betting, record.deal, 0)
@@ -96,7 +95,7 @@ def test_which_games_have_expectations(game: str) -> None:
 
 
 def test_a_game_with_too_many_boards_has_none() -> None:
-    omaha = replace(find_game("nolimit")[1], num_hole_cards=3)
+    omaha = find_game("nolimit")[1]._replace(num_hole_cards=3)
     assert not AllInExpectations.exist_for(omaha)
 
 

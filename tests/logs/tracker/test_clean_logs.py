@@ -171,7 +171,7 @@ def test_faults_are_counted_and_reported_as_hand_by_hand(
 
 
 def test_all_in_hands_of_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    game = replace(find_game("limit")[1], stacks=(60, 60))
+    game = find_game("limit")[1]._replace(stacks=(60, 60))
     path = tmp_path / "match.log"
     path.write_text("".join(log_lines(random_hands(game, 200, fold=0.02))), newline="")
     at_once = count_hands(find([path], game=game))

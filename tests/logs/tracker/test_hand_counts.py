@@ -207,7 +207,7 @@ def test_how_it_ended(
 
 
 def test_chips_that_nobody_called_are_no_pot() -> None:
-    game = replace(hand("nolimit", "f", CARDS).game, stacks=(20000, 500))
+    game = hand("nolimit", "f", CARDS).game._replace(stacks=(20000, 500))
     records = [hand(game, "cr20000c///", "9c9d|AhKh/Qh7h2c/2d/3h")]
     assert bot(records, "Ann").net_chips == -500
     assert pair(bot(records, "Ann").won_at_showdown) == (0, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from itertools import permutations
 from typing import NamedTuple, TypeAlias
@@ -28,7 +27,7 @@ class Weighed(NamedTuple):
 def small_game(name: str) -> Game:
     """A game by name; ``leduc no-limit`` has stacks of three big blinds, so that it can be enumerated."""
     if name == "leduc no-limit":
-        return replace(find_game("leduc.nolimit.2p")[1], stacks=(300, 300))
+        return find_game("leduc.nolimit.2p")[1]._replace(stacks=(300, 300))
     return find_game(name)[1]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -96,7 +94,7 @@ def test_the_spread_of_sums_is_the_variance() -> None:
 
 def test_all_in_side_pots_have_terms_of_their_own() -> None:
     game = find_game("holdem.nolimit.3p")[1]
-    game = replace(game, stacks=(500, 1000, 2000))
+    game = game._replace(stacks=(500, 1000, 2000))
     betting = betting_start(game)
     for action in (raise_to(2000), CALL, CALL):
         betting = betting.after(action)
