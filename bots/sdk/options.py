@@ -13,20 +13,20 @@ declarations with `options_of`. pydantic takes the bounds from them, too; it is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, is_dataclass
 from functools import cache
-from inspect import Parameter, signature
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
+NO_DEFAULT: Final = object()
+"""The default of an option that has none."""
 
-@dataclass(frozen=True, slots=True)
+
 class Interval:
     """Bounds of a number: at least `low`, above `above` and at most `high`, each None for any."""
 
-    low: float | None = None
-    high: float | None = None
-    above: float | None = None
     __is_annotated_types_grouped_metadata__: ClassVar[bool] = True
+
+    def __init__(self, low: float | None = None, high: float | None = None, above: float | None = None) -> None:
+        self.low, self.high, self.above = low, high, above
 
     def __iter__(self) -> Iterator[object]:
         """The bounds as pydantic reads them."""
@@ -68,7 +68,7 @@ class Option(NamedTuple):
 
     Attributes:
         kind: the type of its values, None aside.
-        default: `Parameter.empty` if it has to be given.
+        default: `NO_DEFAULT` if it has to be given.
         meaning: empty if the author of a bot has not declared it.
         group: the heading above it.
     """
@@ -88,7 +88,7 @@ class Option(NamedTuple):
     @property
     def value(self) -> str:
         """The default as in a file; empty without one."""
-        if self.default is Parameter.empty:
+        if self.default is NO_DEFAULT:
             return ""
         import json  # a bot starts without it
 
@@ -153,6 +153,11 @@ def options_of(declared: Any, *, is_every: bool = False) -> tuple[Option, ...]:
 
 @cache
 def _options_of(declared: Any, is_every: bool) -> tuple[Option, ...]:
+    if getattr(declared, "__init__", None) is object.__init__:
+        return ()
+    # Here, as it takes as long to load as all else that most bots need.
+    from inspect import Parameter, signature
+
     hints, group, found = _hints(declared), "", []
     for name, parameter in signature(declared).parameters.items():
         kind, about = _unwrapped(hints.get(name, type(parameter.default)))
@@ -162,8 +167,12 @@ def _options_of(declared: Any, is_every: bool) -> tuple[Option, ...]:
         wording = next((one for one in about if isinstance(one, Wording)), Wording())
         group = wording.group or group
         bounds = next((one for one in about if isinstance(one, Interval)), Interval())
-        factory = declared.__dataclass_fields__[name].default_factory if is_dataclass(declared) else MISSING
-        default = parameter.default if factory is MISSING else factory()
+        field = getattr(declared, "__dataclass_fields__", {}).get(name)
+        default = parameter.default
+        if field is not None and callable(field.default_factory):
+            default = field.default_factory()
+        elif default is Parameter.empty:
+            default = NO_DEFAULT
         found.append(Option(name, kind, default, meaning, bounds=bounds, wording=wording, group=group))
     return tuple(found)
 
@@ -177,7 +186,7 @@ def check_options(options: Any, error: type[Exception] = ValueError) -> None:
 
 
 def _hints(declared: Any) -> dict[str, Any]:
-    is_class = isinstance(declared, type) and not is_dataclass(declared)
+    is_class = isinstance(declared, type) and not hasattr(declared, "__dataclass_fields__")
     try:
         return get_type_hints(declared.__init__ if is_class else declared, include_extras=True)
     except Exception:

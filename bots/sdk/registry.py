@@ -27,15 +27,13 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import is_dataclass, replace
-from inspect import Parameter
 from itertools import count
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from bots.errors import SpecError, in_one_line
 from bots.sdk.bot import Bot
-from bots.sdk.options import Option, options_of
+from bots.sdk.options import NO_DEFAULT, Option, options_of
 from engine.errors import quoted
 
 if TYPE_CHECKING:
@@ -367,11 +365,11 @@ def _options(bot: type[Bot]) -> tuple[Option, ...]:
     """The options of a bot by the names that people type, with their defaults; None where there is none."""
     found: list[Option] = []
     for option in options_of(bot, is_every=True):
-        if is_dataclass(option.default):
+        if hasattr(option.default, "__dataclass_fields__"):
             inner = options_of(type(option.default))
             found += [one._replace(default=getattr(option.default, one.name)) for one in inner]
         else:
-            default = None if option.default is Parameter.empty else option.default
+            default = None if option.default is NO_DEFAULT else option.default
             found.append(option._replace(name=option.name.removesuffix("_"), default=default))
     return tuple(found)
 
@@ -383,7 +381,9 @@ def _file_options(bot: type[Bot]) -> frozenset[str]:
 def _arguments(bot: type[Bot], given: Mapping[str, OptionValue]) -> dict[str, object]:
     arguments: dict[str, object] = {}
     for name, _, default, *_ in options_of(bot, is_every=True):
-        if is_dataclass(default) and not isinstance(default, type):
+        if hasattr(default, "__dataclass_fields__") and not isinstance(default, type):
+            from dataclasses import replace
+
             named = {one.name for one in options_of(type(default))}
             arguments[name] = replace(default, **{one: value for one, value in given.items() if one in named})
         elif name.removesuffix("_") in given:

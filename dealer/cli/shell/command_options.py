@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_args, ge
 
 import typer
 
-from bots.sdk.options import Option, Wording, options_of
+from bots.sdk.options import NO_DEFAULT, Option, Wording, options_of
 from dealer.cli.shell.console import Terminal, abort
 from dealer.errors import ConfigError
 
@@ -118,7 +118,8 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     parameters, terminals = [], []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in own:
-            parameters.append(_parameter(own[name], own[name].default))
+            default = own[name].default
+            parameters.append(_parameter(own[name], inspect.Parameter.empty if default is NO_DEFAULT else default))
             continue
         if hints[name] is Terminal:
             terminals.append(name)
@@ -190,5 +191,5 @@ def _text(default: Any) -> str:
         return f"{default:g}"
     if isinstance(default, tuple):
         return " ".join(map(str, default))
-    says_nothing = default is None or default is False or default is inspect.Parameter.empty
+    says_nothing = default is None or default is False or default is NO_DEFAULT
     return "" if says_nothing else str(getattr(default, "value", default))
