@@ -298,6 +298,10 @@ def test_every_package_is_typed() -> None:
 def test_nothing_heavy_is_imported_by_who_only_plays_or_deals() -> None:
     heavy = ["numpy", "numba", "scipy", "asyncio", "socket", "subprocess", "pydantic", "typer", "rich"]
     assert loaded_by("import engine, protocol, logs", heavy) == []
+    assert loaded_by("import dealer.cli.play, dealer.run.results", ["numpy", "numba", "scipy"]) == []
+    assert (
+        loaded_by("import bots; bots.Bot, bots.run", ["asyncio", "dataclasses", "inspect", "pydantic", "numpy"]) == []
+    )
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -8,13 +8,17 @@ from __future__ import annotations
 import enum
 from typing import Final, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from logs.document import NAME, Column, Document, Section, Table, Value
 from logs.estimation import Estimate
-from logs.tracker.statistics import Frozen
 
 SCHEMA_VERSION: Final = 1
+
+
+class _Frozen(BaseModel):
+    # Not that of `logs.tracker.statistics`, which loads numpy.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Estimator(enum.StrEnum):
@@ -34,7 +38,7 @@ class Estimator(enum.StrEnum):
     """The same, at the mean over all cards that these players might have held."""
 
 
-class WinRateEstimate(Frozen):
+class WinRateEstimate(_Frozen):
     """A player's win rate by one estimator."""
 
     estimator: Estimator
@@ -71,21 +75,21 @@ class WinRateEstimate(Frozen):
         return self.name, rate, self.deals, worth, self.factor
 
 
-class PlayerEstimates(Frozen):
+class PlayerEstimates(_Frozen):
     """A player's win rate by all estimators that its hands allow."""
 
     player: str
     estimates: list[WinRateEstimate]
 
 
-class Omission(Frozen):
+class Omission(_Frozen):
     """An estimator that these hands do not allow."""
 
     estimator: str
     reason: str
 
 
-class GameEstimates(Frozen):
+class GameEstimates(_Frozen):
     """All players of one game."""
 
     game: str = Field(description="its kind, players and blinds")
@@ -95,7 +99,7 @@ class GameEstimates(Frozen):
     omitted: list[Omission]
 
 
-class Estimates(Frozen):
+class Estimates(_Frozen):
     """What ``arena stats --variance --json`` prints."""
 
     schema_version: int = SCHEMA_VERSION

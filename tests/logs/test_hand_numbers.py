@@ -31,7 +31,7 @@ def test_everything_that_tells_a_match_counts() -> None:
         one,
         dataclasses.replace(one, match_name="other"),
         dataclasses.replace(one, names_by_seat=("Bob", "Ann")),
-        dataclasses.replace(one, game=dataclasses.replace(find_game("limit")[1], stacks=(1000, 1000))),
+        dataclasses.replace(one, game=find_game("limit")[1]._replace(stacks=(1000, 1000))),
         made_hand("limit", "f", "AsAd KsKh"),
         made_hand("limit", "rf", "AsAd KsKd"),
         made_hand("limit", "f", "AsAd KsKd", number=2),

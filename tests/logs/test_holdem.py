@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import tomllib
 
@@ -49,7 +48,7 @@ def test_who_opens(blinds: tuple[int, ...], opening: int) -> None:
 def test_limit_games_without_stacks_are_shown_as_deep() -> None:
     assert shown_stacks(find_game("limit")[1]) == (100_000, 100_000)
     assert shown_stacks(find_game("nolimit3")[1]) == (20_000,) * 3
-    wild = dataclasses.replace(find_game("limit")[1], max_raises=(255,) * 4, raise_sizes=(1000,) * 4)
+    wild = find_game("limit")[1]._replace(max_raises=(255,) * 4, raise_sizes=(1000,) * 4)
     assert shown_stacks(wild) == (1_020_020,) * 2
 
 

@@ -523,7 +523,7 @@ def test_who_won_unseen_is_told_by_the_values() -> None:
 
 
 def test_side_pots_need_the_cards() -> None:
-    game: Game = dataclasses.replace(find_game("nolimit3")[1], stacks=(500, 1000, 2000))
+    game: Game = find_game("nolimit3")[1]._replace(stacks=(500, 1000, 2000))
     hand = next(
         hand
         for hand in random_hands(game, 200, fold=0.0)

@@ -16,7 +16,7 @@ from tests.logs.hands import random_hands
 
 
 def test_a_raise_that_lowers_the_bet_cannot_be_told() -> None:
-    game = dataclasses.replace(find_game("limit3")[1], stacks=(100, 12, 100))
+    game = find_game("limit3")[1]._replace(stacks=(100, 12, 100))
     with pytest.raises(LogsError, match="position 1 raises to 12 where 20 is bet already, as a short stack of a limit"):
         street_actions(betting_after(game, "rfr"))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine import Deal, betting_start, format_cards, parse_cards
@@ -90,7 +92,7 @@ def test_two_reads_of_a_line_are_equal_whatever_is_remembered(name: str, monkeyp
     assert walked == beside
     assert [hash(line) for line in walked] == [hash(line) for line in beside]
     assert any(one.betting is not other.betting for one, other in zip(walked, beside, strict=True))
-    assert [record._replace(betting=line.betting) for record, line in zip(written, beside, strict=True)] == written
+    assert [replace(record, betting=line.betting) for record, line in zip(written, beside, strict=True)] == written
 
 
 def test_betting_that_comes_again_is_kept_when_the_memory_has_been_full(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def made_hand(
     """A hand of a match in which the button moves; hole cards by position, ``?`` for cards that are not known."""
     game = find_game(game)[1] if isinstance(game, str) else game
     if stacks is not None:
-        game = dataclasses.replace(game, stacks=stacks)
+        game = game._replace(stacks=stacks)
     end = betting_after(game, betting)
     assert end.finished
     players = game.num_players
@@ -79,8 +79,7 @@ MADE = {
     ),
     "nolimit-four-two-side-pots-raked": Made(
         made_hand(
-            dataclasses.replace(
-                find_game("nolimit6")[1],
+            find_game("nolimit6")[1]._replace(
                 num_players=4,
                 blinds=(50, 100, 0, 0),
                 stacks=(777, 1500, 333, 4001),

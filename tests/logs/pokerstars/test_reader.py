@@ -47,7 +47,7 @@ def without_endless_stacks(game: Game) -> Game:
     raises = sum(most * size for most, size in zip(game.max_raises, game.raise_sizes, strict=False))
     deep = max(10_000, (max(game.blinds) + raises) // game.big_blind + 1) * game.big_blind
     stacks = tuple(deep if game.is_limit and stack == DEFAULT_STACK else stack for stack in game.stacks)
-    return dataclasses.replace(game, stacks=stacks)
+    return game._replace(stacks=stacks)
 
 
 def assert_round_trip(hands: Iterable[HandRecord], options: ExportOptions = ExportOptions()) -> None:  # noqa: B008

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
@@ -72,12 +71,12 @@ def test_stakes_that_an_importer_does_not_know_are_told() -> None:
     assert stakes_warning(LIMIT, ExportOptions(chip_value="0.15")) == ExportWarning(
         problem.format("$1.50/$3.00"), "2/4"
     )
-    three = dataclasses.replace(LIMIT, blinds=(3, 1), raise_sizes=(3, 3, 6, 6))
+    three = LIMIT._replace(blinds=(3, 1), raise_sizes=(3, 3, 6, 6))
     assert stakes_warning(three, ExportOptions()) is None
     assert stakes_warning(three, ExportOptions(chip_value=400)) == ExportWarning(
         problem.format("$1200/$2400"), "300/600"
     )
-    seven = dataclasses.replace(LIMIT, blinds=(7, 3), raise_sizes=(7, 7, 14, 14))
+    seven = LIMIT._replace(blinds=(7, 3), raise_sizes=(7, 7, 14, 14))
     assert stakes_warning(seven, ExportOptions()) == ExportWarning(
         problem.format("$7/$14") + ", and no other stakes of this game would change that", None
     )

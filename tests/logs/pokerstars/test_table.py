@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from engine import Game
@@ -63,8 +61,7 @@ def test_seats_need_not_be_in_the_order_of_positions() -> None:
 )
 def test_tables_are_of_genuine_sizes(players: int, size: int) -> None:
     two = players == 2
-    game = dataclasses.replace(
-        find_game("nolimit")[1],
+    game = find_game("nolimit")[1]._replace(
         num_players=players,
         stacks=(20000,) * players,
         blinds=(100, 50) if two else (50, 100) + (0,) * (players - 2),
@@ -74,7 +71,7 @@ def test_tables_are_of_genuine_sizes(players: int, size: int) -> None:
 
 
 def test_a_blind_may_put_a_player_all_in() -> None:
-    game = dataclasses.replace(find_game("nolimit3")[1], stacks=(50, 100, 101))
+    game = find_game("nolimit3")[1]._replace(stacks=(50, 100, 101))
     assert seated(game, (0, 1, 2)).head.splitlines()[5:7] == [
         "Ann: posts small blind $50 and is all-in",
         "Bob: posts big blind $100 and is all-in",
@@ -85,10 +82,10 @@ def test_stacks_that_nobody_gave_are_deep_enough() -> None:
     limit, no_limit = find_game("limit")[1], find_game("nolimit")[1]
     assert limit.stacks == (DEFAULT_STACK,) * 2
     assert "Ann ($100000 in chips)" in seated(limit, (0, 1)).head
-    mixed = dataclasses.replace(limit, stacks=(1000, DEFAULT_STACK))
+    mixed = limit._replace(stacks=(1000, DEFAULT_STACK))
     assert "Ann ($1000 in chips)" in seated(mixed, (0, 1)).head
     assert "Bob ($100000 in chips)" in seated(mixed, (0, 1)).head
-    endless = dataclasses.replace(limit, max_raises=(255,) * 4, raise_sizes=(10, 10, 1000, 1000))
+    endless = limit._replace(max_raises=(255,) * 4, raise_sizes=(10, 10, 1000, 1000))
     assert "Ann ($515120 in chips)" in seated(endless, (0, 1)).head
-    deep = dataclasses.replace(no_limit, stacks=(DEFAULT_STACK,) * 2)
+    deep = no_limit._replace(stacks=(DEFAULT_STACK,) * 2)
     assert "Ann ($2147483647 in chips)" in seated(deep, (0, 1)).head

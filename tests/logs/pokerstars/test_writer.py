@@ -337,7 +337,7 @@ def test_a_limit_game_without_stacks_is_written_with_deep_ones() -> None:
     for name, stack in (("limit", 100_000), ("limit3", 100_000)):
         (hand,) = checked(sample.random_hands(name, 1))
         assert set(hand.stacks.values()) == {100 * stack}
-    game = dataclasses.replace(find_game("limit")[1], max_raises=(255,) * 4, raise_sizes=(1000, 1000, 2000, 2000))
+    game = find_game("limit")[1]._replace(max_raises=(255,) * 4, raise_sizes=(1000, 1000, 2000, 2000))
     hands = sample.random_hands(game, 5, fold=0.0)
     assert min(checked(hands, most_bets=256)[0].stacks.values()) > 100 * 255 * 6000
 
@@ -351,13 +351,13 @@ def test_rake_is_taken_before_the_pots_are_split() -> None:
     for name in ("limit", "limit3"):
         found = checked(sample.random_hands(name, 100, fold=0.4), dataclasses.replace(LF, rake=rake), rake=agreed)
         assert len({hand.rake for hand in found}) > 5
-    game = dataclasses.replace(find_game("nolimit3")[1], stacks=(500, 1000, 2000))
+    game = find_game("nolimit3")[1]._replace(stacks=(500, 1000, 2000))
     found = checked(sample.random_hands(game, 100, fold=0.02), dataclasses.replace(LF, rake=rake), rake=agreed)
     assert max(len(hand.pots) for hand in found) == 2
 
 
 def test_a_rake_may_take_everything_but_no_more() -> None:
-    game = dataclasses.replace(find_game("nolimit6")[1], stacks=(100, 101, 103, 107, 111, 150))
+    game = find_game("nolimit6")[1]._replace(stacks=(100, 101, 103, 107, 111, 150))
     for per_cent in (100, "99.999", "33.3"):
         everything = Rake(per_cent=per_cent, no_flop_no_drop=False)
         checked(sample.random_hands(game, 100, fold=0.02), dataclasses.replace(LF, rake=everything, chip_value="0.01"))
@@ -390,22 +390,22 @@ def test_values_are_compared_in_every_hand_of_a_match() -> None:
 
 def test_a_button_that_is_not_the_small_blind_is_refused_heads_up() -> None:
     """The other way round trackers see somebody act out of turn."""
-    forward = dataclasses.replace(find_game("nolimit")[1], blinds=(50, 100), first_players=(0, 0, 0, 0))
+    forward = find_game("nolimit")[1]._replace(blinds=(50, 100), first_players=(0, 0, 0, 0))
     with pytest.raises(UnsupportedGameError, match="the blinds by position are 50, 100; PHH and an ACPC log hold"):
         format_pokerstars(sample.random_hands(forward, 1)[0])
-    equal = dataclasses.replace(find_game("nolimit")[1], blinds=(100, 100), first_players=(0, 0, 0, 0))
+    equal = find_game("nolimit")[1]._replace(blinds=(100, 100), first_players=(0, 0, 0, 0))
     with pytest.raises(UnsupportedGameError, match="wants the button to be the small blind and to act first") as caught:
         format_pokerstars(sample.random_hands(equal, 1)[0])
     assert str(caught.value).endswith("PHH and an ACPC log hold the game")
 
 
 def test_equal_blinds_at_a_bigger_table() -> None:
-    game = dataclasses.replace(find_game("nolimit3")[1], blinds=(100, 100, 0), first_players=(2, 0, 0, 0))
+    game = find_game("nolimit3")[1]._replace(blinds=(100, 100, 0), first_players=(2, 0, 0, 0))
     checked(sample.random_hands(game, 60))
 
 
 def test_a_raise_that_lowers_the_bet_is_refused() -> None:
-    game = dataclasses.replace(find_game("limit3")[1], stacks=(1000, 1000, 15))
+    game = find_game("limit3")[1]._replace(stacks=(1000, 1000, 15))
     hand = next(hand for hand in sample.random_hands(game, 300, fold=0.0) if hand not in tellable([hand]))
     with pytest.raises(LogsError, match="only an ACPC log can express that"):
         format_pokerstars(hand)
