@@ -273,8 +273,12 @@ def _report(planned: PlannedRun, names: tuple[str, ...]) -> RunReport:
         "all deals were played",
         DEALS,
         seats=tuple(
-            RunSeat.new(
-                seat, name, chips=float(planned.mbb), mbb_per_game=float(sign * planned.mbb), half_width_95=196.0
+            RunSeat(
+                player=seat,
+                name=name,
+                chips=float(planned.mbb),
+                mbb_per_game=float(sign * planned.mbb),
+                half_width_95=196.0,
             )
             for seat, (name, sign) in enumerate(zip(names, (1, -1), strict=True))
         ),
