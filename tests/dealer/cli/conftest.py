@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
+import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +21,7 @@ from dealer.cli.shell.app import application
 from dealer.cli.shell.console import Terminal
 from tests.dealer.helpers import ARENA, CONTROL_CODES, PATIENCE_S, enter_program_env, program_env
 from tests.programs import start
+from tests.size import PACKAGES
 
 
 class Ran(NamedTuple):
@@ -90,10 +93,22 @@ def _command(names: tuple[str, ...]) -> Any:
     return get_command(application(names))
 
 
+@contextlib.contextmanager
+def _kept_loggers() -> Iterator[None]:
+    """Leave our loggers as they were: a command shows its log for the rest of its process."""
+    before = [(logger, logger.level, logger.handlers[:]) for logger in map(logging.getLogger, PACKAGES)]
+    try:
+        yield
+    finally:
+        for logger, level, handlers in before:
+            logger.setLevel(level)
+            logger.handlers[:] = handlers
+
+
 def run_here(arguments: Sequence[str], typed: str | bytes = "", charset: str = "utf-8") -> Ran:
     """Run ``arena`` within this process, which reads what its commands are only once."""
     command = _command(tuple(commands_for(arguments)))
-    with CliRunner(charset=charset).isolation(typed) as (out, err, _):
+    with CliRunner(charset=charset).isolation(typed) as (out, err, _), _kept_loggers():
         with pytest.raises(SystemExit) as ended:
             command(args=list(arguments), prog_name="arena")
         sys.stdout.flush()
