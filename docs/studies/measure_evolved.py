@@ -192,9 +192,10 @@ def winnings(run: Path, name: str) -> dict[str, Measured]:
     """Winnings of the player against the trainers, or of a trainer against those of the end of its run."""
     player = read_player(run / f"{name}.chromosome")
     others = _trainers(run) if name == "player" else _last_opponents(run, name)
-    unseen = make_deals(_DEALS, SEED, player.settings.trials)
+    own, trials = player.settings.evaluator, player.settings.trials
     figures = {}
-    for kind, deals in (("trained", player.settings.evaluator.deal_set()), ("unseen", unseen)):
+    for kind, count, seed in (("trained", own.deals, own.seed), ("unseen", _DEALS, SEED)):
+        deals = make_deals(count, seed, trials)
         watched = play_hands(deals, player.chromosome, others, (player.settings.odds,) * 10, player.settings.rake)
         figures[f"{kind} {name}"] = _per_thousand(watched, watched.dollars)
         figures[f"{kind} after flop {name}"] = _per_thousand(watched, watched.dollars * watched.saw_flop)
