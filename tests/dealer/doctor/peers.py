@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from dealer.doctor.judge import Kind
-from engine import CALL, FOLD, RAISE, Action, BettingState, Game, betting_start, raise_to
+from engine import CALL, FOLD, RAISE, Action, BettingState, Game, Position, betting_start, raise_to
 from protocol import MatchState, find_game
 from protocol.actions import format_action
 from protocol.framing import LineReader
@@ -237,7 +237,7 @@ class FixedSeat(Peer):
     """Takes itself for position 0 in every hand."""
 
     def on_state(self, text: bytes, state: MatchState, betting: BettingState) -> bytes:
-        return super().on_state(text, dataclasses.replace(state, position=0), betting)  # type: ignore[arg-type]
+        return super().on_state(text, state._replace(position=Position(0)), betting)
 
 
 class CountsHands(Peer):
