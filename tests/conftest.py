@@ -43,7 +43,7 @@ settings.load_profile("unhurried")
 gc.set_threshold(10_000, 10, 50)
 
 
-_SAMPLED = 3
+_SAMPLED = 5
 """Of a `sampled` test, one case in so many is quick."""
 
 
@@ -146,7 +146,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-_TESTS_BETWEEN_COLLECTIONS = 50
+_TESTS_BETWEEN_COLLECTIONS = 200
 _run = 0
 
 
