@@ -68,7 +68,6 @@ MOST_BOARDS: Final = 20_000
 """Counted in Python, in games other than hold'em."""
 _DECK: Final = tuple(range(52))
 _BOARD_CARDS: Final = 5
-_preflop: tuple[float, ...] = ()
 _is_compiled = False
 
 
@@ -115,16 +114,10 @@ def equity(
 
 def exact_equity(hole: Sequence[int], board: Sequence[int] = ()) -> Equity:
     """The exact chance to win against one opponent; without a board that of `preflop_equity`. Cards as for `equity`."""
-    _require(hole, board)
     if not board:
-        return _read_preflop(hole, 1)
-    import numpy as np
-
-    from engine.kernels.showdowns import count_against_one
-
-    counts = np.zeros(3, np.int64)
-    count_against_one(*_as_arrays(hole, board), counts)
-    return equity_of_counts(counts.tolist())
+        return preflop_equity(hole)
+    _require(hole, board)
+    return equity_of_counts(_count_duel(hole, board, _unseen([hole], board)))
 
 
 def sampled_equity(
@@ -145,7 +138,7 @@ def sampled_equity(
     import numpy as np
 
     counts = np.zeros(opponents + 2, np.int64)
-    cards, start = _as_arrays(hole, board), mixed(seed & MASK_64)
+    cards, start = _as_arrays(hole, board, _unseen([hole], board)), mixed(seed & MASK_64)
     if _is_compiled and board:
         from engine.kernels.draw import count_against_many
 
@@ -167,7 +160,10 @@ def preflop_equity(hole: Sequence[int], opponents: int = 1) -> Equity:
     Arguments and errors are those of `equity`.
     """
     _require(hole, (), opponents)
-    return _read_preflop(hole, opponents)
+    from engine.tables import read_preflop
+
+    at = 3 * (MOST_OPPONENTS * starting_hand(hole) + opponents - 1)
+    return Equity(*read_preflop()[at : at + 3])
 
 
 def compile_kernels() -> None:
@@ -200,21 +196,29 @@ def _require(hole: Sequence[int], board: Sequence[int], opponents: int = 1, tria
         raise ValueError(f"trials must be 1 or more, not {trials}")
 
 
-def _read_preflop(hole: Sequence[int], opponents: int) -> Equity:
-    global _preflop
-    from engine.tables import read_preflop
-
-    if not _preflop:
-        _preflop = read_preflop()
-    at = 3 * (MOST_OPPONENTS * starting_hand(hole) + opponents - 1)
-    return Equity(*_preflop[at : at + 3])
-
-
-def _as_arrays(hole: Sequence[int], board: Sequence[int]) -> tuple[_Array, _Array, _Array]:
+def _count_duel(hole: Sequence[int], board: Sequence[int], unseen: Sequence[int]) -> list[int]:
+    """The showdowns against one opponent that are lost, won and tied."""
     import numpy as np
 
-    unseen = [card for card in _DECK if card not in hole and card not in board]
+    from engine.kernels.showdowns import count_against_one
+
+    counts = np.zeros(3, np.int64)
+    count_against_one(*_as_arrays(hole, board, unseen), counts)
+    return counts.tolist()
+
+
+def _as_arrays(
+    hole: Sequence[int] | Sequence[Sequence[int]], board: Sequence[int], unseen: Sequence[int]
+) -> tuple[_Array, _Array, _Array]:
+    import numpy as np
+
+    # Cards may come as bytes, which numpy reads as a text.
     return np.array(tuple(hole), np.uint8), np.array(tuple(board), np.uint8), np.array(unseen, np.uint8)
+
+
+def _unseen(holdings: Sequence[Sequence[int]], board: Sequence[int], dead: Sequence[int] = ()) -> list[int]:
+    seen = {*board, *dead, *[card for cards in holdings for card in cards]}
+    return [card for card in _DECK if card not in seen]
 
 
 # ---- against each other, with board cards to come
@@ -550,39 +554,22 @@ def _counted(
         fields = [(*holdings, other) for other in combinations(rest, 2)] if has_unknown and not is_duel else [holdings]
         for at, field in enumerate(fields):
             if is_duel:
-                shared, boards = _count_duel(holdings[0], board, rest)
+                lost, won, tied = _count_duel(holdings[0], board, rest)
+                odds = ShowdownOdds(lost + won + tied, ((won, tied), (lost, tied)))
             else:
                 odds = showdown_odds(field, board, dead=dead)
-                shared, boards = odds.shared, odds.boards
-            showdowns += boards
-            total = [[one + more for one, more in zip(*rows, strict=True)] for rows in zip(total, shared, strict=True)]
+            showdowns += odds.boards
+            total = [
+                [one + more for one, more in zip(*rows, strict=True)] for rows in zip(total, odds.shared, strict=True)
+            ]
             if progress is not None:
                 progress((done + (at + 1) / len(fields)) / len(choices))
     return _chances_of_counts(total, showdowns)
 
 
-def _count_duel(
-    hole: Holding, board: Sequence[Card], unseen: Sequence[Card]
-) -> tuple[tuple[tuple[int, ...], ...], int]:
-    import numpy as np
-
-    from engine.kernels.showdowns import count_against_one
-
-    counts = np.zeros(3, np.int64)
-    own, table, rest = [np.array(tuple(cards), np.uint8) for cards in (hole, board, unseen)]
-    count_against_one(own, table, rest, counts)
-    lost, won, tied = counts.tolist()
-    return ((won, tied), (lost, tied)), lost + won + tied
-
-
 def _chances_of_counts(shared: Sequence[Sequence[int]], showdowns: int) -> Chances:
     found = tuple([equity_of_counts([showdowns - sum(of), *of]) for of in shared])
     return Chances(found, (0.0,) * len(found), showdowns, is_exact=True)
-
-
-def _unseen(holdings: Sequence[Holding], board: Sequence[Card], dead: Sequence[Card]) -> list[Card]:
-    seen = {*board, *dead, *[card for cards in holdings for card in cards]}
-    return [card for card in _DECK if card not in seen]
 
 
 # ---- drawn
@@ -605,13 +592,12 @@ def _sampled(
     parts = 1.0 / np.arange(1, players + 1)
     whole, variances = np.zeros((players, players), np.int64), np.zeros(players)
     for done, holdings in enumerate(choices):
-        unseen = _unseen(holdings, board, dead)
-        own, table, rest = [np.array(cards, np.uint8) for cards in (holdings, tuple(board), unseen)]
+        cards = _as_arrays(holdings, board, _unseen(holdings, board, dead))
         counts = np.zeros((players, players), np.int64)
         for first in range(0, each, _TRIALS_AT_ONCE):
             drawn = range(first, min(each, first + _TRIALS_AT_ONCE))
             start = mixed(seed + done & MASK_64)
-            count_sampled_shares(own, table, rest, unknown, drawn, start=start, counts=counts)
+            count_sampled_shares(*cards, unknown, drawn, start=start, counts=counts)
             if progress is not None:
                 progress((done + drawn.stop / each) / len(choices))
         whole += counts

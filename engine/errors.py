@@ -13,6 +13,7 @@ Each message is one sentence that a person can act on.
 from __future__ import annotations
 
 import enum
+from functools import partial
 
 
 def quoted(value: object, most: int = 120) -> str:
@@ -36,17 +37,14 @@ class PortableError(Exception):
     _made_of: tuple[tuple[object, ...], dict[str, object]]
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _made_again, (type(self), *self._made_of), vars(self)
+        args, kwargs = self._made_of
+        return partial(type(self), *args, **kwargs), (), vars(self)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._made_of == getattr(other, "_made_of", None)
 
     def __hash__(self) -> int:
         return hash((type(self), str(self)))
-
-
-def _made_again(kind: type[PortableError], args: tuple[object, ...], kwargs: dict[str, object]) -> PortableError:
-    return kind(*args, **kwargs)
 
 
 class EngineError(PortableError, ValueError):

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from engine.cards import STARTING_HANDS, starting_hand
 from engine.duels import BOARDS
-from engine.tables import FOLDER, TableFile
+from engine.tables import FOLDER, TableFile, read_only
 
 MATCHUPS: Final = TableFile(
     join(FOLDER, "matchups.bin"),
@@ -50,9 +50,7 @@ def counts() -> NDArray[np.int64]:
 
 def counts_of_wins(wins: NDArray[np.int64]) -> NDArray[np.int64]:
     """Showdowns won, tied and lost, from those won, shape (169, 169): a loss is a win of the other side."""
-    whole = np.stack([wins, pairs() * BOARDS - wins - wins.T, wins.T], axis=2)
-    whole.setflags(write=False)
-    return whole
+    return read_only(np.stack([wins, pairs() * BOARDS - wins - wins.T, wins.T], axis=2))
 
 
 @cache
@@ -63,9 +61,7 @@ def pairs() -> NDArray[np.int64]:
         holds[starting_hand(cards), cards] += 1
     sizes = holds.sum(axis=1) // 2
     # A holding shares two cards only with itself, and is then taken away twice.
-    disjoint: NDArray[np.int64] = np.outer(sizes, sizes) - holds @ holds.T + np.diag(sizes)
-    disjoint.setflags(write=False)
-    return disjoint
+    return read_only(np.outer(sizes, sizes) - holds @ holds.T + np.diag(sizes))
 
 
 @cache
@@ -77,9 +73,7 @@ def equities() -> NDArray[np.float64]:
         TableError: the table is damaged.
     """
     won, tied, _ = np.moveaxis(counts(), 2, 0)
-    shares: NDArray[np.float64] = (won + tied / 2) / (pairs() * BOARDS)
-    shares.setflags(write=False)
-    return shares
+    return read_only((won + tied / 2) / (pairs() * BOARDS))
 
 
 def read(data: bytes | None = None) -> NDArray[np.int64]:

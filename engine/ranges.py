@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import combinations
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from engine.cards import STARTING_HANDS, Card, cards_of, starting_hand
 from engine.duels import BOARDS, duel_counts
 from engine.equity import boards_to_come, preflop_equity
+from engine.tables import read_only
 
 _CARDS: Final = 52
 _BOARD_CARDS: Final = 5
@@ -28,12 +30,7 @@ _REMEMBERED: Final = 64
 """Boards, and pairs of hole cards and boards, whose numbers are kept: those of a few hands."""
 
 
-@cache
-def _pairs() -> tuple[tuple[Card, Card], ...]:
-    return tuple((Card(one), Card(other)) for one in range(_CARDS) for other in range(one + 1, _CARDS))
-
-
-HOLDINGS: Final[tuple[tuple[Card, Card], ...]] = _pairs()
+HOLDINGS: Final[tuple[tuple[Card, Card], ...]] = tuple(combinations(range(_CARDS), 2))
 """The two cards of each holding, the lower first."""
 
 
@@ -58,9 +55,7 @@ def holding_number(one: int, other: int) -> int:
 @cache
 def classes() -> NDArray[np.int64]:
     """The starting hand (`engine.cards`) of each holding, shape (1326,); not to be written to."""
-    found = np.array([starting_hand(cards) for cards in HOLDINGS])
-    found.setflags(write=False)
-    return found
+    return read_only(np.array([starting_hand(cards) for cards in HOLDINGS]))
 
 
 def are_free(cards: Iterable[int]) -> NDArray[np.bool_]:
@@ -93,7 +88,7 @@ def chances_of_all(board: Sequence[int]) -> RangeChances:
 @cache
 def _preflop_chances() -> RangeChances:
     by_class = np.array([preflop_equity(cards_of(number)) for number in range(len(STARTING_HANDS))])
-    return RangeChances(*_fixed(by_class[classes()]).T)
+    return RangeChances(*read_only(by_class[classes()]).T)
 
 
 @lru_cache(_REMEMBERED)
@@ -106,7 +101,7 @@ def _chances(board: tuple[int, ...]) -> RangeChances:
     showdowns = boards_to_come(_CARDS, len(board) + 2, missing) * boards_to_come(_CARDS, _BOARD_CARDS + 2, 2)
     found = np.stack([wins / showdowns, ties / showdowns, (wins + ties / 2) / showdowns], axis=1)
     found[~are_free(board)] = np.nan
-    return RangeChances(*_fixed(found).T)
+    return RangeChances(*read_only(found).T)
 
 
 def shares_against(hole: Sequence[int], board: Sequence[int]) -> NDArray[np.float64]:
@@ -136,12 +131,7 @@ def _shares(hole: tuple[int, int], board: tuple[int, ...]) -> NDArray[np.float64
     else:
         count_duels(np.array(hole, np.uint8), duel_counts(), BOARDS, counts)
     boards = boards_to_come(_CARDS, len(board) + 4, _BOARD_CARDS - len(board))
-    return _fixed(counts / (2 * boards))
-
-
-def _fixed(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    values.setflags(write=False)
-    return values
+    return read_only(counts / (2 * boards))
 
 
 def _require(board: Sequence[int]) -> None:

@@ -53,6 +53,7 @@ from engine.errors import quoted
 from engine.hand import decisions
 from engine.holdem import is_holdem
 from engine.ranges import HOLDINGS, are_free, holding_number, shares_against
+from engine.tables import read_only
 from logs.variance.terms import PotRow, Shares
 
 _BOTH = 0b11
@@ -109,8 +110,7 @@ class _FewCards:
         deals = [Deal((tuple(hole), self.cards[at]), tuple(board)) for at in there.tolist()]
         rows = [PotRow(_BOTH, len(board))] * len(deals)
         found[there] = self._shares.of(deals, np.arange(len(deals)), rows, [0] * len(deals))[:, 0]
-        found.setflags(write=False)
-        self._known[key] = found
+        self._known[key] = read_only(found)
         return found
 
 

@@ -41,9 +41,16 @@ import struct
 import sys
 from array import array
 from dataclasses import dataclass
+from functools import cache
 from os.path import dirname, join
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.errors import TableError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Numbers = TypeVar("Numbers", bound=np.ndarray[Any, Any])
 
 FOLDER = dirname(__file__)
 MOST_OPPONENTS = 9
@@ -125,9 +132,16 @@ def load_tables() -> RankTables:
     return RankTables(header[:13], row_bits, tuple(offsets), tuple(values), words[start:])
 
 
+@cache
 def read_preflop(data: bytes | None = None) -> tuple[float, ...]:
     """The numbers of the file (37 KB, 0.2 ms); those of class c against n opponents begin at ``3 * (9 * c + n - 1)``.
 
     Errors are those of `TableFile.numbers`.
     """
     return _PREFLOP_LAYOUT.unpack(PREFLOP.numbers(data))
+
+
+def read_only(numbers: Numbers) -> Numbers:
+    """The array itself, which others may keep: it is not to be written to."""
+    numbers.setflags(write=False)
+    return numbers
