@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
@@ -97,10 +98,8 @@ def measure_bot(spec: str, game: Game, deals: int) -> list[Row]:
 
 
 def speed_document(title: str, rows: Sequence[Row]) -> Document:
-    jobs: dict[str, list[Row]] = {}
-    for row in rows:
-        jobs.setdefault(row.group, []).append(row)
-    return Document(title, sections=tuple(Section(job, (_table(of_job),)) for job, of_job in jobs.items()), data=rows)
+    jobs = groupby(rows, key=lambda row: row.group)
+    return Document(title, sections=tuple(Section(job, (_table(list(of_job)),)) for job, of_job in jobs), data=rows)
 
 
 def _table(rows: Sequence[Row]) -> Table:

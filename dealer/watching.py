@@ -36,7 +36,6 @@ from logs.files import stem
 from logs.hand_index import HandIndex, MatchHands, open_hands
 from logs.hand_source import HandFile, HandSource, find
 from logs.hand_view import HandView, live_views, views_of
-from logs.record import HandRecord
 from protocol import GameDefinitionError
 
 _LOOK_S = 0.5
@@ -82,10 +81,7 @@ class WatchedContest:
         self.seatings = tuple(tuple(names) for names in seatings)
         self.matches: dict[str, WatchedMatch] = {}
         self.scores = ContestScores(game, self.seatings)
-        self.hand = lru_cache(_MOST_KEPT_HANDS)(self._read_hand)
-
-    def _read_hand(self, match: str, number: int) -> HandRecord:
-        return self.matches[match].hands.hand(number)
+        self.hand = lru_cache(_MOST_KEPT_HANDS)(lambda match, number: self.matches[match].hands.hand(number))
 
     def seat(self, seatings: Sequence[Sequence[str]]) -> None:
         """Restart the scores with other groups of matches, after more were found than planned."""

@@ -76,8 +76,7 @@ def doctor(
     report = examination.report(bot=bot, game=game_name)
     if junit is not None:
         write_file(junit, junit_of(report, is_strict=strict))
-    document, page = doctor_document(report, is_quiet=quiet), doctor_document(report)
-    show_document(terminal, document, out, page=page, as_json=as_json)
+    show_document(terminal, doctor_document(report), out, as_json=as_json, quiet=quiet)
     is_faulty = report.errors > 0 or (strict and report.warnings > 0)
     raise typer.Exit(EXIT_INTERRUPTED if examination.is_interrupted else EXIT_FAILED if is_faulty else 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
@@ -14,8 +14,8 @@ from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
-from dealer.errors import ConfigError, RefusedError, SettingProblem
-from dealer.run.run_settings import problem_in_words, read_toml
+from dealer.errors import ConfigError, RefusedError
+from dealer.run.run_settings import read_toml
 from dealer.server.db import event_records
 from dealer.server.db.audit import operator
 from dealer.server.db.bot_registry import known_games
@@ -23,7 +23,7 @@ from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_ev
 from dealer.server.db.store import Store
 from dealer.server.event_results import event_detail, event_document
 from dealer.server.event_results import publish as publish_event
-from dealer.server.server_settings import game_meant
+from dealer.server.server_settings import game_meant, setting_problem
 from engine.errors import quoted
 from engine.text import count_of
 
@@ -45,8 +45,7 @@ def new(
     try:
         settings = EventSettings.model_validate(read_toml(file))
     except ValidationError as error:
-        problems = [_problem(problem) for problem in error.errors(include_url=False)]
-        raise ConfigError(*problems, source=str(file)) from None
+        raise ConfigError(*map(setting_problem, error.errors(include_url=False)), source=str(file)) from None
     with contextlib.closing(known_store(data)) as store:
         try:
             game = game_meant(settings.game, known_games(store))
@@ -74,11 +73,6 @@ def publish(
     with contextlib.closing(known_store(data)) as store:
         contests = publish_event(store, data, _event(store, name), folder)
     terminal.sentence(f"{count_of(contests, 'contest')} of {name} written; the first page is {folder / 'index.html'}")
-
-
-def _problem(problem: Any) -> SettingProblem:
-    name, text = problem_in_words(problem)
-    return SettingProblem(name, "there is no such setting" if problem["type"] == "extra_forbidden" else text)
 
 
 def _event(store: Store, name: str) -> ScheduledEvent:

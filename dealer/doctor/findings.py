@@ -248,7 +248,7 @@ _TONES: Final = {
 _MOST_NAMES: Final = 4
 
 
-def doctor_document(report: DoctorReport, *, is_quiet: bool = False) -> Document:
+def doctor_document(report: DoctorReport) -> Document:
     """The sentence of a report, the table of the situations, and each finding."""
     rows: list[tuple[Value, ...]] = []
     for row in report.situations:
@@ -259,8 +259,6 @@ def doctor_document(report: DoctorReport, *, is_quiet: bool = False) -> Document
     sections = [Section("Situations", (table,))]
     if report.findings:
         sections.append(Section("Findings", tuple(map(_particulars, report.findings))))
-    if is_quiet:
-        return Document("", (report.sentence,), data=report)
     return Document(
         f"{report.bot} in {short_name(report.game)}", (report.sentence,), sections=tuple(sections), data=report
     )

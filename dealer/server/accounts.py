@@ -83,10 +83,8 @@ def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = _US
 
 def revoke_token(db: sqlite3.Connection, user: int, token: int) -> bool:
     """Revoke one token of a user, by its number; False if the user has no such token."""
-    found = db.execute(
-        "UPDATE tokens SET revoked_s = ? WHERE revoked_s IS NULL AND id = ? AND user = ?", (time.time(), token, user)
-    )
-    return found.rowcount == 1
+    revoke = "UPDATE tokens SET revoked_s = ? WHERE revoked_s IS NULL AND id = ? AND user = ?"
+    return db.execute(revoke, (time.time(), token, user)).rowcount == 1
 
 
 _TOKENS = (

@@ -291,7 +291,8 @@ class ServerSettings(StrictSettings):
         Raises:
             RefusedError: there is none, or the name fits several.
         """
-        return _resolved(name, self.games)
+        by_name = {game.name: game for game in self.games}
+        return by_name[game_meant(name, tuple(by_name))]
 
     def find_game(self, name: str) -> ServerGame | None:
         """As `resolve_game`, for choices that may be empty or old; None if no game is meant."""
@@ -304,11 +305,6 @@ class ServerSettings(StrictSettings):
         """The canonical name of a game; an unknown one stays as it is: a game that is not played now still has runs."""
         game = None if name is None else self.find_game(name)
         return name if game is None else game.name
-
-
-def _resolved(name: str, games: Sequence[ServerGame]) -> ServerGame:
-    by_name = {game.name: game for game in games}
-    return by_name[game_meant(name, tuple(by_name))]
 
 
 def game_meant(name: str, names: Sequence[str]) -> str:
@@ -416,7 +412,7 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
         try:
             found[name] = adapter(kind).validate_python(value)
         except ValidationError as error:
-            problems += [_problem(name, problem) for problem in error.errors(include_url=False)]
+            problems += [setting_problem(problem, name) for problem in error.errors(include_url=False)]
     if problems:
         raise ConfigError(*problems)
     settings: ServerSettings = found[""]
@@ -462,7 +458,8 @@ def _check_programs(games: Sequence[ServerGame], bot_user: str, folder: Path) ->
             raise ConfigError(SettingProblem("bots", f"{name}: {refusal}"))
 
 
-def _problem(section: str, problem: Any) -> SettingProblem:
+def setting_problem(problem: Any, section: str = "") -> SettingProblem:
+    """A problem that pydantic has found in a section of a file of settings."""
     where, text = problem_in_words(problem)
     where = f"{section}.{where}".strip(".")
     is_unknown = problem["type"] in ("extra_forbidden", "unexpected_keyword_argument")
@@ -472,8 +469,9 @@ def _problem(section: str, problem: Any) -> SettingProblem:
 def _ladder(ladder: LadderSettings, games: tuple[ServerGame, ...]) -> LadderSettings:
     if ladder.games is None:
         return replace(ladder, games=tuple(game.name for game in games if game.game.num_players == 2))
+    names = [game.name for game in games]
     try:
-        return replace(ladder, games=tuple(dict.fromkeys(_resolved(name, games).name for name in ladder.games)))
+        return replace(ladder, games=tuple(dict.fromkeys(game_meant(name, names) for name in ladder.games)))
     except RefusedError as error:
         raise ConfigError(SettingProblem("ladder.games", str(error))) from None
 

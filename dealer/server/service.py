@@ -100,6 +100,7 @@ class Service:
     """The server without its ports.
 
     Attributes:
+        disk: on which everything is.
         store: its database; `dealer.server.db.records` asks it what pages show.
         has_begun: whether processes can be started; before, they would be ended as those of an earlier start.
         broken: works in the background that an error has ended; none is begun again before the next start.
@@ -117,7 +118,7 @@ class Service:
         self._environment = process_environment(folder)
         self._adjusting = Adjusting(settings, folder, store, self._environment)
         self._changes = Changes()
-        self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
+        self.disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
         # What is being played, by the number of the job.
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._slots: dict[int, RunPlace] = {}
@@ -169,7 +170,7 @@ class Service:
                 self._make_room()
         finally:
             self._is_stopping = True
-            self._disk.close()
+            self.disk.close()
             patience.cancel()
             for task in background:
                 task.cancel()
@@ -189,13 +190,8 @@ class Service:
         """How many matches are being played."""
         return sum(self._jobs[number].at_once for number in self._slots if number in self._jobs)
 
-    @property
-    def has_room(self) -> bool:
-        """Whether enough of the disk is free for a run to start."""
-        return self._disk.has_room
-
     def _next(self) -> WaitingJob | None:
-        if not self.has_room:
+        if not self.disk.has_room:
             return None
         chosen = next_job(self._waiting(), self._slots, self.settings.limits)
         return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen
@@ -206,7 +202,7 @@ class Service:
 
     def _is_idle(self) -> bool:
         most = 0 if self._ladder is None else most_runs(self._ladder.settings)
-        return self._disk.has_room and has_idle_room(
+        return self.disk.has_room and has_idle_room(
             self._waiting(), self._slots, most_idle=most, most=os.cpu_count() or 1
         )
 
@@ -319,7 +315,7 @@ class Service:
         try:
             report = await self._played(job, run)
             job.run = None
-            is_for_want_of_room = report is not None and report.state is RunState.FAILED and not self._disk.has_room
+            is_for_want_of_room = report is not None and report.state is RunState.FAILED and not self.disk.has_room
             if report is not None and not is_for_want_of_room:
                 await self._count(job, run, report)
             elif not self._is_stopping:
@@ -515,7 +511,7 @@ class Service:
             self._take_on(ActiveJob(row, game, versions=versions))
 
     def _checked(self, user: User, request: JobRequest, client: Client | None) -> ServerGame:
-        if not self._disk.has_room:
+        if not self.disk.has_room:
             raise RefusedError("the server's disk is full; try again later")
         game = check_request(self.settings, request, user=user.name, refusal=self.connected_bots.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:

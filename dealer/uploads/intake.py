@@ -100,7 +100,7 @@ class Intake:
             raise RefusedError("this server takes no uploads; arena join connects a bot from your machine")
         if len(archive) > settings.archive_mb * 10**6:
             raise RefusedError(f"an archive has at most {settings.archive_mb} million bytes")
-        if not self._parts.service.has_room:
+        if not self._parts.service.disk.has_room:
             raise RefusedError("the server's disk is full; try again later")
         async with self._arriving:
             number = await self._entered(settings, user, archive)

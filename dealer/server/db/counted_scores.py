@@ -12,6 +12,8 @@ import math
 import sqlite3
 from array import array
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from pydantic import Field
@@ -61,16 +63,13 @@ def add_run(
 
 def table_scores(store: Store, game: str) -> list[TableScores]:
     """Everything that counts in a game."""
-    players: dict[int, list[int]] = {}
-    sums: dict[int, list[RunningMean]] = {}
-    for row in store.read(
-        "SELECT lineups.id, lineups.units, version, total, squares FROM lineups "
-        "JOIN lineup_scores ON lineup = lineups.id WHERE game = ? ORDER BY lineups.id, version",
-        game,
-    ):
-        players.setdefault(row["id"], []).append(row["version"])
-        sums.setdefault(row["id"], []).append(_mean(row["units"], row["total"], row["squares"]))
-    return [TableScores(tuple(players[number]), tuple(sums[number])) for number in players]
+    return [
+        TableScores(
+            tuple(row["version"] for row in rows),
+            tuple(_mean(row["duplicates"], row["total"], row["squares"]) for row in rows),
+        )
+        for rows in _by_lineup(store, "lineups.game = ?", game)
+    ]
 
 
 def write_ratings(db: sqlite3.Connection, game: str, ratings: Sequence[FittedRating]) -> None:
@@ -153,14 +152,18 @@ def _won(row: sqlite3.Row, bounds: Bounds) -> dict[str, Any]:
     return {"mbb_per_game": won.mean, "half_width_95": won.half_width()}
 
 
+def _by_lineup(store: Store, condition: str, *values: object) -> list[list[sqlite3.Row]]:
+    """The scores of line-ups, those of each together, by version."""
+    rows = store.read(f"{_PAIRS}WHERE {condition} ORDER BY lineups.id, version", *values)
+    return [list(of_lineup) for _, of_lineup in groupby(rows, key=itemgetter("id"))]
+
+
 def _pairs(store: Store, game: ServerGame, condition: str, *values: object) -> tuple[Pair, ...]:
     bounds = score_bounds(game.game)
-    scores: dict[int, list[PairScore]] = {}
-    heads: dict[int, sqlite3.Row] = {}
-    for row in store.read(f"{_PAIRS}WHERE {condition} ORDER BY lineups.id, version", *values):
-        heads[row["id"]] = row
-        scores.setdefault(row["id"], []).append(PairScore(version=row["version"], **_won(row, bounds)))
-    return tuple(model_of(Pair, row, scores=tuple(scores[number])) for number, row in heads.items())
+    return tuple(
+        model_of(Pair, rows[0], scores=tuple(PairScore(version=row["version"], **_won(row, bounds)) for row in rows))
+        for rows in _by_lineup(store, condition, *values)
+    )
 
 
 def pairs(store: Store, game: ServerGame, version: int | None = None, among: Sequence[int] = ()) -> tuple[Pair, ...]:

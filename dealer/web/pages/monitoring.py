@@ -51,7 +51,7 @@ async def health_problem(server: ServerParts) -> str:
         return f"The database has not answered within {_PATIENCE_S:g} seconds."
     except (StoreError, sqlite3.Error):
         return "The database cannot be read or written."
-    if not server.service.has_room:
+    if not server.service.disk.has_room:
         return "The disk is full: less than least_free_mb is free."
     if broken := server.service.broken:
         return f"The scheduler: an error has ended the work on {', '.join(broken)}; the log has it. Start again."
