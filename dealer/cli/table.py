@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import webbrowser
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -14,7 +13,7 @@ from dealer.cli.shell.arguments import complete_word, split_words
 from dealer.cli.shell.command_options import Out
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.contests import check_logs
-from dealer.cli.shell.pages import require_web
+from dealer.cli.shell.pages import open_browser, require_web
 from dealer.cli.shell.sources import complete_run, run_path
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.library import Run, new_run, reopen
@@ -119,7 +118,7 @@ def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoRetu
         terminal.print(address)
         terminal.out.file.flush()
         if terminal.out.is_terminal:
-            webbrowser.open(address)
+            open_browser(terminal, address)
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         session = runner.run(until_stopped(play_in_browser(run, port, show_address)))

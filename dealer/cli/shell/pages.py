@@ -82,14 +82,14 @@ def show_pages(
             terminal.sentence(f"{address} (Ctrl-C ends the pages)")
             terminal.out.file.flush()
             if opens_browser:
-                _open(terminal, address)
+                open_browser(terminal, address)
             await ended.wait()
 
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(serve())
 
 
-def _open(terminal: Terminal, address: str) -> None:
+def open_browser(terminal: Terminal, address: str) -> None:
     """Open a browser from a thread, as it may take a while."""
 
     def work() -> None:
@@ -118,7 +118,7 @@ def pages_during(terminal: Terminal, folder: Path, *, opens_browser: bool = True
         address = asyncio.run_coroutine_threadsafe(site.__aenter__(), loop).result(_START_S)
         terminal.note(f"Watch it at {address}")
         if opens_browser:
-            _open(terminal, address)
+            open_browser(terminal, address)
         try:
             yield live
         finally:

@@ -315,11 +315,11 @@ class Screen:
 
     def prompt(self) -> bytes:
         """What is written up to the next prompt."""
-        return self._read(lambda data: re.search(rb"\n(\x1b\[1m)?> (\x1b\[0m)?$", data) is not None)
+        return self.until(lambda data: re.search(rb"\n(\x1b\[1m)?> (\x1b\[0m)?$", data) is not None)
 
     def rest(self) -> bytes:
         """What is written to the end."""
-        return self._read(lambda data: False)
+        return self.until(lambda data: False)
 
     def type(self, data: bytes) -> None:
         os.write(self._fd, data)
@@ -331,7 +331,8 @@ class Screen:
 
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
 
-    def _read(self, is_enough: Callable[[bytes], bool]) -> bytes:
+    def until(self, is_enough: Callable[[bytes], bool]) -> bytes:
+        """What is written until it is enough."""
         data, until_s = b"", time.monotonic() + PATIENCE_S
         while not is_enough(data) and time.monotonic() < until_s:
             if select.select([self._fd], [], [], 0.1)[0]:
@@ -436,6 +437,16 @@ def test_a_table_in_the_browser_is_played_and_left_there(tmp_path: Path) -> None
     assert "Resume with: arena resume run" in rest
     assert result_of(tmp_path / "run")["outcome"] == "interrupted"
     assert faults_of(tmp_path / "run") == [{}, {}]
+
+
+@unix_only
+def test_a_browser_that_is_slow_to_open_keeps_no_page_waiting(tmp_path: Path) -> None:
+    fetching = "import sys, urllib.request as r; print(r.urlopen(sys.argv[1], timeout=20).read().decode())"
+    browser = write_program(tmp_path, "browser.py", fetching)
+    with screen(tmp_path, *KUHN, "--browser", "--out", "run", BROWSER=f"{browser} %s") as table_session:
+        assert b"</html>" in table_session.until(lambda data: b"</html>" in data or b"Error" in data)
+        table_session.type(b"\x03")
+        assert b"Resume with: arena resume run" in table_session.rest()
 
 
 def test_a_page_that_cannot_be_had_is_one_sentence(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
