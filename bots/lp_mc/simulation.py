@@ -17,12 +17,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from bots.sdk.bot import uniform
 from bots.sdk.options import Interval, check_options
 from bots.sdk.view import View
-from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState
+from engine import CALL, FOLD, RAISE, Action, BettingState
 from engine.splitmix import MASK_64, STEP, mixed
 
 
@@ -70,19 +70,9 @@ class SimulationOptions:
             raise ValueError(f"batches must be 1 to the number of trials, {self.trials:,}, not {self.batches:,}")
 
 
-_KINDS: Final = (ActionKind.FOLD, ActionKind.CALL, ActionKind.RAISE)
-
-
-class AggressionCuts(NamedTuple):
-    """How an opponent chooses: the least aggression, from 0 up to 1, with which it calls, and raises."""
-
-    call_from: float
-    raise_from: float
-
-    def choose(self, aggression: float) -> ActionKind:
-        if aggression < self.call_from:
-            return ActionKind.FOLD
-        return ActionKind.CALL if aggression < self.raise_from else ActionKind.RAISE
+_ACTIONS: Final = (FOLD, CALL, RAISE)
+AggressionCuts: TypeAlias = tuple[float, float]
+"""How an opponent chooses: the least aggression, from 0 up to 1, with which it calls, and raises."""
 
 
 class OpponentModel:
@@ -112,8 +102,8 @@ class OpponentModel:
                 if position != us and number > self._seen:
                     # The first to act owes a blind before the flop, and nothing after it.
                     owes = raises > 0 or (round_ == 0 and at == 0)
-                    self.counts[round_][owes][_KINDS.index(action.kind)] += 1
-                raises += action.kind is ActionKind.RAISE
+                    self.counts[round_][owes][_ACTIONS.index(action)] += 1
+                raises += action == RAISE
         self._seen = number
 
     def end_hand(self) -> None:
@@ -127,9 +117,9 @@ class OpponentModel:
         kinds = 2 + owes
         total = fold + call + raise_ + prior * kinds
         if not total:
-            return AggressionCuts(0.0, 1.0)
+            return 0.0, 1.0
         folds = fold + prior * owes
-        return AggressionCuts(folds / total, (folds + call + prior) / total)
+        return folds / total, (folds + call + prior) / total
 
     def all_chances(self) -> Sequence[Sequence[AggressionCuts]]:
         """By round, the chances when it owes nothing and when it owes a bet."""
@@ -239,13 +229,9 @@ def play_out(
     while not state.finished:
         choice = CALL
         if state.acting_position == them:
-            owes = state.to_call > 0
-            kind = chances[state.round][owes].choose(aggression)
-            if kind is ActionKind.RAISE and state.after_if_legal(RAISE) is not None:
-                choice = RAISE
-            elif kind is ActionKind.FOLD and owes:
-                choice = FOLD
-        state = state.after(choice)
+            choice = _ACTIONS[bisect_right(chances[state.round][state.to_call > 0], aggression)]
+        # It calls instead of a raise, or a fold of what it does not owe, that the rules refuse.
+        state = state.after_if_legal(choice) or state.after(CALL)
     ours, theirs = state.spent[us], state.spent[them]
     if state.folded:
         return theirs + before, 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bots.lp_mc.simulation import AggressionCuts, OpponentModel, play_out
-from engine import CALL, RAISE, ActionKind, BettingState
+from engine import CALL, RAISE, BettingState
 from protocol import find_game
 from protocol.match_state import betting_after
 
 LIMIT = find_game("limit")[1]
-FOLDS, CALLS, RAISES = AggressionCuts(1.0, 1.0), AggressionCuts(0.0, 1.0), AggressionCuts(0.0, 0.0)
+FOLDS, CALLS, RAISES = (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)
 
 
 def betting(text: str) -> BettingState:
@@ -36,9 +36,11 @@ def test_example_4_of_the_work() -> None:
             number += 1
     assert model.counts[3][True] == [6, 3, 1]
     chances = model.chances(3, True)
-    assert chances == pytest.approx(AggressionCuts(0.6, 0.9))
-    kinds = [chances.choose(aggression) for aggression in (0.0, 0.59, 0.61, 0.89, 0.91)]
-    assert kinds == [ActionKind.FOLD] * 2 + [ActionKind.CALL] * 2 + [ActionKind.RAISE]
+    assert chances == pytest.approx((0.6, 0.9))
+    river, levels = betting("cc/cc/cc/"), (0.0, 0.59, 0.61, 0.89, 0.91)
+    # It folds to our bet of 20 into 20, calls it, or raises to 40.
+    lines = [play_out(river, RAISE, [[chances, chances]] * 4, aggression) for aggression in levels]
+    assert lines == [(20, 0)] * 2 + [(-20, 60)] * 2 + [(-40, 100)]
 
 
 def test_every_action_is_counted_once() -> None:
@@ -76,10 +78,10 @@ def test_the_same_number_may_come_again_in_another_seat() -> None:
 
 
 def test_what_is_assumed_before_anything_has_been_seen() -> None:
-    assert model_of(prior=1.0).chances(2, True) == pytest.approx(AggressionCuts(1 / 3, 2 / 3))
-    assert model_of(prior=1.0).chances(2, False) == pytest.approx(AggressionCuts(0.0, 0.5))
+    assert model_of(prior=1.0).chances(2, True) == pytest.approx((1 / 3, 2 / 3))
+    assert model_of(prior=1.0).chances(2, False) == pytest.approx((0.0, 0.5))
     assert model_of().chances(2, True) == CALLS
-    assert model_of(("r", 0), prior=3.0).chances(0, True) == pytest.approx(AggressionCuts(0.3, 0.6))
+    assert model_of(("r", 0), prior=3.0).chances(0, True) == pytest.approx((0.3, 0.6))
 
 
 def test_how_often_it_folded() -> None:
