@@ -206,7 +206,7 @@ class TableManager:
         """What goes on at a table, which is woken if it sleeps.
 
         Raises:
-            WebError: too many are awake, or it cannot be resumed.
+            WebError: too many are awake, it cannot be resumed, or it was closed meanwhile.
         """
         async with self._opening.setdefault(table.id, asyncio.Lock()):
             awake = self._awake.get(table.id)
@@ -217,6 +217,8 @@ class TableManager:
                         table_session = await asyncio.to_thread(TableSession, run)
                     except (DealerError, OSError) as error:
                         raise WebError(409, f"This table cannot be resumed: {error}.") from None
+                    if self.table_store.find(table.id) is None:
+                        raise WebError(404, "This table has just been ended.")
                     awake = self._seat(table, table_session)
         awake.seen_s = time.monotonic()
         if awake.seen_s - awake.noted_s > _NOTE_SEEN_S:

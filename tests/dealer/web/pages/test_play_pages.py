@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import html
 import re
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,16 @@ from typing import Any
 import httpx2
 import pytest
 
+from dealer.library import Run
 from dealer.server.db.records import run as run_record
 from dealer.server.db.records import runs
 from dealer.server.db.run_changes import open_tables
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.web.table_manager import ServerTableStore, TableRow
 from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
+from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.web.visits import Visit, new_user, small_house, visit, with_web
 
 Answer = httpx2.Response
@@ -325,6 +329,31 @@ def test_who_leaves_frees_the_bots_and_comes_back_to_the_same_decision(tmp_path:
         left = await one.browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
         assert "It waits for you" in seen(left)
         assert field((await one.browser.get(table)).text, "moment") == moment
+
+    play(tmp_path, talk)
+
+
+def test_a_table_that_is_ended_while_it_wakes_stays_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_waking, is_ended = threading.Event(), threading.Event()
+    reopened = ServerTableStore.reopened
+
+    def slowly(store: ServerTableStore, table: TableRow) -> Run[Any]:
+        run = reopened(store, table)
+        is_waking.set()
+        assert is_ended.wait(PATIENCE_S)
+        return run
+
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser)
+        form = {"form_key": field((await one.browser.get(table)).text, "form_key")}
+        await one.browser.post(f"{table}/leave", data=form)
+        monkeypatch.setattr(ServerTableStore, "reopened", slowly)
+        async with asyncio.TaskGroup() as group:
+            look = group.create_task(one.browser.get(table))
+            assert await asyncio.to_thread(is_waking.wait, PATIENCE_S)
+            assert (await one.browser.post(f"{table}/end", data=form)).status_code == 303
+            is_ended.set()
+        assert (look.result().status_code, "just been ended" in seen(look.result())) == (404, True)
 
     play(tmp_path, talk)
 
