@@ -33,6 +33,7 @@ from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.web.pages.test_play_pages import field, seen
 from tests.dealer.web.visits import Visit, new_user, small_house, visit
 
+pytestmark = pytest.mark.usefixtures("cheap_hashes")
 GAME = "kuhn.limit.2p"
 EVIL = '<script>alert("1")</script>'
 
@@ -193,7 +194,6 @@ def test_nobody_revokes_the_token_of_somebody_else(tmp_path: Path) -> None:
     play(tmp_path, talk)
 
 
-@pytest.mark.usefixtures("cheap_hashes")
 def test_a_password_is_changed_by_who_knows_the_old_one(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         async with one.another() as other:
