@@ -14,6 +14,7 @@ import contextlib
 import logging
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -138,7 +139,8 @@ class TableManager:
         self._awake: dict[str, _Awake] = {}
         self._coming: list[_Coming] = []
         self._addresses: dict[str, str] = {}
-        self._opening: dict[str, asyncio.Lock] = {}
+        # A table wakes, or falls asleep, for one visitor at a time.
+        self._turning: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._keeper: asyncio.Task[None] | None = None
         self._is_closing = False
 
@@ -208,7 +210,9 @@ class TableManager:
         Raises:
             WebError: too many are awake, it cannot be resumed, or it was closed meanwhile.
         """
-        async with self._opening.setdefault(table.id, asyncio.Lock()):
+        async with self._turning[table.id]:
+            if self.table_store.find(table.id) is None:
+                raise WebError(404, "This table has just been ended.")
             awake = self._awake.get(table.id)
             if awake is None:
                 with self._admitted(_Coming(table.owner, table.is_guests)):
@@ -217,8 +221,6 @@ class TableManager:
                         table_session = await asyncio.to_thread(TableSession, run)
                     except (DealerError, OSError) as error:
                         raise WebError(409, f"This table cannot be resumed: {error}.") from None
-                    if self.table_store.find(table.id) is None:
-                        raise WebError(404, "This table has just been ended.")
                     awake = self._seat(table, table_session)
         awake.seen_s = time.monotonic()
         if awake.seen_s - awake.noted_s > _NOTE_SEEN_S:
@@ -241,18 +243,19 @@ class TableManager:
 
     async def put_to_sleep(self, table: TableRow) -> None:
         """Stop the play at a table; it goes on when somebody looks at it."""
-        awake = self._awake.get(table.id)
-        if awake is not None:
-            # Before the connection is closed: a player that leaves a match is at fault.
-            awake.table_session.run.interrupt()
-            await asyncio.wait([awake.task])
-            self._awake.pop(table.id, None)
+        async with self._turning[table.id]:
+            awake = self._awake.get(table.id)
+            if awake is not None:
+                # Before the connection is closed: a player that leaves a match is at fault.
+                awake.table_session.run.interrupt()
+                await asyncio.wait([awake.task])
+                del self._awake[table.id]
 
     async def end(self, table: TableRow, reason: str = "it was ended") -> None:
         """Close a table for good."""
         await self.put_to_sleep(table)
         await self.table_store.close(table, reason)
-        self._opening.pop(table.id, None)
+        self._turning.pop(table.id, None)
         self._addresses.pop(table.id, None)
 
     def turn_away(self) -> None:

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from dealer.library import Run
+from dealer.person.table_session import TableSession
 from dealer.server.db.records import run as run_record
 from dealer.server.db.records import runs
 from dealer.server.db.run_changes import open_tables
@@ -334,14 +335,13 @@ def test_who_leaves_frees_the_bots_and_comes_back_to_the_same_decision(tmp_path:
 
 
 def test_a_table_that_is_ended_while_it_wakes_stays_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    is_waking, is_ended = threading.Event(), threading.Event()
+    is_waking, may_wake = threading.Event(), threading.Event()
     reopened = ServerTableStore.reopened
 
     def slowly(store: ServerTableStore, table: TableRow) -> Run[Any]:
-        run = reopened(store, table)
         is_waking.set()
-        assert is_ended.wait(PATIENCE_S)
-        return run
+        assert may_wake.wait(PATIENCE_S)
+        return reopened(store, table)
 
     async def talk(one: Visit) -> None:
         table = await sit_down(one.browser)
@@ -349,12 +349,38 @@ def test_a_table_that_is_ended_while_it_wakes_stays_ended(tmp_path: Path, monkey
         await one.browser.post(f"{table}/leave", data=form)
         monkeypatch.setattr(ServerTableStore, "reopened", slowly)
         async with asyncio.TaskGroup() as group:
-            look = group.create_task(one.browser.get(table))
+            first = group.create_task(one.browser.get(table))
             assert await asyncio.to_thread(is_waking.wait, PATIENCE_S)
-            assert (await one.browser.post(f"{table}/end", data=form)).status_code == 303
-            is_ended.set()
-        assert (look.result().status_code, "just been ended" in seen(look.result())) == (404, True)
+            end = group.create_task(one.browser.post(f"{table}/end", data=form))
+            await asyncio.sleep(0.2)
+            second = group.create_task(one.browser.get(table))
+            await asyncio.sleep(0.2)
+            may_wake.set()
+        assert [task.result().status_code for task in (first, end, second)] == [200, 303, 404]
+        assert "just been ended" in seen(second.result())
 
+    play(tmp_path, talk)
+
+
+def test_what_is_entered_as_a_table_falls_asleep_wakes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    play_on = TableSession.play
+
+    async def slow_to_end(table_session: TableSession) -> None:
+        await play_on(table_session)
+        await asyncio.sleep(0.4)
+
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser)
+        page = (await one.browser.get(table)).text
+        form = {name: field(page, name) for name in ("form_key", "moment")} | {"entry": "c"}
+        async with asyncio.TaskGroup() as group:
+            group.create_task(one.browser.post(f"{table}/leave", data=form))
+            await asyncio.sleep(0.2)
+            enter = group.create_task(one.browser.post(table, data=form))
+        assert enter.result().status_code == 303
+        assert field((await one.browser.get(table)).text, "moment") != form["moment"]
+
+    monkeypatch.setattr(TableSession, "play", slow_to_end)
     play(tmp_path, talk)
 
 
