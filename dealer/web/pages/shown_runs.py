@@ -16,6 +16,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote, urlencode
+from weakref import WeakKeyDictionary
 
 from starlette.requests import Request
 
@@ -95,7 +96,7 @@ class Counting:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "counting")
-        self._pending: dict[int, Future[None]] = {}
+        self._pending: WeakKeyDictionary[WatchedRun, Future[None]] = WeakKeyDictionary()
         self._is_closed = False
 
     def ask(self, run: WatchedRun) -> None:
@@ -103,9 +104,9 @@ class Counting:
         with run.lock:
             if not run.waiting():
                 return
-            pending = self._pending.get(id(run))
+            pending = self._pending.get(run)
             if pending is None or pending.done():
-                pending = self._pending[id(run)] = self._thread.submit(self._count, run)
+                pending = self._pending[run] = self._thread.submit(self._count, run)
         wait_for([pending], _PATIENCE_S)
 
     def _count(self, run: WatchedRun) -> None:
