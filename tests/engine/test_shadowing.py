@@ -121,7 +121,7 @@ OVERWRITTEN = [
     ("engine", "", "import protocol"),
     ("protocol", "", "import bots"),
     ("logs", "", "from dealer import play"),
-    ("logs", "", "import sys; sys.argv.append('games'); from dealer.cli import main; main()"),
+    ("logs", "", "import sys; sys.argv.append('stats'); from dealer.cli import main; main()"),
     ("bots", "print 'written for Python 2'\n", "from dealer import play"),
 ]
 
