@@ -12,7 +12,9 @@ import numpy as np
 
 from bots.cfr.abstraction import CardTables
 from bots.cfr.boards import HOLDING_COUNT
+from bots.cfr.bot import CfrBot
 from bots.cfr.clustering import nearest
+from bots.cfr.expectation import compared
 from bots.cfr.features import FEATURES, flop_features, turn_features
 from bots.cfr.sampling import EPOCH, SampledSolver, draw_deals
 from bots.cfr.tree import betting_tree
@@ -58,10 +60,16 @@ def _minimise_regrets() -> None:
         sampled.iterate()
 
 
+def _compare_strategies() -> None:
+    strategy = CfrBot().strategy(find_game("limit")[1])
+    compared(strategy, strategy, 1)
+
+
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("evolution at tables of ten", _evolve_at_tables),
     ("evolution of Kuhn strategies", _evolve_kuhn),
     ("training of the learner", _train_learner),
     ("regret minimisation", _minimise_regrets),
+    ("one strategy against another", _compare_strategies),
 )
 """What each group of kernels is for, and the call that has it compiled."""
