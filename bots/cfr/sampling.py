@@ -48,7 +48,7 @@ EPOCH: Final = 64
 _PARTS: Final = 16
 """Into which the deals of an iteration are divided among threads."""
 _ROOM: Final = 1 << 16
-"""_Numbers that a part of an iteration may find at first."""
+"""Numbers that a part of an iteration may find at first."""
 _ADDED = np.uint64(STEP)
 _1, _32, _40 = (np.uint64(bits) for bits in (1, 32, 40))
 _CARDS = np.uint64(52)

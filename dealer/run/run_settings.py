@@ -55,7 +55,6 @@ from logs.export import parse_currency, parse_formats
 
 _LONGEST_S = 1e9
 _SEEDS: Final = Interval(0, 2**32 - 1)
-"""Of a dataclass of settings: unknown names are refused."""
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
 
 

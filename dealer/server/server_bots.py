@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from bots.sdk.program import SERVER_VARIABLE
+from dealer.errors import ConfigError
 from dealer.run.run_settings import BotSettings, RunSettings, read_config, validated
 from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, player_name
 from engine import Seed
+from engine.text import count_of
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import ContestTerms
@@ -73,8 +75,14 @@ def readjust(
 
     Args:
         own_address: from where these have to come; None for anywhere.
+
+    Raises:
+        ConfigError: the file is not of such a run.
+        OSError: it cannot be read or written.
     """
     config = validated(read_config(path), str(path))
+    if len(config.bots) != len(players):
+        raise ConfigError(f"it has {count_of(len(config.bots), 'bot')}, and {len(players)} play", source=str(path))
     changes = [
         _confinement(settings, game.bots[player], environment)
         if player in game.bots

@@ -40,7 +40,7 @@ _Parts: TypeAlias = Sequence[tuple[GameCounts, NDArray[np.float64], NDArray[np.i
 """Sums and counters of one bot in some positions of some games."""
 
 
-class Frozen(BaseModel):
+class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
@@ -66,7 +66,7 @@ Winnings: TypeAlias = Annotated[
 ]
 
 
-class Frequency(Frozen):
+class Frequency(_Frozen):
     """How often something was done, of the times it could be."""
 
     times: int
@@ -78,7 +78,7 @@ class Frequency(Frozen):
         return 100 * self.times / self.chances if self.chances else None
 
 
-class Factor(Frozen):
+class Factor(_Frozen):
     """Bets and raises over calls."""
 
     raises: int = Field(description="bets and raises")
@@ -90,7 +90,7 @@ class Factor(Frozen):
         return self.raises / self.calls if self.calls else None
 
 
-class AllInAdjusted(Frozen):
+class AllInAdjusted(_Frozen):
     """Winnings with all-in hands at their expectation."""
 
     mbb_per_game: Winnings
@@ -99,7 +99,7 @@ class AllInAdjusted(Frozen):
     luck_chips: float = Field(description="what these hands brought beyond their expectation, in all")
 
 
-class StreetStatistics(Frozen):
+class StreetStatistics(_Frozen):
     """What a bot did in one betting round."""
 
     street: str = Field(description="preflop, flop, turn, river; 'round 1' and so on in other games")
@@ -122,7 +122,7 @@ class StreetStatistics(Frozen):
         return Frequency(times=raises, chances=raises + self.calls + self.folds)
 
 
-class PlayStatistics(Frozen):
+class PlayStatistics(_Frozen):
     """How a bot played, in all hands or those of one position; null is what games other than hold'em lack."""
 
     hands: int
@@ -161,7 +161,7 @@ class PositionStatistics(PlayStatistics):
     position: str = Field(description="SB, BB, UTG, ..., HJ, CO, BTN; '1st' and so on in other games")
 
 
-class StartingHand(Frozen):
+class StartingHand(_Frozen):
     """A class of hole cards."""
 
     hand: str = Field(description="AA, AKs, AKo, ...")
@@ -171,7 +171,7 @@ class StartingHand(Frozen):
     mbb_per_game: float = Field(description="per time it was dealt")
 
 
-class FinalHand(Frozen):
+class FinalHand(_Frozen):
     """A category of hands at the end."""
 
     category: str = Field(description="high card to straight flush, of all seven cards")
@@ -183,7 +183,7 @@ class FinalHand(Frozen):
     river_net_chips: float
 
 
-class Style(Frozen):
+class Style(_Frozen):
     """What the play is called; see `logs.tracker.definitions`."""
 
     name: str | None = Field(description="fish, telephone, ..., shark; null where too little was seen")
@@ -191,7 +191,7 @@ class Style(Frozen):
     explanation: str = Field(description="the thresholds that decided, or what is missing")
 
 
-class Timing(Frozen):
+class Timing(_Frozen):
     """How long a bot's answers took."""
 
     actions: int = Field(description="actions with a time")
@@ -200,7 +200,7 @@ class Timing(Frozen):
     total_s: float
 
 
-class CurvePoint(Frozen):
+class CurvePoint(_Frozen):
     """The winnings up to a hand, in big blinds."""
 
     hands: int
@@ -225,7 +225,7 @@ class BotStatistics(PlayStatistics):
     curve: list[CurvePoint] = Field(description="at most 1001 points, the last one after all hands")
 
 
-class Statistics(Frozen):
+class Statistics(_Frozen):
     """How each bot played: what ``arena stats --json`` prints."""
 
     schema_version: int = SCHEMA_VERSION

@@ -17,7 +17,6 @@ SCHEMA_VERSION: Final = 1
 
 
 class _Frozen(BaseModel):
-    # Not that of `logs.tracker.statistics`, which loads numpy.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 

@@ -95,8 +95,8 @@ def _command(names: tuple[str, ...]) -> Any:
 
 @contextlib.contextmanager
 def _kept_loggers() -> Iterator[None]:
-    """Leave our loggers as they were: a command shows its log for the rest of its process."""
-    before = [(logger, logger.level, logger.handlers[:]) for logger in map(logging.getLogger, PACKAGES)]
+    """Leave our loggers and the root as they were: a command shows its log for the rest of its process."""
+    before = [(logger, logger.level, logger.handlers[:]) for logger in map(logging.getLogger, ("", *PACKAGES))]
     try:
         yield
     finally:

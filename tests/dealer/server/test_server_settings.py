@@ -13,7 +13,7 @@ import pytest
 from dealer.errors import ConfigError, RefusedError
 from dealer.server.queue.fair_queue import Limits
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.server_bots import run_config
+from dealer.server.server_bots import readjust, run_config
 from dealer.server.server_settings import LadderSettings, default_settings, example, player_name, read_toml_settings
 from protocol import shipped_games
 from protocol.benchmark import OWN_SEAT, games_text
@@ -222,6 +222,18 @@ def test_bots_of_the_house_have_the_limits_that_are_set(tmp_path: Path) -> None:
     path.write_text('bot_user = "no such user"')
     with pytest.raises(ConfigError, match="bot_user: there is no user 'no such user'"):
         read_toml_settings(path)
+
+
+def test_a_run_whose_settings_have_another_number_of_bots_is_not_readjusted(tmp_path: Path) -> None:
+    write_house(tmp_path / "house")
+    path = tmp_path / "house" / "s.toml"
+    path.write_text('[[games]]\ngame = "kuhn"\nbots = ["A=./bot.sh"]\n')
+    settings, of_run = read_toml_settings(path), tmp_path / "run.toml"
+    config = run_config(settings, settings.games[0], ["A", "A"], SINGLE, user="a", seed=7)
+    of_run.write_text(text := replace(config, bots=config.bots[:1]).to_toml())
+    with pytest.raises(ConfigError, match=r"run\.toml: it has 1 bot, and 2 play$"):
+        readjust(settings, settings.games[0], ["A", "A"], of_run, {})
+    assert of_run.read_text() == text
 
 
 def test_a_match_with_users_bots_holds_lines_that_nobody_waits_for(tmp_path: Path) -> None:
