@@ -114,7 +114,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("reference")
     for name, value in {"rounds": 3, "hands": 3000, "core": 1}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
-    found = measure(**vars(parser.parse_args(arguments)))
+    try:
+        found = measure(**vars(parser.parse_args(arguments)))
+    except (OSError, RuntimeError, ValueError) as error:
+        sys.exit(str(error))
     MEASURED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     PAGE.write_text(with_tables(PAGE.read_text("utf-8"), found), "utf-8")
     print(f"{MEASURED.name} and {PAGE.name} are written")

@@ -72,6 +72,8 @@ def measure(
         raise ValueError(f"at least one round of one match of more than {_SHORT_HANDS} hands is needed")
     if checkout and not Path(checkout, "dealer").is_dir():
         raise ValueError(f"{checkout} is not the folder of a checkout")
+    if reference and not all(Path(reference, program).is_file() for program in ("dealer", "example_player")):
+        raise ValueError(f"{reference} has not the reference's programs, dealer and example_player")
     arenas = {"this checkout": _OWN} | ({os.path.basename(checkout): Path(checkout).absolute()} if checkout else {})
     dealers = arenas | ({"reference": Path(reference).absolute()} if reference else {})
     rows = []

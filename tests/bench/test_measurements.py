@@ -46,6 +46,7 @@ def test_start_up_times(rows_of: Any) -> None:
         ("match --rounds 0", "match: at least one round of one match of more than 100 hands is needed"),
         ("server --game limit3", "server: --game limit3: a game of two players is measured, not one of 3"),
         ("server --bots 7", "server: --bots 7: two bots play a match, so their number must be even"),
+        ("match --reference nowhere", "match: nowhere has not the reference's programs, dealer and example_player"),
         ("match --checkout nowhere", "match: nowhere is not the folder of a checkout"),
     ],
 )
