@@ -50,6 +50,8 @@ def known(folder):
     return found
 
 def read(path):
+    if not os.path.isfile(path):
+        return None  # a pipe that somebody has left would be waited for
     try:
         with open(path, "rb") as file:
             return file.read(100_000).decode("latin-1")

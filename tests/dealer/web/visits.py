@@ -19,8 +19,7 @@ from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
 from protocol import find_game
 from tests.dealer.server.servers import House, running
-
-PATIENCE_S = 30.0
+from tests.programs import PATIENCE_S
 
 
 def small_house(deals: int = 20, most_deals: int = 10_000, **web: Any) -> ServerSettings:
