@@ -14,7 +14,6 @@ import asyncio
 import json
 import os
 import pickle
-import re
 import sys
 import tempfile
 import threading
@@ -23,6 +22,9 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import with_blocks
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "benchmarks.md"
@@ -251,15 +253,7 @@ def _table(rows: list[tuple[str, str]]) -> str:
 
 def with_tables(page: str, found: Mapping[str, float]) -> str:
     """The page with these figures."""
-    for name, table in tables(found).items():
-        page, count = re.subn(
-            rf"(<!-- {name} -->\n).*?(<!-- end -->)",
-            lambda match, table=table: match[1] + table + "\n" + match[2],
-            page,
-            flags=re.DOTALL,
-        )
-        assert count == 1, name
-    return page
+    return with_blocks(page, {name: f"{table}\n" for name, table in tables(found).items()})
 
 
 def main() -> None:

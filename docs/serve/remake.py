@@ -20,6 +20,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import with_blocks
+
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "benchmarks.md"
 MEASURED: Final = HERE / "measured.json"
@@ -97,15 +100,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def with_tables(page: str, found: dict[str, Any]) -> str:
     """The page with these figures."""
-    for name, table in tables(found).items():
-        page, count = re.subn(
-            rf"(<!-- {name} -->\n).*?(<!-- end -->)",
-            lambda match, table=table: match[1] + table + "\n" + match[2],
-            page,
-            flags=re.DOTALL,
-        )
-        assert count == 1, name
-    return page
+    return with_blocks(page, {name: f"{table}\n" for name, table in tables(found).items()})
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -33,6 +33,9 @@ from typing import Any, Final, NamedTuple
 
 import psutil
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from blocks import with_blocks
+
 from dealer.errors import StoreError
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.server.accounts import Accounts, Scope, User, add_token, add_user
@@ -394,14 +397,7 @@ def table(found: dict[str, Any]) -> str:
 
 def with_table(page: str, found: dict[str, Any]) -> str:
     """The page with these figures."""
-    written, count = re.subn(
-        r"(<!-- year -->\n).*?(<!-- end -->)",
-        lambda match: f"{match[1]}{table(found)}\n{match[2]}",
-        page,
-        flags=re.DOTALL,
-    )
-    assert count == 1
-    return written
+    return with_blocks(page, {"year": f"{table(found)}\n"})
 
 
 def main() -> None:
