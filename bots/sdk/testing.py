@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import Conversation
-from bots.sdk.program import POLL_S, Program, accepted, started, write_game
+from bots.sdk.program import POLL_S, Program, accepted, acknowledge, started, write_game
 from protocol.mock_dealer import MockDealer
 
 _GRACE_S: Final = 5.0
@@ -111,7 +111,9 @@ def _serve(
 def _receive(connection: socket.socket, mock: MockDealer, deadline_s: float) -> bytes:
     connection.settimeout(max(POLL_S, deadline_s - time.monotonic()))
     try:
-        return connection.recv(1 << 16)
+        data = connection.recv(1 << 16)
+        acknowledge(connection)
+        return data
     except TimeoutError:
         try:
             mock.assert_done()

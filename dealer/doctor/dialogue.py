@@ -159,7 +159,7 @@ class Dialogue(Match, Watcher):
         if self._reader.buffered_bytes <= MOST_LINES * MAX_LINE_BYTES:
             self._reader.feed(data)
         self._advance()
-        return False
+        return True
 
     def receive_eof(self, seat: Seat) -> None:
         self._reader.feed_eof()

@@ -221,6 +221,7 @@ class PlayedSeat:
         except OSError:
             data = b""
         if data:
+            bot.acknowledge()
             self._hear(bot, data)
         else:
             bot.eof = True

@@ -159,7 +159,7 @@ class Match:
             self._guarded(self._greet)
 
     def receive(self, seat: Seat, data: bytes) -> bool:
-        """Bytes came from a seat; returns whether some of them may be waiting unread."""
+        """Take bytes of a seat; return whether it owes more: some wait unread, or its question is still open."""
         player_seat, play = self._player_seats[seat], self._play
         if self.phase is _PLAYING and play.actor is player_seat and self._takes_short_way:
             try:
@@ -172,7 +172,7 @@ class Match:
             return False
         player_seat.session.receive_data(data)
         self._hear(player_seat)
-        return player_seat.session.has_input
+        return player_seat.session.has_input or self.is_asked(seat)
 
     def receive_eof(self, seat: Seat) -> None:
         """A player has closed its side; it counts when that player is next to act."""

@@ -105,15 +105,18 @@ def _carry(inside: socket.socket, dealer: tuple[str, int], has_ended: threading.
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         back = threading.Thread(target=_copy, args=(outside, inside), daemon=True)
         back.start()
-        _copy(inside, outside)
+        _copy(inside, outside, acknowledges=True)
         # It may have closed one direction only.
         while back.is_alive() and not has_ended.is_set():
             back.join(_LOOK_S)
 
 
-def _copy(source: socket.socket, target: socket.socket) -> None:
+def _copy(source: socket.socket, target: socket.socket, *, acknowledges: bool = False) -> None:
     with contextlib.suppress(OSError):
         while data := source.recv(_READ_BYTES):
+            if acknowledges:
+                # Or a program that sends a line in two calls waits 40 ms with the second; the option is not lasting.
+                source.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
             target.sendall(data)
     with contextlib.suppress(OSError):
         target.shutdown(socket.SHUT_WR)

@@ -28,7 +28,7 @@ from dealer.match.events import SeatOpened, StrayConnection
 from dealer.match.faults import QUOTED_BYTES, FaultPolicy, StrayProblem
 from dealer.match.setup import DEFAULT_COALESCE_S, LostPlayer
 from dealer.table.links import OpenSeat, PlayerLink
-from dealer.table.listener import WOULD_BLOCK, Listener
+from dealer.table.listener import WOULD_BLOCK, Listener, acknowledge
 from dealer.table.loop import Changes, MatchLoop, Waiting
 from engine import Seat
 from protocol import DealerSession, Handshake, RemoteProtocolError
@@ -359,8 +359,10 @@ class Connections:
         try:
             if not data:
                 self._on_closed(connection)
-            elif match.receive(seat, data) and match.buffered_bytes(seat) > self._max_unread_bytes:
-                self._on_unread(connection)
+            elif match.receive(seat, data):
+                connection.acknowledge()
+                if match.buffered_bytes(seat) > self._max_unread_bytes:
+                    self._on_unread(connection)
             if self._needs_step or match.phase is not _PLAYING or match.has_losses:
                 self.after_step()
         except Exception as error:
@@ -509,6 +511,11 @@ class Connection:
         if not self.is_read and not self.eof:
             self.is_read = True
             self.loop.watch(self.sock, on_readable)
+
+    def acknowledge(self) -> None:
+        """Acknowledge what was read at once: no line that goes out soon would do it."""
+        if not isinstance(self.sock, PlayerLink):
+            acknowledge(self.sock)
 
     def stop_reading(self) -> None:
         """Leave what comes in the socket."""

@@ -17,7 +17,10 @@ from dealer.bench import speed_document
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
 
-MEASURED = ("equity", "evaluator", "export", "instructions", "match", "selfplay", "server", "startup", "viewers", "web")
+MEASURED = (
+    *("equity", "evaluator", "export", "instructions", "match", "replies", "selfplay", "server", "startup", "viewers"),
+    "web",
+)
 
 
 def main(arguments: Sequence[str]) -> None:

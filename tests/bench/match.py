@@ -32,9 +32,9 @@ from engine import CALL, Game
 from protocol import Handshake, PlayerSession, ReceivedState, Reply, find_game, format_game_definition
 from tests.bench.times import row_of_times
 
-_OWN: Final = Path(__file__).resolve().parents[2]
+OWN: Final = Path(__file__).resolve().parents[2]
 _START_DEALER: Final = [sys.executable, "-P", "-c", "from acpc_arena import acpc_dealer; acpc_dealer()"]
-_START_ARENA: Final = [sys.executable, "-P", "-c", "from acpc_arena import arena; arena()"]
+START_ARENA: Final = [sys.executable, "-P", "-c", "from acpc_arena import arena; arena()"]
 _SHORT_HANDS: Final = 100
 _TIMEOUT_S: Final = 30.0
 
@@ -74,7 +74,7 @@ def measure(
         raise ValueError(f"{checkout} is not the folder of a checkout")
     if reference and not all(Path(reference, program).is_file() for program in ("dealer", "example_player")):
         raise ValueError(f"{reference} has not the reference's programs, dealer and example_player")
-    arenas = {"this checkout": _OWN} | ({os.path.basename(checkout): Path(checkout).absolute()} if checkout else {})
+    arenas = {"this checkout": OWN} | ({os.path.basename(checkout): Path(checkout).absolute()} if checkout else {})
     dealers = arenas | ({"reference": Path(reference).absolute()} if reference else {})
     rows = []
     with tempfile.TemporaryDirectory() as folder, _on_core(core):
@@ -184,7 +184,7 @@ def _tables(
     game: Path, players: int, matches: int, arenas: Mapping[str, Path], dealers: Mapping[str, Path]
 ) -> Iterator[_Contender]:
     """Dealers with the same players, then players with the same dealer."""
-    other = dealers.get("reference", _OWN)
+    other = dealers.get("reference", OWN)
     for who, dealer in dealers.items():
         table = _Table(game, players, matches, dealer, other)
         yield _Contender("dealer", who, lambda hands, table=table: table.play(hands)[0])
@@ -210,26 +210,26 @@ class _Table:
         names = [f"p{seat}" for seat in range(self.players)]
         try:
             for number in range(self.matches):
-                dealer, ports = _start_dealer(self.dealer, self.game, [str(hands), str(number + 1), *names], number)
+                dealer, ports = start_dealer(self.dealer, self.game, [str(hands), str(number + 1), *names], number)
                 dealers.append(dealer)
                 for port in ports:
                     command = [str(self.player / "example_player"), str(self.game), "127.0.0.1", port]
                     if not os.path.isfile(command[0]):
-                        command = [*_START_ARENA, "bot", "calling", "127.0.0.1", port, "--game", str(self.game)]
-                    players.append(_start(command, self.player, self.game.parent))
+                        command = [*START_ARENA, "bot", "calling", "127.0.0.1", port, "--game", str(self.game)]
+                    players.append(start_program(command, self.player, self.game.parent))
             return _wait(dealers, begun_s), _wait(players, begun_s)
         finally:
-            _end([*dealers, *players])
+            end_programs([*dealers, *players])
 
 
-def _start_dealer(
+def start_dealer(
     folder: Path, game: Path, words: Sequence[str], number: int = 0
 ) -> tuple[subprocess.Popen[bytes], list[str]]:
     """Start a dealer of the reference or of a checkout; the process and its ports."""
     program = [str(folder / "dealer")]
     if not os.path.isfile(program[0]):
         program = _START_DEALER
-    dealer = _start([*program, f"m{number}", str(game), *words, "-q"], folder, game.parent)
+    dealer = start_program([*program, f"m{number}", str(game), *words, "-q"], folder, game.parent)
     assert dealer.stdout is not None
     return dealer, dealer.stdout.readline().decode().split()
 
@@ -237,14 +237,14 @@ def _start_dealer(
 def _contest(words: Sequence[str], hands: int, arena: Path) -> _Times:
     begun_s = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        play = _start([*_START_ARENA, "play", *words, "-n", str(hands)], arena, Path(folder))
+        play = start_program([*START_ARENA, "play", *words, "-n", str(hands)], arena, Path(folder))
         try:
             return _wait([play], begun_s)
         finally:
-            _end([play])
+            end_programs([play])
 
 
-def _start(command: Sequence[str], arena: Path, folder: Path) -> subprocess.Popen[bytes]:
+def start_program(command: Sequence[str], arena: Path, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -271,7 +271,7 @@ def _wait(processes: Sequence[subprocess.Popen[bytes]], begun_s: float) -> _Time
     return _Times(user, system, time.monotonic() - begun_s)
 
 
-def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+def end_programs(processes: Sequence[subprocess.Popen[bytes]]) -> None:
     for process in processes:
         process.kill()
         process.wait()
@@ -287,7 +287,7 @@ def _waits_s(dealer: Path, count: int, folder: Path) -> list[float]:
     game = find_game("kuhn")[1]
     path = folder / "kuhn.game"
     path.write_text(format_game_definition(game), "ascii")
-    process, ports = _start_dealer(dealer, path, [str(count), "1", "p0", "p1"])
+    process, ports = start_dealer(dealer, path, [str(count), "1", "p0", "p1"])
     waits_s: list[float] = []
     with contextlib.ExitStack() as open_sockets:
         try:
@@ -300,7 +300,7 @@ def _waits_s(dealer: Path, count: int, folder: Path) -> list[float]:
                 waits_s.append(other.received_s - asked.received_s)
                 asked.answer()
         finally:
-            _end([process])
+            end_programs([process])
     return waits_s
 
 

@@ -47,6 +47,7 @@ def test_start_up_times(rows_of: Any) -> None:
         ("server --game limit3", "server: --game limit3: a game of two players is measured, not one of 3"),
         ("server --bots 7", "server: --bots 7: two bots play a match, so their number must be even"),
         ("match --reference nowhere", "match: nowhere has not the reference's programs, dealer and example_player"),
+        ("replies --game limit3", "replies: at least one hand of a game of two players is needed, not 50 of limit3"),
         ("match --checkout nowhere", "match: nowhere is not the folder of a checkout"),
     ],
 )
@@ -129,6 +130,17 @@ def test_whole_matches(rows_of: Any) -> None:
     ]
     assert {row["who"] for row in rows} == {"this checkout"}
     assert all(row["rate_median"] > 0 for row in rows if row["unit"] == "ms")
+
+
+@pytest.mark.slow  # nine programs start
+def test_replies_in_one_call_and_in_two(rows_of: Any) -> None:
+    rows = rows_of("replies", "--hands", "2", "--game", "kuhn")
+    sent = ("reply in one call", "reply in two calls, state and action", "comment, then reply")
+    assert [row["group"] for row in rows] == [
+        f"{dealer}, {one}" for one in sent for dealer in ("acpc-dealer", "arena play")
+    ]
+    assert {(row["who"], row["unit"]) for row in rows} == {("this checkout", "ms")}
+    assert all(row["rate_median"] > 0 for row in rows)
 
 
 @pytest.mark.slow

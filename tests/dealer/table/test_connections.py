@@ -14,6 +14,7 @@ from dealer.match import MatchSetup, Phase
 from dealer.match.faults import FaultKind
 from dealer.reference.command import failure_text
 from dealer.table.links import OpenSeat, PlayerLink
+from dealer.table.listener import acknowledge
 from engine import Seat
 from protocol import ReceivedState, Reply
 from tests.dealer.helpers import (
@@ -69,6 +70,42 @@ def test_coalescing_changes_no_byte_of_any_seat(name: str) -> None:
         playing, held = run_async(_play(setup, players, coalesce_s=coalesce_s))
         assert held == at_once
         assert playing.match.phase is Phase.FINISHED
+
+
+@pytest.mark.parametrize("first", ["", "# thinking\r\n", "no reply\r\n"], ids=["state", "comment", "junk"])
+def test_what_leaves_a_question_open_is_acknowledged_at_once(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client's system holds back the second part of a reply until the first is acknowledged."""
+    acknowledged: list[int] = []
+    monkeypatch.setattr("dealer.table.connections.acknowledge", lambda sock: acknowledged.append(sock.getpeername()[1]))
+
+    async def send(client: Client, event: ReceivedState, reply: bytes) -> None:
+        cut = 0 if first else len(event.raw) - len(b"\r\n")
+        del acknowledged[:]
+        await client.send(first.encode() + reply[:cut])
+        await _until(lambda: client.writer.get_extra_info("sockname")[1] in acknowledged)
+        await client.send(reply[cut:])
+
+    async def main() -> None:
+        playing = Playing(setup_of(KUHN, 3)).start()
+        clients = await playing.clients()
+        await asyncio.gather(*(client.play(always("c"), send) for client in clients))
+        await playing.over()
+        assert playing.match.phase is Phase.FINISHED
+
+    run_async(main())
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="this system has no such option")
+def test_the_option_is_set_again_each_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
+        sock = listener.accept()[0]
+        with sock:
+            for _ in range(2):
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+                acknowledge(sock)
+                assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK) == 1
+            client.close()
+        acknowledge(sock)
 
 
 def test_held_lines_arrive_without_a_question() -> None:
