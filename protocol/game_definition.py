@@ -4,12 +4,16 @@ The reader follows the reference server, whose grammar is loose: one item a line
 (in upper or lower case), then any mix of blanks and ``=``, then numbers up to the first thing that is not a number.
 Unknown lines are skipped, later lines win, small fields wrap at 8 bits. What cannot be played is refused in the
 reference's words.
+
+`find_game` refuses what this reader would skip or change, because then another game is played than the file says.
+`parse_game_definition` does not, because the reference plays such files.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import engine
@@ -38,6 +42,9 @@ SHORT_NAMES = {
 
 _BY_FULL_NAME = {full: short for short, full in SHORT_NAMES.items()}
 _MOST_BYTES = 1 << 20
+_MAX_LINES_NAMED = 3
+_MAX_DIGITS = 40
+_BYTE_ORDER_MARK = "\xef\xbb\xbf"
 _FOLDER = os.path.join(os.path.dirname(engine.__file__), "games")
 
 
@@ -46,7 +53,7 @@ class _Fields:
 
     def __init__(self) -> None:
         self.betting = BettingType.LIMIT
-        self.numbers = dict.fromkeys(("numplayers", "numrounds", "numsuits", "numranks", "numholecards"), 0)
+        self.numbers = dict.fromkeys(_NUMBERS, 0)
         self.lists: dict[str, list[int]] = {
             "stack": [DEFAULT_STACK] * 4,
             "blind": [],
@@ -56,27 +63,17 @@ class _Fields:
             "numboardcards": [],
         }
         self.counts = {key: len(values) for key, values in self.lists.items()}
-        self.wrapped: list[str] = []
 
     def read_number(self, key: str, text: str) -> None:
-        for value in self._wrapped(_scan_values(text, len(key), 1), text, wrap_uint8, 8):
-            self.numbers[key] = value
+        for value in _scan_values(text, len(key), 1):
+            self.numbers[key] = wrap_uint8(value)
 
     def read_list(self, key: str, text: str, most: int) -> None:
-        values = _scan_values(text, len(key), most)
-        if key in ("firstplayer", "maxraises", "numboardcards"):
-            values = self._wrapped(values, text, wrap_uint8, 8)
-        else:
-            values = self._wrapped(values, text, wrap_int32, 32)
+        wrap = wrap_uint8 if key in ("firstplayer", "maxraises", "numboardcards") else wrap_int32
+        values = [wrap(value) for value in _scan_values(text, len(key), most)]
         old = self.lists[key]
         self.lists[key] = values + old[len(values) :]
         self.counts[key] = len(values)
-
-    def _wrapped(self, values: list[int], text: str, wrap: Callable[[int], int], bits: int) -> list[int]:
-        read = [wrap(value) for value in values]
-        if read != values:
-            self.wrapped.append(f"{quoted(text.strip())} is read in {bits} bits: {', '.join(map(str, read))}")
-        return read
 
     def to_game(self) -> Game:
         players, rounds = self.numbers["numplayers"], self.numbers["numrounds"]
@@ -100,6 +97,7 @@ class _Fields:
         )
 
 
+_NUMBERS = ("numplayers", "numrounds", "numsuits", "numranks", "numholecards")
 _LIST_SIZES = {
     "stack": MAX_PLAYERS,
     "blind": MAX_PLAYERS,
@@ -119,14 +117,20 @@ def parse_game_definition(text: str) -> Game:
     return _read_fields(text).to_game()
 
 
-def _read_fields(text: str) -> _Fields:
-    fields = _Fields()
-    for line in text.split("\n"):
+def _field_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a definition that are neither comments nor its frame, with their numbers."""
+    for number, line in enumerate(text.split("\n"), 1):
         lower = line.lower()
         if lower.startswith("end gamedef"):
             break
-        if not line.strip() or line[0] == "#" or lower.startswith("gamedef"):
-            continue
+        if line.strip() and line[0] != "#" and not lower.startswith("gamedef"):
+            yield number, line
+
+
+def _read_fields(text: str) -> _Fields:
+    fields = _Fields()
+    for _, line in _field_lines(text):
+        lower = line.lower()
         for key in ("limit", "nolimit"):
             if lower.startswith(key):
                 fields.betting = BettingType(key)
@@ -150,6 +154,65 @@ def _scan_values(line: str, start: int, most: int) -> list[int]:
         values.append(scanned[0])
         start = scanned[1]
     return values
+
+
+_KEY = re.compile(r"([a-z]*)[\s=]*", re.IGNORECASE)
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+
+
+def _line_problems(text: str, game: Game | None) -> list[str]:
+    """The lines of a definition of which anything is skipped or changed when it is read, each with the reason.
+
+    Args:
+        game: what the definition is read as; None if it cannot be played.
+    """
+    problems = []
+    first_lines: dict[str, int] = {}
+    for number, line in _field_lines(text):
+        content = line.partition("#")[0]
+        key = _KEY.match(content)
+        assert key is not None
+        name = key[1].lower()
+        words = [word for word in re.split(r"[\s=]+", content[key.end() :]) if word]
+        problem = _line_problem(name, words, game)
+        kind = "limit" if name == "nolimit" else name
+        if problem is None and kind in first_lines:
+            problem = f"repeats line {first_lines[kind]}"
+        first_lines.setdefault(kind, number)
+        if problem is not None:
+            problems.append(f"line {number}: {quoted(line.strip())} {problem}")
+    more = len(problems) - _MAX_LINES_NAMED
+    return problems if more <= 0 else [*problems[:_MAX_LINES_NAMED], f"and {more} more"]
+
+
+def _line_problem(name: str, words: Sequence[str], game: Game | None) -> str | None:
+    """What of a line is skipped or changed when it is read."""
+    if name in ("limit", "nolimit"):
+        return "has values, which are not read" if words else None
+    if name not in (*_NUMBERS, *_LIST_SIZES):
+        return "is not played"
+    if not words:
+        return "has no value"
+    wrong = next((word for word in words if not _WHOLE_NUMBER.fullmatch(word)), None)
+    if wrong is not None:
+        return f"has a value that is not a whole number: {quoted(wrong)}"
+    is_wide = name in ("stack", "blind", "raisesize")
+    values = [int(word[:_MAX_DIGITS]) for word in words]
+    read = [wrap_int32(value) if is_wide else wrap_uint8(value) for value in values]
+    if read != values:
+        return f"is read in {32 if is_wide else 8} bits: {', '.join(map(str, read))}"
+    if game is None:
+        return None
+    if name == "raisesize" and not game.is_limit:
+        return "is not played in a no-limit game"
+    max_values = 1
+    if name in ("stack", "blind"):
+        max_values = game.num_players
+    elif name in _LIST_SIZES:
+        max_values = game.num_rounds
+    if len(values) > max_values:
+        return f"has {len(values)} values, of which the game takes {max_values}"
+    return None
 
 
 def format_game_definition(game: Game) -> str:
@@ -184,8 +247,12 @@ def shipped_games() -> list[str]:
     return list(_shipped())
 
 
-def find_game(name: str) -> tuple[str, Game]:
+def find_game(name: str, *, as_reference: bool = False) -> tuple[str, Game]:
     """The game meant by a short name, the beginning of a full name, or the path of a definition file.
+
+    Args:
+        as_reference: skip unknown lines and values of a file as the reference does, instead of refusing them; for
+            games that another program deals or has dealt.
 
     Returns:
         its canonical name and the game: a shipped game's full name; of another, the name of its file.
@@ -195,7 +262,7 @@ def find_game(name: str) -> tuple[str, Game]:
     """
     games = shipped_games()
     if os.path.isfile(name) or (name.endswith(".game") and name.removesuffix(".game") not in games):
-        return os.path.basename(name), _load_file(name)
+        return os.path.basename(name), _load_file(name, as_reference=as_reference)
     full = resolve_game_name(name, games)
     if full is None:
         from engine.text import meant
@@ -245,10 +312,10 @@ def short_name(name: str) -> str:
 
 @cache
 def _load_shipped(full_name: str) -> Game:
-    return _load_file(os.path.join(_FOLDER, f"{full_name}.game"))
+    return _load_file(os.path.join(_FOLDER, f"{full_name}.game"), as_reference=True)
 
 
-def _load_file(path: str) -> Game:
+def _load_file(path: str, *, as_reference: bool) -> Game:
     try:
         with open(path, "rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -258,8 +325,14 @@ def _load_file(path: str) -> Game:
         raise GameDefinitionError(repr(path), f"cannot be the name of a file: {error}") from None
     if len(content) > _MOST_BYTES:
         raise GameDefinitionError(path, "too large for a game definition")
-    fields = _read_fields(content.decode("latin-1"))
+    text = content.decode("latin-1")
+    if not as_reference:
+        text = text.removeprefix(_BYTE_ORDER_MARK)
     try:
-        return fields.to_game()
+        game = parse_game_definition(text)
     except GameError as error:
-        raise GameDefinitionError(path, "; ".join([str(error), *fields.wrapped])) from None
+        raise GameDefinitionError(path, "; ".join([str(error), *_line_problems(text, None)])) from None
+    if not as_reference and (problems := _line_problems(text, game)):
+        advice = "Correct the file, or deal with acpc-dealer, which reads it as the reference does"
+        raise GameDefinitionError(path, f"{', '.join(problems)}. {advice}")
+    return game

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import partial
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.errors import BotFileError, EvolutionError, SpecError
+from bots.errors import BotFileError, EvolutionError, GameRefused, SpecError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import (
     Constants,
@@ -50,6 +50,7 @@ from protocol import find_game
 
 if TYPE_CHECKING:
     from bots.learner.kernel import CellGrid, KernelSeat
+    from bots.sdk.bot import Bot
 
 _LEAST_ROWS: Final = 1 << 13
 _DECISIONS: Final = 5
@@ -167,6 +168,26 @@ def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
     return [tuple([specs[(first + seat) % len(specs)] for seat in range(seats)]) for first in range(len(specs))]
 
 
+def require_players(opponents: Iterable[str], game: Game) -> None:
+    """Check that the learner and every opponent can be made and play the game.
+
+    Raises:
+        SpecError, GameRefused: a player does not.
+    """
+    if (problem := LearnerBot.refusal(game)) is not None:
+        raise GameRefused(problem)
+    for spec in dict.fromkeys(opponents):
+        _opponent(spec).require_game(game)
+
+
+def _opponent(spec: str, seed: int | None = None) -> Bot:
+    bot = make_bot(spec, seed)
+    # A class derived from one of ours plays in its own way.
+    if isinstance(bot, LearnerBot) and bot.is_learning and is_builtin(spec):
+        raise SpecError(spec, "an opponent in a training is frozen: add learn=false")
+    return bot
+
+
 class Trainee:
     def __init__(
         self, game: Game, memory: Memory, *, explore: float = 0.1, trials: int = DEFAULT_TRIALS, seed: int = 0
@@ -218,11 +239,9 @@ class Trainee:
         if not is_builtin(spec):
             # A class derived from one of ours plays in its own way.
             return None
-        bot = make_bot(spec, seed)
+        bot = _opponent(spec, seed)
         if not isinstance(bot, LearnerBot):
             return simple_seat(bot)
-        if bot.is_learning:
-            raise SpecError(spec, "an opponent in a training is frozen: add learn=false")
         bot.prepare(self.game)
         chance, grid = (bot.chance.seed, bot.chance.trials), self._arrays.grid_of(spec, bot.memory)
         return KernelSeat(LEARNER, value=(0.0,), chance=chance, grid=grid)
@@ -336,6 +355,7 @@ def train(
         GameDefinitionError, SpecError, GameRefused, BotFailure: the game or an opponent cannot be played.
     """
     game = find_game(settings.game)[1]
+    require_players((*settings.opponents, *settings.unseen), game)
     fields = [line_ups(specs, game.num_players - 1) for specs in (settings.opponents, settings.unseen)]
     known = fields[0]
     part = max(1, round(settings.block / (len(known) * game.num_players)))

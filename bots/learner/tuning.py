@@ -33,6 +33,7 @@ from bots.learner.training import (
     deal_packs,
     line_ups,
     play_tables,
+    require_players,
     unseen_deals,
 )
 from bots.long_run import ShowProgress, result_journal, show_nothing
@@ -120,6 +121,7 @@ def search(
     show: ShowProgress = show_nothing,
 ) -> tuple[MeasuredConstants, ...]:
     """Search, or resume a search; all measurements in the order in which they were asked for."""
+    require_players(settings.opponents, find_game(settings.game)[1])
     asked: list[MeasuredConstants] = []
     with result_journal(folder / "evolution.jsonl", asdict(settings)) as kept:
         known: dict[tuple[float, ...], float] = {}

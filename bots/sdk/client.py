@@ -184,7 +184,7 @@ def _find_game(game: str | Game | None) -> tuple[str, Game]:
     if isinstance(game, Game):
         return "the given one", game
     asked = game or os.environ.get("ARENA_GAME") or DEFAULT_GAME
-    full, rules = find_game(asked)
+    full, rules = find_game(asked, as_reference=True)
     return (asked if os.path.isfile(asked) else short_name(full)), rules
 
 

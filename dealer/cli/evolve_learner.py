@@ -12,6 +12,7 @@ from dealer.cli.shell.computations import (
     RunFolder,
     Scheduler,
     WorkerCount,
+    check_game_word,
     computing,
 )
 from dealer.cli.shell.console import Terminal
@@ -35,6 +36,8 @@ def learner(
     """
     from bots.learner.memory import Constants
 
+    if not folder.exists():
+        check_game_word(folder)
     with computing(terminal, "evolving", folder, "every measurement", workers, scheduler) as (over, show):
         measured = search(settings, folder, workers=over, show=show_within(show, 0, 2))
         best = max(measured, key=lambda one: one.mbb).constants

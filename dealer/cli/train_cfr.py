@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bots.cfr.training_settings import CfrSettings
 from bots.sdk.options import Interval, Wording
-from dealer.cli.shell.computations import RunFolder, Scheduler, WorkerCount, computing
+from dealer.cli.shell.command_options import Given
+from dealer.cli.shell.computations import RunFolder, Scheduler, WorkerCount, check_game_word, computing
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import DocumentOptions
 
@@ -24,7 +25,7 @@ _MB: Final = 1e6
 def cfr(
     terminal: Terminal,
     folder: RunFolder,
-    settings: CfrSettings,
+    settings: Annotated[Given, CfrSettings, {"game": "none; it must be named"}],
     hours: Annotated[
         float | None, "Stop after this many hours of iterating.", Interval(0), Wording(group=_STOP)
     ] = None,
@@ -61,8 +62,11 @@ def cfr(
 
     if hours is not None and minutes is not None:
         abort("--hours and --minutes contradict each other: give one of them")
+    if "game" not in settings:
+        check_game_word(folder)
+        abort("name the game that is trained for: --game limit, for example")
     try:
-        plan = plan_training(settings)
+        plan = plan_training(CfrSettings(**settings))
     except SolvingError as error:
         abort(str(error))
     if (workers > 1 or scheduler is not None) and plan.settings.copies == 1:

@@ -88,7 +88,7 @@ def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | 
 def _named_game(header: LogHeader | None, log_path: str | None, shown: str) -> Game:
     for path in _definitions_near(header, log_path):
         try:
-            return find_game(path)[1]
+            return find_game(path, as_reference=True)[1]
         except GameDefinitionError as error:
             raise LogError(shown, f"its game cannot be read: {error}") from None
     if header is None:

@@ -188,9 +188,81 @@ def test_a_file_refused_for_a_wrapped_number_says_what_was_read_as_what(tmp_path
     path.write_text(KUHN.replace("numPlayers = 2", "NumPlayers = -2"), "ascii")
     with pytest.raises(GameDefinitionError) as refused:
         find_game(str(path))
-    assert str(refused.value) == f"{path}: invalid number of players: 254; 'NumPlayers = -2' is read in 8 bits: 254"
+    problem = "invalid number of players: 254; line 3: 'NumPlayers = -2' is read in 8 bits: 254"
+    assert str(refused.value) == f"{path}: {problem}"
     with pytest.raises(GameError, match=r"^invalid number of players: 254$"):
         parse_game_definition(path.read_text("ascii"))
+
+
+# -- files that say more than is played ------------------------------------------------------------------------------
+
+REFUSAL = ". Correct the file, or deal with acpc-dealer, which reads it as the reference does"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("limit\n", "limit\nante = 10\n", "line 3: 'ante = 10' is not played"),
+        (
+            "limit\n",
+            "limit\nbettingAbstraction = fcpa\nWinnerBonus = 60\n",
+            "line 3: 'bettingAbstraction = fcpa' is not played, line 4: 'WinnerBonus = 60' is not played",
+        ),
+        (
+            "limit\n",
+            "limit\na\nb\nc\nd\ne\n",
+            "line 3: 'a' is not played, line 4: 'b' is not played, line 5: 'c' is not played, and 2 more",
+        ),
+        ("blind = 1 1", "blind = 1 0.5", "line 5: 'blind = 1 0.5' has a value that is not a whole number: '0.5'"),
+        ("blind = 1 1", "blind = 1 1 x", "line 5: 'blind = 1 1 x' has a value that is not a whole number: 'x'"),
+        ("blind = 1 1", "blind = 1 1 0", "line 5: 'blind = 1 1 0' has 3 values, of which the game takes 2"),
+        ("raiseSize = 1", "raiseSize = 1 2", "line 6: 'raiseSize = 1 2' has 2 values, of which the game takes 1"),
+        ("numRanks = 3", "numRanks = 3 9", "line 10: 'numRanks = 3 9' has 2 values, of which the game takes 1"),
+        ("numRanks = 3", "numRanks = 3\nnumSuits =", "line 11: 'numSuits =' has no value"),
+        ("numRanks = 3", "numRanks = 3\nnumranks = 3", "line 11: 'numranks = 3' repeats line 10"),
+        ("limit\n", "nolimit\nlimit\n", "line 3: 'limit' repeats line 2"),
+        ("limit\n", "limits are fun\n", "line 2: 'limits are fun' is not played"),
+        ("limit\n", "limit 5\n", "line 2: 'limit 5' has values, which are not read"),
+        ("limit\n", "limit\n stack = 9 9\n", "line 3: 'stack = 9 9' is not played"),
+        ("limit\n", "nolimit\n", "line 6: 'raiseSize = 1' is not played in a no-limit game"),
+        ("maxRaises = 1", "maxRaises = 257", "line 8: 'maxRaises = 257' is read in 8 bits: 1"),
+        (
+            "limit\n",
+            "limit\nstack = 4294967396 100\n",
+            "line 3: 'stack = 4294967396 100' is read in 32 bits: 100, 100",
+        ),
+    ],
+)
+def test_a_file_of_which_something_would_not_be_played_is_refused_by_line(
+    tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    path = tmp_path / "more.game"
+    path.write_text(KUHN.replace(old, new, 1), "latin-1")
+    with pytest.raises(GameDefinitionError) as refused:
+        find_game(str(path))
+    assert str(refused.value) == f"{path}: {problem}{REFUSAL}"
+    assert find_game(str(path), as_reference=True) == ("more.game", parse_game_definition(path.read_text("latin-1")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KUHN,
+        KUHN.replace("\n", "\r\n"),
+        KUHN.upper(),
+        KUHN.replace(" = ", "\t== = "),
+        KUHN.replace("numRanks = 3", "numRanks = 3 # Q, K, A"),
+        KUHN.replace("limit\n", "limit # by rounds\n"),
+        KUHN.replace("blind = 1 1", "blind = +1=01  "),
+        KUHN + "ante = 10\n",
+        KUHN.replace("GAMEDEF\nl", "GAMEDEF of the year\nl"),
+        "\xef\xbb\xbf" + KUHN.replace("GAMEDEF\nl", "l"),
+    ],
+)
+def test_a_file_of_which_all_is_played_is_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "whole.game"
+    path.write_text(text, "latin-1", newline="")
+    assert find_game(str(path))[1] == parse_game_definition(KUHN)
 
 
 # -- refusals --------------------------------------------------------------------------------------------------------

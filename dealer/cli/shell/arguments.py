@@ -32,6 +32,8 @@ def _is_game(word: str) -> bool:
     try:
         find_game(word)
     except GameDefinitionError:
+        if os.path.isfile(word) and (word.endswith(".game") or _is_definition(word)):
+            raise
         return False
     return True
 

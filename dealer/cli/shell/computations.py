@@ -17,6 +17,7 @@ from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from protocol import GameDefinitionError, find_game
 
 _PANEL: Final = "Where it is computed"
 TRAINING: Final = "Training"
@@ -26,6 +27,15 @@ RunFolder = Annotated[
 ]
 WorkerCount = Annotated[int, "Processes of this machine that compute.", Interval(1, 1000), Wording(group=_PANEL)]
 Scheduler = Annotated[str | None, "Let the workers of a dask cluster compute.", Wording("ADDRESS", group=_PANEL)]
+
+
+def check_game_word(folder: Path) -> None:
+    """End the command if a game was named in the place of the folder."""
+    try:
+        find_game(str(folder))
+    except GameDefinitionError:
+        return
+    abort(f"{folder} is a game, and the first argument is the folder of the run: FOLDER --game {folder}")
 
 
 @contextlib.contextmanager

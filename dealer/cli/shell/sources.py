@@ -90,7 +90,7 @@ class HandOptions:
         """`logs.hand_source.find` with these options."""
         from logs.hand_source import find
 
-        game = None if self.game is None else find_game(self.game)[1]
+        game = None if self.game is None else find_game(self.game, as_reference=True)[1]
         chip_value = None if self.chip_value is None else _chip_value(self.chip_value)
         return partial(find, game=game, chip_value=chip_value, strict=strict)
 

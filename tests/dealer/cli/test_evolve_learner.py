@@ -47,6 +47,7 @@ def test_a_search_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
         (["--mutation", "3"], "--mutation: must be at most 1, not 3"),
         (["--opponents", "nobody"], "nobody"),
         (["--game", "leduc"], "hold'em"),
+        (["--game", "nothing"], "nothing: no such game or file"),
         (["--population", "1"], "a population needs at least 2 individuals, not 1"),
     ],
 )
@@ -54,3 +55,4 @@ def test_what_cannot_be_is_one_sentence(arena_here: Arena, tmp_path: Path, argum
     ran = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert sentence in ran.err
+    assert not (tmp_path / "runs").exists()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from protocol import find_game, format_game_definition
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, CONNECT, PATIENCE_S, program_env, write_program
 from tests.programs import start
@@ -220,6 +221,32 @@ def test_a_game_that_cannot_be_read(arena_here: Arena, tmp_path: Path, arguments
     assert (ran.code, ran.out) == (2, "")
     assert word in ran.err
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "play my.game random calling",
+        "tournament kuhn my.game random calling",
+        "table my.game calling",
+        "deal my.game",
+        "doctor random -g my.game",
+        "solve game my.game",
+        "exploit my.game random",
+        "train cfr out --game my.game",
+        "train learner --game my.game",
+        "evolve learner out --game my.game",
+        "bench bot random --game my.game",
+        "bench dealer --game my.game",
+    ],
+)
+def test_a_game_file_that_says_more_than_is_played(arena_here: Arena, tmp_path: Path, command: str) -> None:
+    _, kuhn = find_game("kuhn")
+    (tmp_path / "my.game").write_text(format_game_definition(kuhn).replace("limit\n", "limit\nante = 10\n"), "ascii")
+    ran = arena_here(*command.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert "my.game: line 3: 'ante = 10' is not played. Correct the file" in ran.err
+    assert os.listdir(tmp_path) == ["my.game"]
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ def test_a_training_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
         (["--block", "0"], "--block: must be at least 1, not 0"),
         (["--opponents", " "], "the opponents are missing: name at least one player"),
         (["--opponents", "nobody"], "nobody"),
+        (["--test-opponents", "random nobody", "-n", "1000000000"], "there is no bot 'nobody'"),
+        (["--opponents", "kuhn-shy"], "shy plays Kuhn poker"),
         (["--opponents", "mfs?k=0"], "k must be above 0"),
         (["--game", "kuhn"], "hold'em"),
         (["--game", "nothing"], "nothing"),
@@ -49,3 +51,4 @@ def test_what_cannot_be_is_one_sentence(
     assert ran.err.startswith("arena: ")
     assert sentence in ran.err
     assert "Traceback" not in ran.err
+    assert not list(tmp_path.iterdir())

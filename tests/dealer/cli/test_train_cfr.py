@@ -30,8 +30,9 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
     [
         (["--game", "kuhn3"], "games of more than two players are trained for in limit hold'em only"),
         (["--game", "nothing"], "nothing"),
-        (["--buckets", "0"], "1 to 10,000 buckets on the flop, not 0"),
-        (["--workers", "2"], "give their number with --copies"),
+        ([], "name the game that is trained for: --game limit, for example"),
+        (["--game", "limit", "--buckets", "0"], "1 to 10,000 buckets on the flop, not 0"),
+        (["--game", "limit", "--workers", "2"], "give their number with --copies"),
         (["--hours", "1", "--minutes", "60"], "--hours and --minutes contradict each other: give one of them"),
     ],
 )
@@ -40,3 +41,11 @@ def test_what_cannot_be_is_refused(arena_here: Arena, tmp_path: Path, arguments:
     assert ran.code == 2
     assert sentence in ran.err.replace("\n", " ")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("command", ["train cfr leduc", "evolve learner leduc"])
+def test_a_game_in_the_place_of_the_folder_is_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
+    ran = arena_here(*command.split())
+    assert ran.code == 2
+    assert ran.err == ("arena: leduc is a game, and the first argument is the folder of the run: FOLDER --game leduc\n")
+    assert not list(tmp_path.iterdir())
