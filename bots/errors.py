@@ -25,13 +25,25 @@ none of these: it comes through as it is, with a note that names the state the b
 
 from __future__ import annotations
 
+import importlib
+import os
 from collections.abc import Sequence
+from types import TracebackType
 from typing import Final
 
 from engine import Rule, Seat
 from engine.errors import PortableError, quoted
 
 _MOST_CHARACTERS: Final = 300
+_HOME: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OUR_CODE: Final = (
+    os.path.join(_HOME, "bots", ""),
+    os.path.join(_HOME, "dealer", ""),
+    "<frozen importlib",
+    os.path.dirname(importlib.__file__),
+)
+_NO_BOTS: Final = (os.path.join(_HOME, "bots", "sdk", ""), *_OUR_CODE[1:])
+"""Code of this program that belongs to no bot."""
 
 
 class BotsError(PortableError):
@@ -163,6 +175,59 @@ class BotTimeout(RemoteBotError):
         super().__init__(f"it did not {what} within {timeout_s:g} s", command, last_lines)
 
 
+class BotInterrupt(BaseException):
+    """Raised in the code of a bot to interrupt it; never a failure of the bot."""
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Return whether code of a bot was interrupted from outside, and has not failed by itself."""
+    if isinstance(error, BotInterrupt):
+        return True
+    frames = error.__traceback__
+    if not isinstance(error, KeyboardInterrupt) or frames is None:
+        return False
+    while frames.tb_next is not None:
+        frames = frames.tb_next
+    # Ctrl-C arrives between two instructions, or in the handler of an event loop. A bot's own has a `raise`.
+    import opcode
+
+    is_raised = opcode.opname[frames.tb_frame.f_code.co_code[frames.tb_lasti]] == "RAISE_VARARGS"
+    return not is_raised or frames.tb_frame.f_globals.get("__name__") == "asyncio.runners"
+
+
+def own_frames(error: BaseException) -> TracebackType | None:
+    """Frames of an exception from a bot's own code on, without those of this program and of the import system."""
+    frames = error.__traceback__
+    while (
+        frames is not None and frames.tb_next is not None and frames.tb_frame.f_code.co_filename.startswith(_OUR_CODE)
+    ):
+        frames = frames.tb_next
+    return frames
+
+
+def line_in_code(error: BaseException) -> str:
+    """File and line where a bot's own code failed, as ``bot.py, line 7``; empty where there is none.
+
+    Where that code called a library, the line is that of the call.
+    """
+    frames = own_frames(error)
+    if frames is None:
+        return ""
+    path, line = frames.tb_frame.f_code.co_filename, frames.tb_lineno
+    folder = os.path.dirname(path)
+    while frames is not None:
+        if os.path.dirname(frames.tb_frame.f_code.co_filename) == folder:
+            path, line = frames.tb_frame.f_code.co_filename, frames.tb_lineno
+        frames = frames.tb_next
+    if path.startswith(_NO_BOTS):
+        return ""
+    try:
+        here = os.path.join(os.getcwd(), "")
+    except OSError:
+        here = ""
+    return f"{path.removeprefix(here)}, line {line}"
+
+
 def in_one_line(error: BaseException) -> str:
     """Any exception as its type and its text, on one line of bounded length."""
     try:
@@ -173,3 +238,9 @@ def in_one_line(error: BaseException) -> str:
         said = said[:_MOST_CHARACTERS] + "..."
     name = type(error).__name__
     return f"{name}: {said}" if said else name
+
+
+def located(error: BaseException) -> str:
+    """An exception of a bot's own code on one line, after the file and line where it was raised."""
+    line = line_in_code(error)
+    return f"{line}: {in_one_line(error)}" if line else in_one_line(error)

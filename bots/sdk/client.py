@@ -18,7 +18,6 @@ Nothing is imported here that start-up does not need: a bot sends its first line
 
 from __future__ import annotations
 
-import importlib
 import os
 import socket
 import struct
@@ -27,9 +26,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, NoReturn, TextIO
 
-from bots.errors import BotsError, BotUsageError, ConnectError, DealerFailure
+from bots.errors import BotsError, BotUsageError, ConnectError, DealerFailure, own_frames
 from bots.sdk.bot import Bot
-from bots.sdk.conversation import NOTE, Conversation, require_bot
+from bots.sdk.conversation import NOTE, Conversation, call_hook, require_bot
 from engine import Game
 from engine.errors import quoted
 from protocol import GameDefinitionError, find_game
@@ -91,7 +90,9 @@ def play_to_exit_code(
         return 130
     except (BotsError, GameDefinitionError) as error:
         return _complain(str(error), 1)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:
         return _report_failure(error)
     if played.unfinished_hand is not None:
         return _complain(f"the dealer closed the connection in the middle of hand {played.unfinished_hand}", 0)
@@ -129,7 +130,7 @@ def play(
     require_bot(bot)
     bot.require_game(rules)
     # Before connecting: a dealer waits for players to connect, but not long for the first line of one that has.
-    bot.prepare(rules)
+    call_hook(bot.prepare, rules)
     conversation = Conversation(bot, rules, game_name=name)
     with connect(host, port, connect_timeout_s) as connection:
         _limit_silence(connection, silence_timeout_s)
@@ -272,18 +273,10 @@ def print_own_failure(error: BaseException) -> None:
     """Print where a bot's own code failed, without the frames of this package and of the import system above it."""
     import traceback
 
-    frames = error.__traceback__
-    ours = (
-        os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-        "<frozen importlib",
-        os.path.dirname(importlib.__file__),
-    )
-    while frames is not None and frames.tb_next is not None and frames.tb_frame.f_code.co_filename.startswith(ours):
-        frames = frames.tb_next
-    traceback.print_exception(error.with_traceback(frames))
+    traceback.print_exception(error.with_traceback(own_frames(error)))
 
 
-def _report_failure(error: Exception) -> int:
+def _report_failure(error: BaseException) -> int:
     notes = getattr(error, "__notes__", [])
     where = notes.pop() if notes and notes[-1].startswith(NOTE) else "The match was over"
     print_own_failure(error)

@@ -15,7 +15,9 @@ each documents an intention ("raise always"), and `engine.nearest_legal` gives t
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Final
 
 from bots.errors import DealerFailure, IllegalReply
 from bots.sdk.bot import Bot
@@ -32,11 +34,13 @@ def require_legal(answer: object, view: View) -> Action:
     """What a bot answered, as the action it is, ready to be sent; an `IllegalReply` if it is not a legal one."""
     if answer is CALL:
         return CALL
+    if isinstance(answer, CoroutineType):
+        raise _refused(answer, _unawaited(answer, "act"), view, None)
     if not isinstance(answer, Action):
         raise _refused(answer, "act() must return an Action such as view.call()", view, None)
     try:
         kind, hand_total = ActionKind(answer.kind), operator.index(answer.hand_total)
-    except (TypeError, ValueError):
+    except Exception:
         raise _refused(answer, "an action is a kind and a whole number of chips", view, None) from None
     if kind is not ActionKind.RAISE and hand_total:
         raise _refused(answer, "only a raise has a size", view, None)
@@ -57,18 +61,37 @@ def require_legal(answer: object, view: View) -> Action:
 
 
 def _refused(answer: object, problem: str, view: View, rule: Rule | None) -> IllegalReply:
-    shown = _describe(answer) if isinstance(answer, Action) else repr(answer)
+    shown = "with a coroutine" if isinstance(answer, CoroutineType) else _describe(answer)
     return IllegalReply(shown, problem, rule=rule, hand_number=view.hand_number, state=view.match_state.format())
 
 
-def _describe(action: Action) -> str:
+def call_hook(hook: Callable[..., object], *arguments: object) -> None:
+    """Call a hook of a bot; a `TypeError` where it is an ``async def``, which would do nothing."""
+    returned = hook(*arguments)
+    if isinstance(returned, CoroutineType):
+        raise TypeError(_unawaited(returned, hook.__name__))
+
+
+def _unawaited(coroutine: CoroutineType[Any, Any, Any], name: str) -> str:
+    # Otherwise Python warns when it is collected.
+    coroutine.close()
+    return f"{name}() is an 'async def', which is never awaited: write 'def {name}'"
+
+
+def _describe(answer: object) -> str:
+    """An answer in a few words on one line, whatever it is."""
     try:
-        name = ActionKind(action.kind).name.lower()
-    except ValueError:
-        return repr(tuple(action))
-    return f"{name} to {action.hand_total}" if action.hand_total else name
+        if not isinstance(answer, Action):
+            return " ".join(quoted(answer, _MAX_ANSWER).split())
+        if answer.kind not in tuple(ActionKind):
+            return quoted(tuple(answer), _MAX_ANSWER)
+        name = ActionKind(answer.kind).name.lower()
+        return f"{name} to {quoted(answer.hand_total, _MAX_ANSWER)}" if answer.hand_total else name
+    except Exception:
+        return f"a {type(answer).__name__} that cannot be shown"
 
 
+_MAX_ANSWER: Final = 100
 NOTE: Final = "The bot was looking at the state "
 """The beginning of the note on exceptions of a bot's own code."""
 
@@ -127,7 +150,7 @@ class Conversation:
 
     def receive_eof(self) -> None:
         """The dealer has closed: the match is over. The rest of an unfinished line is ignored."""
-        self._bot.match_finished()
+        call_hook(self._bot.match_finished)
 
     def _on_state(self, event: ReceivedState) -> bytes:
         self._last_line, hand, is_my_turn = event
@@ -140,11 +163,11 @@ class Conversation:
         view = View.from_state(hand, hand.betting)
         try:
             if is_new and self._wants_start:
-                self._bot.hand_started(view)
+                call_hook(self._bot.hand_started, view)
             if finished and self._wants_end:
-                self._bot.hand_finished(view)
+                call_hook(self._bot.hand_finished, view)
             answer = self._bot.act(view) if is_my_turn else None
-        except Exception as error:
+        except BaseException as error:
             error.add_note(NOTE + self.last_state)
             raise
         if view.comments:

@@ -31,7 +31,7 @@ from itertools import count
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from bots.errors import SpecError, in_one_line
+from bots.errors import SpecError, in_one_line, is_interrupt, located
 from bots.sdk.bot import Bot
 from bots.sdk.options import NO_DEFAULT, Option, options_of
 from engine.errors import quoted
@@ -154,8 +154,10 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
         return found(**_arguments(found, given))
     except ValueError as error:
         raise SpecError(spec, str(error)) from error
-    except Exception as error:
-        raise SpecError(spec, f"{found.__name__} cannot be made: {in_one_line(error)}") from error
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        raise SpecError(spec, f"{found.__name__} cannot be made: {located(error)}") from error
 
 
 def builtin_file_options(name: str) -> frozenset[str]:
@@ -299,10 +301,12 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
         module = importlib.import_module(place)
     except SpecError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         if isinstance(error, ModuleNotFoundError) and error.name and f"{place}.".startswith(f"{error.name}."):
             raise SpecError(spec, f"there is no module {error.name!r}") from None
-        raise SpecError(spec, f"{place} cannot be imported: {in_one_line(error)}") from error
+        raise SpecError(spec, f"{place} cannot be imported: {located(error)}") from error
     meant, found = os.path.join(folder, *place.split(".")), getattr(module, "__file__", None) or ""
     if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
         if any(entry.startswith(f"{place}:") for entry, _ in _ENTRIES.values()):

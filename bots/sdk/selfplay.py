@@ -41,9 +41,9 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
-from bots.errors import BotFailure, IllegalReply, in_one_line
+from bots.errors import BotFailure, IllegalReply, in_one_line, is_interrupt, line_in_code, own_frames
 from bots.sdk.bot import Bot
-from bots.sdk.conversation import overrides, require_bot, require_legal
+from bots.sdk.conversation import call_hook, overrides, require_bot, require_legal
 from bots.sdk.registry import make_bot
 from bots.sdk.view import MAX_WAITING_COMMENTS, View
 from engine import (
@@ -70,6 +70,7 @@ class BotGroup:
 
     Attributes:
         said: the comments that went with the last answer of `ask`, as the lines that would have been sent.
+        running_seat: of the bot whose code runs, or ran last.
     """
 
     def __init__(self, bots: Sequence[Bot], game: Game) -> None:
@@ -89,6 +90,7 @@ class BotGroup:
         self._game = game
         self._is_prepared = False
         self.said: list[bytes] = []
+        self.running_seat = Seat(0)
         self._bots = tuple(bots)
         self._starters = [seat for seat in range(players) if overrides(bots[seat], "hand_started")]
         self._enders = [seat for seat in range(players) if overrides(bots[seat], "hand_finished")]
@@ -156,9 +158,12 @@ class BotGroup:
             view = self._view(betting, position, self._seen[position])
         else:
             self._first_view = None
+        self.running_seat = seat
         try:
             answer = self._bots[seat].act(view)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             failure = self._failure(seat, error, view)
             self._without([failure])
             raise failure from error
@@ -239,24 +244,26 @@ class BotGroup:
         return self._without([failure for failure in calls if failure is not None])
 
     def _call(self, seat: int, hook: Callable[..., None], *arguments: View | Game) -> BotFailure | None:
+        self.running_seat = Seat(seat)
         try:
-            hook(*arguments)
-        except (Exception, SystemExit) as error:
+            call_hook(hook, *arguments)
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             return self._failure(Seat(seat), error, *arguments)
         return None
 
     def _failure(self, seat: Seat, error: BaseException, seen: View | Game | None = None) -> BotFailure:
         """What a bot's own code raised, as a sentence and as a traceback of its own frames."""
         what = in_one_line(error)
-        # The first frame is this module's.
-        frames = error.__traceback__ and error.__traceback__.tb_next
-        text = "".join(traceback.format_exception(type(error), error, frames))
+        text = "".join(traceback.format_exception(type(error), error, own_frames(error)))
+        place = f" ({line})" if (line := line_in_code(error)) else ""
         if not isinstance(seen, View):
             moment = "when the match was over" if seen is None else "before the first hand"
-            failure = BotFailure(f"the bot's own code failed {moment}: {what}", seat, None, "", text)
+            failure = BotFailure(f"the bot's own code failed {moment}{place}: {what}", seat, None, "", text)
         else:
             state = seen.match_state.format()
-            sentence = f"the bot's own code failed in hand {self._number}: {what}; the state was {state}"
+            sentence = f"the bot's own code failed in hand {self._number}{place}: {what}; the state was {state}"
             failure = BotFailure(sentence, seat, self._number, state, text)
         failure.__cause__ = error
         return failure

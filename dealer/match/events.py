@@ -135,6 +135,19 @@ class HandFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class BotWrote:
+    """The code of a bot in this process wrote to its standard streams, or failed.
+
+    Attributes:
+        stream: ``stdout`` or ``stderr``; empty for the traceback of its failure.
+    """
+
+    seat: Seat
+    stream: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class HandClosed:
     """The final states of a hand were sent.
 
@@ -206,6 +219,7 @@ Event: TypeAlias = (
     | FaultSeen
     | StrayConnection
     | ActionPlayed
+    | BotWrote
     | LogLine
     | HandPlayed
     | HandFinished

@@ -41,8 +41,7 @@ class InProcessMatch:
     """The state of one match; see the module for how to drive it.
 
     Attributes:
-        setup: what is played. phase: how far it is. failure: why it failed, when it did. tracebacks: by seat, where a
-        bot's own code failed, as Python prints it.
+        setup: what is played. phase: how far it is. failure: why it failed, when it did.
     """
 
     def __init__(
@@ -68,7 +67,6 @@ class InProcessMatch:
         self.setup = setup
         self.phase = Phase.CONNECTING
         self.failure: Cause | None = None
-        self.tracebacks: dict[Seat, str] = {}
         self._dealer = HandDealer(setup, progress.hands, progress.totals)
         self._bots = BotGroup(bots, setup.game)
         self._clocks = [SeatClock(setup, Seat(seat)) for seat in range(len(bots))]
@@ -88,6 +86,11 @@ class InProcessMatch:
     def totals(self) -> list[float]:
         """Net chips by seat over the finished hands."""
         return self._dealer.totals
+
+    @property
+    def running_seat(self) -> Seat:
+        """Seat of the bot whose code runs, or ran last."""
+        return self._bots.running_seat
 
     @property
     def hands_played(self) -> int:
@@ -133,7 +136,7 @@ class InProcessMatch:
         Nothing to do for a match that is over, or whose `play` was broken off in the middle of a hand.
         """
         if self.phase is not Phase.PLAYING:
-            self._keep_tracebacks(self._bots.end_match())
+            self._publish_tracebacks(self._bots.end_match())
 
     # ---- one hand
 
@@ -183,7 +186,7 @@ class InProcessMatch:
         publish(events.HandFinished(record))
         if failures := bots.end_hand(betting):
             self._failed_late = failures
-            self._keep_tracebacks(failures)
+            self._publish_tracebacks(failures)
         publish(events.HandClosed(number, tuple([clock.match_us for clock in clocks])))
 
     # ---- the beginning and the end
@@ -216,14 +219,15 @@ class InProcessMatch:
     # ---- players who fail
 
     def _lose_all(self, failures: Sequence[BotFailure]) -> None:
-        self._keep_tracebacks(failures)
         for failure in failures:
+            if failure not in self._failed_late:
+                self._publish_tracebacks([failure])
             self._lose(BotFailed(failure.seat, str(failure)))
 
-    def _keep_tracebacks(self, failures: Sequence[BotFailure]) -> None:
+    def _publish_tracebacks(self, failures: Sequence[BotFailure]) -> None:
         for failure in failures:
             if failure.traceback:
-                self.tracebacks[failure.seat] = failure.traceback
+                self._audience.publish(events.BotWrote(failure.seat, "", failure.traceback))
 
     def _lose(self, cause: PlayerCause) -> None:
         if self.setup.on_fault is FaultPolicy.END:

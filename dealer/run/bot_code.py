@@ -14,13 +14,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final, NoReturn
 
+from bots.errors import BotInterrupt
+
 _PATIENCE_S: Final = 0.75
 _LAST_PATIENCE_S: Final = 0.25
 """For code that catches the exception, and for what bots do at the end of their matches."""
-
-
-class _Interrupted(BaseException):
-    """Raised in the code of a bot; not an `Exception`, which would be the bot's failure."""
 
 
 _began_s: float | None = None
@@ -34,7 +32,7 @@ def bot_code() -> Iterator[None]:
     try:
         _began_s = time.monotonic()
         yield
-    except _Interrupted:
+    except BotInterrupt:
         pass
     finally:
         _began_s = None
@@ -62,7 +60,7 @@ def interrupting_bot_code(give_up: Callable[[], NoReturn]) -> Iterator[None]:
         if interrupted_s == _began_s:
             give_up()
         interrupted_s = _began_s
-        raise _Interrupted
+        raise BotInterrupt
 
     def on_stop(number: int, frame: object) -> None:
         signal.signal(signal.SIGALRM, on_alarm)

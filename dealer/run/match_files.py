@@ -13,13 +13,15 @@ A match that is resumed goes on in the same files.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from dealer.errors import LaunchError
 from dealer.match import MatchSetup
-from dealer.match.events import Event, FaultSeen, HandFinished, LogLine, Watcher
+from dealer.match.events import BotWrote, Event, FaultSeen, HandFinished, LogLine, Watcher
 from dealer.run.writers import HandTransactionWriter, LogWriter, format_fault
 from engine import Seat, logged_seed
 from logs import format_header, format_score_line
@@ -78,7 +80,9 @@ class MatchFiles(Watcher):
             Exporter(format_, plan.histories or plan.folder / format_.name, options, force=True, label=label)
             for format_ in plan.exports
         ]
-        self.wants = frozenset({LogLine, FaultSeen, *([HandFinished] if plan.exports else [])})
+        self.wants = frozenset({LogLine, FaultSeen, BotWrote, *([HandFinished] if plan.exports else [])})
+        self._output_mode = "ab" if is_resumed else "wb"
+        self._outputs: dict[Seat, BinaryIO] = {}
         try:
             self._open(is_resumed)
         except OSError as error:
@@ -127,9 +131,19 @@ class MatchFiles(Watcher):
             self._file("faults").write(format_fault(event.fault))
             if event.fault.is_final:
                 self._file("faults").sync()
+        elif isinstance(event, BotWrote):
+            self._write_output(event)
         elif isinstance(event, LogLine) and event.comments:
             lines = [format_comment(event.hand_number, comment) for comment in event.comments]
             self._file("comments").write("".join(lines))
+
+    def _write_output(self, event: BotWrote) -> None:
+        """Append to what the player in a seat wrote. Output is no part of the match: a full disk costs only that."""
+        with contextlib.suppress(OSError):
+            if event.seat not in self._outputs:
+                path = self._plan.output_path(self._setup, event.seat)
+                self._outputs[event.seat] = cast(BinaryIO, path.open(self._output_mode, buffering=0))
+            self._outputs[event.seat].write(event.text.encode("utf-8", "backslashreplace"))
 
     def not_exported(self) -> list[str]:
         """Sentences about the hands that a hand history cannot hold."""
@@ -144,5 +158,7 @@ class MatchFiles(Watcher):
         """Close the files; a second call does nothing."""
         for file in self._files.values():
             file.close()
+        for output in self._outputs.values():
+            output.close()
         for exporter in self._exporters:
             exporter.close()

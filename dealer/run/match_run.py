@@ -22,10 +22,11 @@ import asyncio
 import contextlib
 import logging
 import os
+import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -39,12 +40,13 @@ from dealer.errors import Cause, LaunchError, TrainingError
 from dealer.match import Match
 from dealer.match.causes import NotStarted, NotWritten, PlayerCause, StartProblem
 from dealer.match.ending_sentences import process_sentences, sentence_of
-from dealer.match.events import Audience, Event, FaultSeen, Watcher
+from dealer.match.events import Audience, BotWrote, Event, FaultSeen, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.journal import Journal
 from dealer.match.setup import LostPlayer, Phase
 from dealer.run.bot_code import bot_code
+from dealer.run.bot_output import captured_output
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
 from dealer.run.match_files import MatchFiles
@@ -213,6 +215,8 @@ class MatchRun(ABC):
 
 _MANY_HANDS = 2000
 """From this many hands on it pays to let bots compile their calculations, which takes some seconds."""
+MAX_OUTPUT_CHARACTERS = 10_000_000
+"""Kept and shown of what a bot in this process writes in one match."""
 _LONGEST_S = 0.05
 """How long hands are played before other tasks of the loop, such as the live line or an interrupt, have their turn."""
 
@@ -229,10 +233,14 @@ class LocalRun(MatchRun):
     def _prepare(self) -> None:
         self._match: InProcessMatch | None = None
         self._learners: list[LearningBot] = []
+        self._making_seat = Seat(0)
+        self._output_left = [MAX_OUTPUT_CHARACTERS] * len(self.players)
+        self._output_audience = Audience(())
 
     async def _play_until(self, hands: int) -> Cause | None:
         if self._match is None:
-            with bot_code():
+            self._output_audience = Audience(self._watchers)
+            with self._bot_code():
                 self._match = self._open()
         match = self._match
         if match is None:
@@ -240,14 +248,13 @@ class LocalRun(MatchRun):
         at_a_time = 1
         while match.hands_played < hands and match.failure is None:
             began_s = time.monotonic()
-            with bot_code():
+            with self._bot_code():
                 match.play(min(hands, match.hands_played + at_a_time))
             if match.phase is Phase.PLAYING:
                 await _until_cancelled()
             took_s = time.monotonic() - began_s
             at_a_time = at_a_time * 2 if took_s < _LONGEST_S / 2 else max(1, int(at_a_time * _LONGEST_S / took_s))
             await asyncio.sleep(0)
-        self._keep_tracebacks(match)
         if match.failure is None and match.hands_played >= self.setup.hands:
             self._finish()
         return match.failure
@@ -255,12 +262,12 @@ class LocalRun(MatchRun):
     def _finish(self) -> Cause | None:
         if self._match is None:
             return None
-        with bot_code():
+        with self._bot_code():
             self._match.finish()
         return self._match.failure
 
     async def _close(self) -> None:
-        with bot_code():
+        with self._bot_code():
             if self._match is not None:
                 self._match.close()
         for bot in self._learners:
@@ -268,7 +275,10 @@ class LocalRun(MatchRun):
 
     def _open(self) -> InProcessMatch:
         seeds = [self._bot_seed(seat) for seat in range(len(self.players))]
-        bots = [make_player(player, seed) for player, seed in zip(self.players, seeds, strict=True)]
+        bots = []
+        for seat, (player, seed) in enumerate(zip(self.players, seeds, strict=True)):
+            self._making_seat = Seat(seat)
+            bots.append(make_player(player, seed))
         for seat, files in self.learner_files.items():
             bot = bots[seat]
             assert isinstance(bot, LearningBot)
@@ -282,10 +292,23 @@ class LocalRun(MatchRun):
                 bot.prepare_for_many_hands()
         return InProcessMatch(self.setup, bots, self._watchers, self._progress)
 
-    def _keep_tracebacks(self, match: InProcessMatch) -> None:
-        for seat, text in match.tracebacks.items():
-            with contextlib.suppress(OSError):
-                self.plan.record.output_path(self.setup, Seat(seat)).write_text(text, "utf-8")
+    @contextlib.contextmanager
+    def _bot_code(self) -> Iterator[None]:
+        with captured_output(self._receive_output), bot_code():
+            yield
+
+    def _receive_output(self, stream: str, text: str) -> None:
+        """Pass on what the code of a bot writes, up to a bound."""
+        seat = self._making_seat if self._match is None else self._match.running_seat
+        left = self._output_left[seat]
+        self._output_left[seat] -= len(text)
+        if left <= 0:
+            return
+        if len(text) > left:
+            name, most = self.setup.names[seat], f"{MAX_OUTPUT_CHARACTERS:,}"
+            text = f"{text[:left]}\n[{name} wrote more than {most} characters in one match: the rest is left out]\n"
+        getattr(sys, stream).write(text)
+        self._output_audience.publish(BotWrote(seat, stream, text))
 
 
 _DEATH_NOTICE_S = 0.5

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bots.errors import SpecError, in_one_line
+from bots.errors import SpecError, is_interrupt, located
 from bots.sdk.bot import Bot
 from bots.sdk.learning import LearningBot
 from bots.sdk.program import split_command
@@ -191,8 +191,10 @@ def _asked(player: Player, games: Sequence[Game]) -> Player:
     bot = make_player(player, 0)
     try:
         refusals = tuple([bot.refusal(game) for game in games])
-    except Exception as error:
-        raise PlayerError(f"{quoted(player.text, 400)}: its refusal() failed: {in_one_line(error)}") from error
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        raise PlayerError(f"{quoted(player.text, 400)}: its refusal() failed: {located(error)}") from error
     return replace(player, learns=isinstance(bot, LearningBot) and bot.is_learning, refusals=refusals)
 
 

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from dealer.cli.shell.command_options import option_of
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.help import HELP_ENTRY, Entry, Page, page_text
-from dealer.cli.shell.streams import EXIT_INTERRUPTED, EXIT_USAGE
+from dealer.cli.shell.streams import EXIT_INTERRUPTED, EXIT_USAGE, prints_to_standard_error
 from dealer.errors import CommandError, ConfigError, FolderTakenError
 from engine.errors import PortableError, quoted
 from engine.text import meant
@@ -28,6 +28,12 @@ _NO_BOUND: Final = 10**9
 class ArenaCommand(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _write_help(self, ctx, formatter)
+
+    def invoke(self, ctx: Any) -> Any:
+        # A command may load bots, and what their code prints is no result.
+        with prints_to_standard_error() as output:
+            ctx.ensure_object(Terminal).out.file = output
+            return super().invoke(ctx)
 
 
 class ArenaGroup(TyperGroup):

@@ -2,6 +2,9 @@
 
 A reader that closes early (``| head``) is no failure. Output that cannot be written, such as to a full disk, is
 reported on standard error, and the exit code is 2.
+
+Standard output is for results alone. What the code of bots prints in this process goes to standard error, and so does
+what it writes by the descriptor.
 """
 
 from __future__ import annotations
@@ -71,6 +74,7 @@ def standard_streams() -> Iterator[None]:
             # Otherwise the first opened file gets this number.
             os.open(os.devnull, os.O_RDWR)
     streams = []
+    _reserve_standard_output()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -84,9 +88,38 @@ def standard_streams() -> Iterator[None]:
     try:
         yield
     finally:
+        # What bots print when the interpreter ends is no result.
+        sys.stdout = sys.stderr
         output.flush()
         if output.problem is not None:
             errors.write(f"arena: cannot write to standard output: {output.problem.strerror}\n")
             errors.flush()
             sys.exit(EXIT_USAGE)
         errors.flush()
+
+
+def _reserve_standard_output() -> None:
+    """Let descriptor 1 be standard error, and `sys.stdout` write to a copy of what it was."""
+    stream = sys.stdout
+    # A console of Windows is more than a descriptor.
+    if os.name == "nt" or not isinstance(stream, io.TextIOWrapper) or stream.fileno() != 1:
+        return
+    stream.flush()
+    # Not inherited: a program that outlives this one would keep a pipe open.
+    copy = os.dup(1)
+    os.dup2(2, 1)
+    results = open(copy, "w", encoding=stream.encoding)  # noqa: SIM115
+    results.reconfigure(line_buffering=stream.line_buffering, write_through=stream.write_through)
+    sys.stdout = results
+
+
+@contextlib.contextmanager
+def prints_to_standard_error() -> Iterator[TextIO]:
+    """Send what code prints to standard error; the value is standard output."""
+    output, errors = sys.stdout, sys.stderr
+    sys.stdout = errors
+    try:
+        yield output
+    finally:
+        if sys.stdout is errors:
+            sys.stdout = output

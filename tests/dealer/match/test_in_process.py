@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import itertools
 import random
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bots.errors import BotInterrupt, in_one_line
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import Conversation
 from bots.sdk.registry import make_bot
@@ -22,7 +25,16 @@ from bots.sdk.view import View
 from dealer.match import EarlierHands, Match
 from dealer.match.causes import Limit, NobodyLeft, NotWritten, OutOfTime
 from dealer.match.ending_sentences import sentence_of
-from dealer.match.events import ActionPlayed, Event, HandFinished, HandStarted, MatchEnded, MatchStarted, Watcher
+from dealer.match.events import (
+    ActionPlayed,
+    BotWrote,
+    Event,
+    HandFinished,
+    HandStarted,
+    MatchEnded,
+    MatchStarted,
+    Watcher,
+)
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import MatchSetup, Phase
@@ -420,6 +432,10 @@ def play_to_failure(setup: MatchSetup, *bots: Bot) -> tuple[InProcessMatch, Reco
     return match, seen
 
 
+def tracebacks(seen: Recorder) -> dict[Seat, str]:
+    return {event.seat: event.text for event in seen.events if isinstance(event, BotWrote)}
+
+
 @pytest.mark.parametrize(
     ("where", "deed", "hands", "sentence"),
     [
@@ -448,20 +464,122 @@ def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], ha
     assert failure is seen.failure
     assert (match.phase, failure.seat, failure.kind) == (Phase.FAILED, 1, FaultKind.CRASH)
     text = sentence_of(failure, match.setup.names, hands)
-    assert text.startswith(sentence)
+    assert re.sub(r" \(\S+, line \d+\)", "", text).startswith(sentence)
     assert "MATCHSTATE:" in text
     assert "\n" not in text
     assert failure_text(failure) == f"ERROR: seat 2{text[1:-1]}\n"
     assert (match.hands_played, len(seen.log)) == (hands, hands)
-    assert seen.calls[-1] == "MatchEnded early"
+    assert [call for call in seen.calls if call != "BotWrote"][-1] == "MatchEnded early"
     assert [bot.ends for bot in bots] == [1, 0], "who is left is told that it is over"
     is_crash = deed in (crash, quit_program)
-    assert list(match.tracebacks) == [1] * is_crash
+    assert list(tracebacks(seen)) == [1] * is_crash
     if is_crash:
-        assert f"in {deed.__name__}" in match.tracebacks[Seat(1)]
+        assert f"in {deed.__name__}" in tracebacks(seen)[Seat(1)]
     match.play(8)
     match.finish()
     assert (match.hands_played, match.phase) == (hands, Phase.FAILED)
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [GeneratorExit(), asyncio.CancelledError(), KeyboardInterrupt(), SystemExit(3), RecursionError("deep")],
+    ids=repr,
+)
+@pytest.mark.parametrize("policy", [FaultPolicy.END, FaultPolicy.FORFEIT])
+def test_whatever_a_bot_raises_is_its_failure(raised: BaseException, policy: FaultPolicy) -> None:
+    def deed() -> None:
+        raise raised
+
+    line = deed.__code__.co_firstlineno + 1
+    setup = setup_of(KUHN, 8, on_fault=policy)
+    match, seen = play_to_failure(setup, Failing("act", 3, deed), Failing("act", -2, crash))
+    if policy is FaultPolicy.FORFEIT:
+        assert (match.phase, match.hands_played) == (Phase.FINISHED, 8)
+        assert seen.faults == [Fault(Seat(0), FaultKind.CRASH, 3, b"", Remedy.FORFEITED)]
+        return
+    assert match.failure is not None
+    text = sentence_of(match.failure, setup.names, 3)
+    found = re.fullmatch(
+        r"A: the bot's own code failed in hand 3 \((.*), line (\d+)\): (.*); the state was \S+\.", text
+    )
+    assert found is not None, text
+    assert (Path(found[1]).name, int(found[2])) == (Path(__file__).name, line)
+    assert found[3] == in_one_line(raised)
+
+
+def interrupt() -> None:
+    raise BotInterrupt
+
+
+def be_interrupted() -> None:
+    _thread.interrupt_main()
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("deed", "kind"), [(interrupt, BotInterrupt), (be_interrupted, KeyboardInterrupt)], ids=["ours", "Ctrl-C"]
+)
+def test_an_interruption_is_no_failure_of_a_bot(deed: Callable[[], None], kind: type[BaseException]) -> None:
+    with pytest.raises(kind):
+        play_to_failure(setup_of(KUHN, 8), Failing("act", 3, deed), Failing("act", -2, crash))
+
+
+class Asynchronous(Bot):
+    async def act(self, view: View) -> Action:  # type: ignore[override]
+        return CALL
+
+
+class AsynchronousHook(Bot):
+    def act(self, view: View) -> Action:
+        return CALL
+
+    async def hand_finished(self, view: View) -> None:  # type: ignore[override]
+        pass
+
+
+class Unshowable:
+    def __repr__(self) -> str:
+        raise ValueError
+
+
+class Long:
+    def __repr__(self) -> str:
+        return "long\n" * 1000
+
+
+@pytest.mark.parametrize(
+    ("bot", "sentence"),
+    [
+        (
+            Asynchronous(),
+            r"A: the bot answered with a coroutine in hand 0: act\(\) is an 'async def', which is never awaited: "
+            r"write 'def act'; the state was \S+\.",
+        ),
+        (
+            AsynchronousHook(),
+            r"A: the bot's own code failed in hand 0: TypeError: hand_finished\(\) is an 'async def', which is never "
+            r"awaited: write 'def hand_finished'; the state was \S+\.",
+        ),
+        (Failing("act", 0, lambda: None), r"A: the bot answered None in hand 0: act\(\) must return an Action .*"),
+        (Failing("act", 0, Unshowable), r"A: the bot answered a Unshowable that cannot be shown in hand 0: act\(\) .*"),
+        (
+            Failing("act", 0, Long),
+            r"A: the bot answered (long )+\.\.\. in hand 0: act\(\) must return an Action .*",
+        ),
+        (
+            Failing("act", 0, lambda: Action(RAISE.kind, "all")),  # type: ignore[arg-type]
+            r"A: the bot answered raise to 'all' in hand 0: an action is a kind and a whole number of chips; .*",
+        ),
+    ],
+    ids=["async act", "async hook", "None", "unshowable", "long", "no number"],
+)
+def test_an_answer_that_is_no_action_gets_a_sentence(bot: Bot, sentence: str) -> None:
+    match, _ = play_to_failure(setup_of(KUHN, 8), bot, Failing("act", -2, crash))
+    assert match.failure is not None
+    text = sentence_of(match.failure, match.setup.names, 0)
+    assert re.fullmatch(sentence, text), text
+    assert len(text) < 400
 
 
 @pytest.mark.parametrize(("where", "hand"), [("hand_finished", 7), ("match_finished", -1)])
@@ -469,7 +587,7 @@ def test_a_bot_that_fails_when_all_is_played_ends_nothing(where: str, hand: int)
     match, seen = play_to_failure(setup_of(KUHN, 8), Failing(where, hand, crash), Failing("act", -2, crash))
     assert (match.phase, match.failure) == (Phase.FINISHED, None)
     assert seen.log[-1].startswith("SCORE:")
-    assert "ZeroDivisionError" in match.tracebacks[Seat(0)]
+    assert "ZeroDivisionError" in tracebacks(seen)[Seat(0)]
 
 
 @pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
@@ -484,7 +602,7 @@ def test_a_match_may_go_on_without_a_bot(policy: FaultPolicy, where: str, deed: 
     assert (match.phase, match.hands_played) == (Phase.FINISHED, 20)
     assert seen.faults == [Fault(Seat(1), FaultKind.CRASH, hand, b"", Remedy.FORFEITED)]
     assert bad.ends == 0
-    assert "ZeroDivisionError" in match.tracebacks[Seat(1)]
+    assert "ZeroDivisionError" in tracebacks(seen)[Seat(1)]
     for record in seen.records:
         if record.hand_number > hand:
             position = record.seats.index(Seat(1))
@@ -516,12 +634,9 @@ def test_when_nobody_is_left_the_match_ends() -> None:
 
 
 def test_an_interrupt_comes_through_and_the_hand_is_not_lost_unnoticed() -> None:
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
     setup = setup_of(KUHN, 8)
     seen = Recorder(setup.names, wants_lines=False)
-    match = InProcessMatch(setup, [Failing("act", 3, interrupt), Failing("act", -2, crash)], [seen])
+    match = InProcessMatch(setup, [Failing("act", 3, be_interrupted), Failing("act", -2, crash)], [seen])
     with pytest.raises(KeyboardInterrupt):
         match.play(8)
     with pytest.raises(RuntimeError, match="interrupted in hand 3: continue in a new one"):

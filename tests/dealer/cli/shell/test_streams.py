@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -54,6 +55,60 @@ def test_output_to_a_full_disk_is_told_and_is_a_failure(tmp_path: Path, argument
     assert ran.returncode == 2
     assert ran.stderr == b"arena: cannot write to standard output: No space left on device\n"
     assert _in_shell(tmp_path, arguments, ">/dev/full 2>&1").returncode == 2
+
+
+TALKER = """
+import atexit
+import os
+import sys
+
+from bots import Bot
+from engine import CALL
+
+print("imported")
+atexit.register(print, "at the end")
+
+
+class Talker(Bot):
+    def __init__(self):
+        print("made")
+
+    def act(self, view):
+        print("acts", view.hand_number)
+        print("on stderr", file=sys.stderr)
+        os.write(1, b"by its descriptor\\n")
+        return CALL
+
+    def policy(self, view):
+        print("asked")
+        return {CALL: 1.0}
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["play", "kuhn", "talker.py:Talker", "random", "-n", "2", "--in-process", "--out", "run"],
+        ["exploit", "kuhn", "talker.py:Talker"],
+        ["doctor", "talker.py:Talker", "--game", "kuhn"],
+        ["bots", "talker.py:Talker"],
+        ["bench", "bot", "talker.py:Talker", "--game", "kuhn", "-n", "5"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_prints_of_a_bot_are_no_part_of_the_result(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "talker.py").write_text(TALKER)
+    ran = _in_shell(tmp_path, [*arguments, "--json"], "")
+    json.loads(ran.stdout)
+    if arguments[0] == "play":
+        err = ran.stderr.decode().splitlines()
+        assert err.count("imported") == err.count("at the end") == 1
+        assert {"made", "acts 0", "acts 1", "on stderr", "by its descriptor"} < set(err)
+        for name in ("match.a.seat1", "match.b.seat2"):
+            lines = (tmp_path / "run" / f"{name}.Talker.out").read_text().splitlines()
+            assert lines[:3] == ["made", "acts 0", "on stderr"]
+            assert "acts 1" in lines
+            assert not {"imported", "by its descriptor"} & set(lines)
 
 
 @pytest.mark.parametrize("arguments", COMMANDS[:3], ids=str)
