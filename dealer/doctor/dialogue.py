@@ -154,7 +154,7 @@ class Dialogue(Match, Watcher):
         self.begin(HANDSHAKE)
         super().connect(seat, self._send)
 
-    def receive(self, seat: Seat, data: bytes) -> bool:
+    def receive(self, seat: Seat, data: bytes, arrived_ns: int | None = None) -> bool:
         # What waits while lines are on their way to the bot is bounded: more than this is a flood, whatever it is.
         if self._reader.buffered_bytes <= MOST_LINES * MAX_LINE_BYTES:
             self._reader.feed(data)

@@ -158,12 +158,16 @@ class Match:
             self.phase = Phase.GREETING
             self._guarded(self._greet)
 
-    def receive(self, seat: Seat, data: bytes) -> bool:
-        """Take bytes of a seat; return whether it owes more: some wait unread, or its question is still open."""
+    def receive(self, seat: Seat, data: bytes, arrived_ns: int | None = None) -> bool:
+        """Take bytes of a seat; return whether it owes more: some wait unread, or its question is still open.
+
+        Args:
+            arrived_ns: when they came, on the clock of `time.monotonic_ns`; None for now.
+        """
         player_seat, play = self._player_seats[seat], self._play
         if self.phase is _PLAYING and play.actor is player_seat and self._takes_short_way:
             try:
-                if play.hear_reply(data):
+                if play.hear_reply(data, arrived_ns):
                     return False
             except (MatchFailure, OSError) as problem:
                 self._stop(problem)
@@ -171,7 +175,9 @@ class Match:
         if self.phase in _OVER or player_seat.presence in _GONE:
             return False
         player_seat.session.receive_data(data)
+        play.arrived_ns = arrived_ns
         self._hear(player_seat)
+        play.arrived_ns = None
         return player_seat.session.has_input or self.is_asked(seat)
 
     def receive_eof(self, seat: Seat) -> None:

@@ -62,6 +62,7 @@ class Play:
         deadline_ns: on the clock of `time.monotonic_ns`, when the player to act has been silent for too long; None
         when nothing is awaited. questions, overhead_ns: how often a player was asked after an answer, and the time
         from those answers to the questions that followed, all of it the dealer's. watches_lines: see the module.
+        arrived_ns: when the bytes that are being judged came; None for now.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Play:
         self.deadline_ns: int | None = None
         self.questions = 0
         self.overhead_ns = 0
+        self.arrived_ns: int | None = None
         self.watches_lines = any(map(audience.wants, (events.LineSent, events.LineReceived, events.Settled)))
         self._watches_hands = audience.wants(events.HandStarted)
         self._watches_actions = audience.wants(events.ActionPlayed)
@@ -232,7 +234,6 @@ class Play:
             self._publish(events.ActionPlayed(hand.number, self.actor.seat, betting, action, asked_us, answered_us))
         hand.times_ns.append((self._asked_ns, now_ns))
         self._node = after
-        self._answered_ns = now_ns
         if after.finished:
             self._close_hand()
         else:
@@ -346,8 +347,11 @@ class Play:
 
     # ---- the answer
 
-    def hear_reply(self, data: bytes) -> bool:
+    def hear_reply(self, data: bytes, arrived_ns: int | None = None) -> bool:
         """The short way of nearly every reply of the player to act.
+
+        Args:
+            arrived_ns: when it came; None for now.
 
         Returns:
             whether `data` was one; if not, nothing has been taken.
@@ -359,7 +363,9 @@ class Play:
         after = node.known.get(tail) or node.after_reply(tail)
         if after is None:
             return False
-        now_ns = time.monotonic_ns()
+        self._answered_ns = now_ns = time.monotonic_ns()
+        if arrived_ns is not None:
+            now_ns = max(self._asked_ns, arrived_ns)
         elapsed_us = (now_ns - self._asked_ns) // 1000
         if not actor.clock.charge(elapsed_us):
             raise actor.out_of_time(elapsed_us)
@@ -374,7 +380,8 @@ class Play:
             actor = self.actor
             if actor.presence is _ABSENT:
                 folded = self._node.after_if_legal(FOLD)
-                self._play(folded or self._node.after(CALL), time.monotonic_ns())
+                self._answered_ns = now_ns = time.monotonic_ns()
+                self._play(folded or self._node.after(CALL), now_ns)
             elif actor.presence is not _SEATED:
                 return
             else:
@@ -385,7 +392,9 @@ class Play:
                 actor.has_unread = actor.session.has_input
                 if event is NEED_DATA:
                     return
-                now_ns = time.monotonic_ns()
+                self._answered_ns = now_ns = time.monotonic_ns()
+                if self.arrived_ns is not None:
+                    now_ns = max(self._asked_ns, self.arrived_ns)
                 if isinstance(event, Closed):
                     waited_us = self._waited_in_vain_us()
                     raise MatchFailure(NoAnswer(actor.seat, waited_us, actor.clock.limits.response_us, is_closed=True))

@@ -146,6 +146,8 @@ def _dealer_report(contest: Contest) -> DealerReport:
         actions=actions,
         us_per_action=overhead_ns / 1000 / questions if questions else None,
         timeouts_per_million_actions=1e6 * timeouts / actions if actions else None,
+        pauses=sum(tally.pauses for tally in contest.tallies),
+        paused_s=sum(tally.paused_ns for tally in contest.tallies) / 1e9,
         turned_away=sum(tally.strays for tally in contest.tallies),
     )
 

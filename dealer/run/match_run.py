@@ -412,6 +412,7 @@ class TcpRun(MatchRun):
             self._connections.close()
             match = self._connections.match
             self.tally.questions, self.tally.overhead_ns = match.questions, match.overhead_ns
+            self.tally.pauses, self.tally.paused_ns = self._connections.pauses, self._connections.paused_ns
         # In a thread: other matches of this loop go on meanwhile.
         leave_s = _LEARNERS_LEAVE_S if self.learner_files else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))

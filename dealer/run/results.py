@@ -110,6 +110,10 @@ class DealerReport(_Frozen):
         description="mean time from reading an answer to having sent the next question; null in process"
     )
     timeouts_per_million_actions: float | None = Field(description="timeouts of all players; null without actions")
+    pauses: int = Field(
+        0, description="times when the dealer did not read answers for more than 10 ms; never time of a player"
+    )
+    paused_s: float = Field(0.0, description="their duration, over all matches")
     turned_away: int = Field(0, description="connections to players' ports without a version line or from others")
 
 

@@ -76,6 +76,7 @@ class Tally(Watcher):
         started_s: when all players were there, on the monotonic clock; None before.
         exit_codes: of the processes that failed.
         questions: how often the dealer asked a player after an answer; overhead_ns: its own time in between.
+        pauses: how often the dealer did not look at its sockets for a while; paused_ns: for how long altogether.
         other_versions: the seats whose players speak another version of the protocol.
         strays: how many connections were turned away, in all; latest_strays: the last of them.
         warnings: sentences about hands that were played again, or that a hand history cannot hold.
@@ -97,6 +98,8 @@ class Tally(Watcher):
         self.exit_codes: dict[Seat, int] = {}
         self.questions = 0
         self.overhead_ns = 0
+        self.pauses = 0
+        self.paused_ns = 0
         self.other_versions: set[Seat] = set()
         self.strays = 0
         self.latest_strays: deque[StrayConnection] = deque(maxlen=8)

@@ -3,7 +3,7 @@
 `Connections` owns the sockets of one match and drives it inside an asyncio loop. Reading and writing are done on the
 raw sockets from reader callbacks, with no task and no stream in between: a reply goes from `recv` through the rules to
 `send` in one call. Timers are lazy: one per match, moved only when it goes off, because nearly every answer comes in
-time.
+time. An answer counts from when it came (`dealer.table.loop.Looks`): a pause of the loop is no player's time.
 
 Bounds: a seat with more than `max_unread_bytes` unread bytes is not read until its turn comes; a seat that does not
 read what it is sent may leave up to `max_unsent_bytes` waiting, then the match fails by that seat's fault.
@@ -111,6 +111,8 @@ class Connections:
         self._running_loop: MatchLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._start_timer: asyncio.TimerHandle | None = None
+        self._pauses_before = self._paused_before_ns = 0
+        self._is_start_extended = False
         self._paused: set[Connection] = set()
         self._returning: set[Seat] = set()
         """Seats whose players have connected again and have not named their version yet."""
@@ -122,6 +124,16 @@ class Connections:
         if self._running_loop is None:
             raise RuntimeError("run() comes first")
         return self._running_loop
+
+    @property
+    def pauses(self) -> int:
+        """Number of pauses of the loop since the players have been awaited."""
+        return 0 if self._running_loop is None else self._running_loop.looks.pauses - self._pauses_before
+
+    @property
+    def paused_ns(self) -> int:
+        """Duration of these pauses together."""
+        return 0 if self._running_loop is None else self._running_loop.looks.paused_ns - self._paused_before_ns
 
     @property
     def hosts(self) -> list[str]:
@@ -214,6 +226,7 @@ class Connections:
         if not isinstance(loop, MatchLoop):
             raise RuntimeError("matches run in the loop of dealer.table.loop.new_event_loop()")
         self._running_loop = loop
+        self._pauses_before, self._paused_before_ns = loop.looks.pauses, loop.looks.paused_ns
         match = self.match
         start_us = match.setup.limits.start_us
         if start_us is not None:
@@ -337,7 +350,7 @@ class Connections:
         connection.close()
 
     def _read(self, connection: Connection) -> None:
-        recv = connection.recv
+        recv, take = connection.recv, self._take
 
         def on_readable() -> None:
             try:
@@ -346,7 +359,7 @@ class Connections:
                 return
             except OSError:
                 data = b""
-            self._take(connection, data)
+            take(connection, data)
 
         if isinstance(connection.sock, PlayerLink):
             connection.sock.receive = partial(self._take, connection)
@@ -359,7 +372,7 @@ class Connections:
         try:
             if not data:
                 self._on_closed(connection)
-            elif match.receive(seat, data):
+            elif match.receive(seat, data, connection.loop.looks.arrived_ns):
                 connection.acknowledge()
                 if match.buffered_bytes(seat) > self._max_unread_bytes:
                     self._on_unread(connection)
@@ -400,6 +413,12 @@ class Connections:
     def _start_timed_out(self) -> None:
         match = self.match
         limit_us = match.setup.limits.start_us or 0
+        if self.paused_ns and not self._is_start_extended:
+            # Players that came during a pause have not been looked at for as long.
+            self._is_start_extended = True
+            paused_s = min(self.paused_ns / 1e9, limit_us / 1e6)
+            self._start_timer = self._loop.call_later(paused_s, self._start_timed_out)
+            return
         if match.phase is Phase.GREETING:
             seat = next(Seat(i) for i in range(len(self._connections)) if match.is_asked(Seat(i)))
             match.fail(NotStarted(seat, StartProblem.VERSION_LATE, limit_us))
@@ -451,7 +470,13 @@ class Connections:
         self._needs_step = True
         match = self.match
         if match.phase is Phase.PLAYING and match.deadline_ns is not None:
-            match.check_time(time.monotonic_ns())
+            now_ns = time.monotonic_ns()
+            if now_ns >= match.deadline_ns and match.question is not None:
+                # What has come while the loop was busy is an answer in time.
+                connection = self._connections[match.question.seat]
+                if connection is not None:
+                    connection.read_now()
+            match.check_time(now_ns)
         self.after_step()
 
     def fail_by_mistake(self, error: Exception) -> None:
@@ -481,6 +506,7 @@ class Connection:
         seat: whose it is. sock: the socket, not blocking, or the link. host: the address of the player.
         coalesce_s: how long anything but a question may wait.
         on_drained: called when bytes that had to wait have been sent.
+        on_readable: called while the socket is read, whenever there is something to read.
         eof: set when the player has closed its side; it is not read any more.
     """
 
@@ -493,9 +519,9 @@ class Connection:
     on_broken: Callable[[Seat, OSError], None]
     on_drained: Callable[[], None]
     recv: Callable[[int], bytes] = field(init=False)
+    on_readable: Callable[[], None] | None = None
     _hold: Callable[[Waiting], None] = field(init=False)
     eof: bool = False
-    is_read: bool = False
     _send_some: Callable[[bytes], int] = field(init=False)
     _is_writing: bool = False
     _unsent: bytearray = field(default_factory=bytearray)
@@ -508,8 +534,8 @@ class Connection:
 
     def start_reading(self, on_readable: Callable[[], None]) -> None:
         """Call back whenever there is something to read."""
-        if not self.is_read and not self.eof:
-            self.is_read = True
+        if self.on_readable is None and not self.eof:
+            self.on_readable = on_readable
             self.loop.watch(self.sock, on_readable)
 
     def acknowledge(self) -> None:
@@ -517,10 +543,15 @@ class Connection:
         if not isinstance(self.sock, PlayerLink):
             acknowledge(self.sock)
 
+    def read_now(self) -> None:
+        """Read what is there, without waiting for the loop."""
+        if self.on_readable is not None:
+            self.on_readable()
+
     def stop_reading(self) -> None:
         """Leave what comes in the socket."""
-        if self.is_read:
-            self.is_read = False
+        if self.on_readable is not None:
+            self.on_readable = None
             self.loop.unwatch(self.sock)
 
     def write(self, data: bytes, is_asked: bool) -> None:

@@ -8,6 +8,9 @@ Lines for players that are not to act are held back (`hold`): mostly they leave 
 player a line and the machine two switches. One timer for all of them flushes the rest. The selector never polls in
 vain: where no reply is ready the process sleeps, and the processor is the bots'.
 
+A loop that was busy, or had no processor, reads late what came in time. So it keeps the time at which it last looked at
+all its sockets: what it then reads has come since (`arrived_ns`), and no player is charged for the wait.
+
 Where there is no epoll (Windows, macOS), `watch` is asyncio's `add_reader`: the behaviour is the same.
 """
 
@@ -34,6 +37,8 @@ _LEAST_WAIT_S = 0.005
 """A shorter timeout makes Linux set its timer twice, which costs as much as a reply: timers go off late by as much."""
 _MOST_EVENTS = 256
 """Served before the system is asked again."""
+PAUSE_NS = 10_000_000
+"""A loop that did not look at its sockets for longer has paused; below, what it reads came when it looked."""
 
 
 class Waiting(Protocol):
@@ -57,7 +62,8 @@ class MatchLoop(asyncio.SelectorEventLoop):
         """Make a loop; with `is_fast=False` it has no fast path, as on systems without epoll."""
         self._held: dict[float, list[Waiting]] = {}
         self._fast = _FastSelector() if is_fast else None
-        super().__init__(self._fast)
+        self.looks: Looks = self._fast or Looks()
+        super().__init__(self.looks)
 
     def watch(self, sock: HasFileno, on_readable: Callable[[], None]) -> None:
         """Call back whenever the socket is readable; the callback must not raise."""
@@ -161,18 +167,20 @@ def new_event_loop() -> MatchLoop:
     return MatchLoop()
 
 
-class _FastSelector(selectors.BaseSelector):
-    """Asyncio's selector together with the watched sockets, which are served inside `select`.
+class Looks(selectors.BaseSelector):
+    """Asyncio's selector, which keeps when the loop looks at its sockets.
 
-    One epoll watches the sockets and, as one more file, the epoll of asyncio's own selector.
+    Attributes:
+        arrived_ns: the earliest time at which what is read now can have come; on the clock of `time.monotonic_ns`, as
+            all times.
+        pauses: number of pauses; paused_ns: their duration together.
     """
 
     def __init__(self) -> None:
-        self._inner = selectors.EpollSelector()
-        self._epoll = select.epoll()
-        self._epoll.register(self._inner.fileno(), select.EPOLLIN)
-        self._watched: dict[int, Callable[[], None]] = {}
-        self.is_asyncio_due = False
+        self._inner = selectors.DefaultSelector()
+        self._looked_ns = self.arrived_ns = time.monotonic_ns()
+        self.pauses = 0
+        self.paused_ns = 0
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
         """As in asyncio's own selector."""
@@ -195,9 +203,49 @@ class _FastSelector(selectors.BaseSelector):
         return self._inner.get_key(fileobj)
 
     def close(self) -> None:
+        """Close asyncio's selector."""
+        self._inner.close()
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """As in asyncio's own selector; after a pause it only gives what came meanwhile."""
+        is_late = self._is_late(time.monotonic_ns())
+        ready = self._inner.select(0 if is_late else timeout)
+        self._look(time.monotonic_ns(), is_late=is_late)
+        return ready
+
+    def _is_late(self, now_ns: int) -> bool:
+        """Return whether the loop has paused, which is counted."""
+        late_ns = now_ns - self._looked_ns
+        if late_ns <= PAUSE_NS:
+            return False
+        self.pauses += 1
+        self.paused_ns += late_ns
+        return True
+
+    def _look(self, now_ns: int, *, is_late: bool, is_whole: bool = True) -> None:
+        """Keep when the sockets were looked at; not `is_whole` where more of them may be ready."""
+        self.arrived_ns = self._looked_ns if is_late else now_ns
+        if is_whole:
+            self._looked_ns = now_ns
+
+
+class _FastSelector(Looks):
+    """Asyncio's selector together with the watched sockets, which are served inside `select`.
+
+    One epoll watches the sockets and, as one more file, the epoll of asyncio's own selector.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._epoll = select.epoll()
+        self._epoll.register(self._inner.fileno(), select.EPOLLIN)
+        self._watched: dict[int, Callable[[], None]] = {}
+        self.is_asyncio_due = False
+
+    def close(self) -> None:
         """Close both."""
         self._epoll.close()
-        self._inner.close()
+        super().close()
 
     def watch(self, fd: int, on_readable: Callable[[], None]) -> None:
         self._watched[fd] = on_readable
@@ -211,21 +259,27 @@ class _FastSelector(selectors.BaseSelector):
         """Serve watched sockets until asyncio has something to do or its timeout has passed."""
         watched = self._watched
         if not watched:
-            return self._inner.select(timeout)
+            return super().select(timeout)
         # What was scheduled before this call is in the timeout.
         self.is_asyncio_due = False
-        clock, poll, inner_fd = time.monotonic, self._epoll.poll, self._inner.fileno()
-        now_s = clock()
-        wake_s = inf if timeout is None else now_s + timeout
+        clock_ns, poll, inner_fd = time.monotonic_ns, self._epoll.poll, self._inner.fileno()
+        now_ns = clock_ns()
+        wake_ns = inf if timeout is None else now_ns + timeout * 1e9
         while True:
-            wait_s = 0 if now_s >= wake_s else -1 if wake_s == inf else max(_LEAST_WAIT_S, wake_s - now_s)
+            is_late = now_ns - self._looked_ns > PAUSE_NS and self._is_late(now_ns)
+            if is_late or now_ns >= wake_ns:
+                wait_s = 0.0
+            else:
+                wait_s = -1 if wake_ns == inf else max(_LEAST_WAIT_S, (wake_ns - now_ns) / 1e9)
             is_asyncio_ready = False
-            for fd, _ in poll(wait_s, _MOST_EVENTS):
+            ready = poll(wait_s, _MOST_EVENTS)
+            self._look(clock_ns(), is_late=is_late, is_whole=len(ready) < _MOST_EVENTS)
+            for fd, _ in ready:
                 on_readable = watched.get(fd)
                 if on_readable is not None:
                     on_readable()
                 elif fd == inner_fd:
                     is_asyncio_ready = True
-            now_s = clock()
-            if is_asyncio_ready or self.is_asyncio_due or now_s >= wake_s or not watched:
+            now_ns = clock_ns()
+            if is_asyncio_ready or self.is_asyncio_due or now_ns >= wake_ns or not watched:
                 return self._inner.select(0) if is_asyncio_ready else []

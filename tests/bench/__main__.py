@@ -18,7 +18,17 @@ from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
 
 MEASURED = (
-    *("equity", "evaluator", "export", "instructions", "match", "replies", "selfplay", "server", "startup", "viewers"),
+    "equity",
+    "evaluator",
+    "export",
+    "fresh",
+    "instructions",
+    "match",
+    "replies",
+    "selfplay",
+    "server",
+    "startup",
+    "viewers",
     "web",
 )
 
