@@ -169,7 +169,7 @@ def measure_dealer(
         ratios = [a / b for a, (b, *_) in zip(measured, reference, strict=True)] if reference else []
         is_compared = bool(ratios) and name != "reference"
         row = Row(
-            group=f"dealer, {game}, {matches} {'match' if matches == 1 else 'matches'}",
+            group=f"dealer, {game}, {count_of(matches, 'match', 'matches')}",
             who=name,
             rate_median=statistics.median(measured),
             rate_low=min(measured),

@@ -11,9 +11,15 @@ _NO_LETTERS = re.compile("[\ud800-\udc7f\udd00-\udfff\ufffe\uffff]")
 """Halves of pairs that are no bytes, either, and the two numbers that stand for nothing."""
 
 
-def count_of(number: int, word: str) -> str:
-    """A number with its noun: ``1 hand``, ``1,250 hands``."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
+def count_of(number: float, word: str, plural: str = "") -> str:
+    """A number with its noun: ``1 hand``, ``1,250 hands``; `plural` is that of the noun, if not with an s."""
+    digits = f"{number:,}" if isinstance(number, int) else f"{number:,g}"
+    return f"{digits} {word if number == 1 else plural or f'{word}s'}"
+
+
+def times_of(number: int) -> str:
+    """A number of times: ``once``, ``1,250 times``."""
+    return "once" if number == 1 else f"{number:,} times"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from engine import Game, IllegalAction
+from engine.text import count_of
 from protocol.actions import format_action
 from protocol.errors import LocalProtocolError
 from protocol.game_definition import find_game
@@ -116,7 +117,7 @@ class MockDealer:
         if self._awaits is not None:
             raise AssertionError(f"the bot still owes a reply to {self._asked_text()}")
         if self._done < len(self._script):
-            raise AssertionError(f"{len(self._script) - self._done} states were never sent")
+            raise AssertionError(f"{count_of(len(self._script) - self._done, 'state')} never sent")
         while self._session.buffered_bytes:
             event = self._session.next_event()
             if not isinstance(event, Comment):

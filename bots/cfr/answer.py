@@ -41,7 +41,7 @@ from bots.errors import SolvingError
 from bots.long_run import ShowProgress, Words, locked_run, require_same_settings, run_steps, show_nothing, uninterrupted
 from bots.solving.equilibria import Discounts
 from engine import ActionKind
-from engine.text import duration
+from engine.text import count_of, duration
 from logs.document import Column, Document, Fact, Section, Table, text_of
 from protocol.game_definition import short_name
 
@@ -281,7 +281,7 @@ class Learning:
 
     def _in_words(self) -> str:
         deals = self.answer.iteration * self.answer.deals
-        so_far = f"{deals:,} deals ({deals / self.cpu_seconds:,.0f} per second of processor time)"
+        so_far = f"{count_of(deals, 'deal')} ({deals / self.cpu_seconds:,.0f} per second of processor time)"
         if not self.marks:
             return so_far
         mark = self.marks[-1]
@@ -294,7 +294,7 @@ def answer_document(learned: Learning) -> Document:
     buckets = "/".join(f"{count:,}" for count in settings.buckets)
     sentences = (
         f"An answer with {buckets} buckets wins {last.mean:+,.1f}{width} mbb/g from {settings.bot}, without solved "
-        f"rivers, after {last.deals:,} deals.",
+        f"rivers, after {count_of(last.deals, 'deal')}.",
         f"It is judged on {settings.boards:,} boards with {PAIRS} pairs of holdings each that it did not learn from. "
         "A better answer may win more: this is a lower bound of what the strategy loses.",
     )

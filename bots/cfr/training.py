@@ -39,7 +39,7 @@ from bots.long_run import ShowProgress, Words, locked_run, require_same_settings
 from bots.solving.equilibria import Discounts
 from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
-from engine.text import duration
+from engine.text import count_of, duration
 from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
 from protocol import find_game
 from protocol.game_definition import short_name
@@ -185,7 +185,7 @@ def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
         Fact("information sets", plan.information_sets),
     )
     sentences = (
-        f"{trained.iteration:,} iterations in {duration(trained.seconds)}.",
+        f"{count_of(trained.iteration, 'iteration')} in {duration(trained.seconds)}.",
         f"It plays as cfr?strategy={trained.path}",
     )
     rows = tuple((row["iteration"], row["seconds"], row["exploitability"]) for row in trained.history)
@@ -280,7 +280,9 @@ class _Session:
         if self.history:
             last = self.history[-1]
             exploited = f", exploitability {last['exploitability']:.3g} chips per hand after {last['iteration']:,}"
-        drawn = f", {self._deals:,} deals ({self._deals / self.seconds:,.0f}/s)" if self._plan.is_drawn else ""
+        drawn = (
+            f", {count_of(self._deals, 'deal')} ({self._deals / self.seconds:,.0f}/s)" if self._plan.is_drawn else ""
+        )
         return f"iteration {self.iteration:,}{drawn}{exploited}"
 
     def mean_strategy(self) -> NDArray[np.float64]:

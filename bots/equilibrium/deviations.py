@@ -29,7 +29,7 @@ from bots.solving.sequence_form import sequence_form, sequence_values
 from engine import Action, ActionKind, Game, Move, Step, betting_steps, parse_cards
 from engine.hand import decisions
 from engine.holdem import position_names
-from engine.text import count_of
+from engine.text import count_of, times_of
 from logs.document import TEXT, Column, Document, Fact, Section, Table, text_of
 from logs.errors import LeaksRefused
 from logs.estimation import Estimate
@@ -208,7 +208,9 @@ class _Count:
 
     def deviations(self) -> Deviations:
         if self._deals < FEWEST_DEALS:
-            raise LeaksRefused(f"{self.player} played {self._deals} deals; leaks take {FEWEST_DEALS} at least")
+            raise LeaksRefused(
+                f"{self.player} played {count_of(self._deals, 'deal')}; leaks take {FEWEST_DEALS} at least"
+            )
         asked = sum(len(of_deals) >= FEWEST_DEALS for of_deals in self._by_deal.values()) + 1
         width = NormalDist().inv_cdf(1 - 0.025 / asked)
         everything: dict[int, float] = {}
@@ -323,4 +325,4 @@ def _sentences(found: Deviations, costly: list[SituationCost]) -> tuple[str, ...
 
 def _choice_in_words(played: ChosenAction) -> str:
     cost = f"costs {played.cost:,.4g}" if played.cost else "costs nothing"
-    return f"{played.did} {played.times:,} times ({100 * played.chance:.0f} % in an equilibrium, {cost})"
+    return f"{played.did} {times_of(played.times)} ({100 * played.chance:.0f} % in an equilibrium, {cost})"

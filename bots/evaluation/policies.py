@@ -63,6 +63,7 @@ from engine import (
 from engine.errors import quoted
 from engine.hand import decisions
 from engine.holdem import is_holdem
+from engine.text import count_of
 from logs.errors import LeaksRefused
 from logs.leaks.divergences import divergence_at
 from logs.leaks.search import FEWEST_DEALS, Leaks, PlayerCount, check_game, deals_of_player
@@ -342,7 +343,9 @@ def leaks_against_policy(
             _compare(record, path, count, policy, name)
     assert count is not None
     if count.units < FEWEST_DEALS:
-        raise LeaksRefused(f"{count.player} made {count.units} decisions; leaks take {FEWEST_DEALS} at least")
+        raise LeaksRefused(
+            f"{count.player} made {count_of(count.units, 'decision')}; leaks take {FEWEST_DEALS} at least"
+        )
     return count.leaks()
 
 

@@ -44,6 +44,7 @@ from engine import Game, deals
 from engine.equity import DEFAULT_TRIALS
 from engine.game import POSITIONS
 from engine.splitmix import MASK_64, STEP, mixed
+from engine.text import count_of
 from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table, text_of
 from logs.estimation import Estimate, RunningMean
 from protocol import find_game
@@ -380,8 +381,8 @@ def train(
 def _in_words(block: Block) -> str:
     learning, known, other = (text_of(one.mean, "+,.0f") for one in (block.learning, block.field, block.unseen))
     return (
-        f"{block.hands:,} hands, {block.cells:,} cells; mbb/g learning {learning}, frozen {known}, against the other "
-        f"field {other}"
+        f"{count_of(block.hands, 'hand')}, {count_of(block.cells, 'cell')}; mbb/g learning {learning}, frozen {known}, "
+        f"against the other field {other}"
     )
 
 
@@ -465,7 +466,7 @@ def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequenc
     return Document(
         "The learner's training",
         (
-            f"After {memory.hands:,} hands it remembers {len(memory.cells):,} cells. It wins "
+            f"After {count_of(memory.hands, 'hand')} it remembers {count_of(len(memory.cells), 'cell')}. It wins "
             f"{text_of(last.field, '+,.0f')} mbb/g from its training field, and {text_of(last.unseen, '+,.0f')} from "
             "another field.",
             f"It plays as learner?memory={path},learn=false{changed}",

@@ -7,11 +7,14 @@ from typing import Annotated, Literal
 
 from bots.sdk.options import Wording
 from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.sources import run_argument
 from dealer.reports.result_documents import crosstable as crosstable_of
 from dealer.reports.result_documents import pairs_table, rankings
 from dealer.run.results import TournamentResult, read_result
+from logs.document import Document, Section
 from logs.document.plain import csv_text, latex_table, markdown_table
+from protocol.game_definition import short_name
 
 
 def crosstable(
@@ -21,8 +24,10 @@ def crosstable(
         run_argument(metavar="RUN", help="The folder of a tournament, or its result.json."),
     ],
     form: Annotated[
-        Literal["csv", "markdown", "latex"], "How the tables are written.", Wording(flags="--format -f")
-    ] = "markdown",
+        Literal["csv", "markdown", "latex"] | None,
+        "How the tables are written.",
+        Wording(flags="--format -f", otherwise="as tables in a terminal, otherwise markdown"),
+    ] = None,
 ) -> None:
     """Print the crosstable of a tournament: in mbb/g with 95 % intervals, and both rankings.
 
@@ -31,9 +36,14 @@ def crosstable(
     result = read_result(run)
     if not isinstance(result, TournamentResult):
         abort(f"{run} is not a tournament; a match has no crosstable")
-    write = {"csv": csv_text, "markdown": markdown_table, "latex": latex_table}[form]
-    tables = [pairs_table(result.standings)]
-    if form != "csv":
-        ranked = [standings for standings in result.standings if standings.total_bankroll]
-        tables = [table for standings in ranked for table in (crosstable_of(standings), rankings(standings))]
+    if form == "csv":
+        terminal.print(csv_text(pairs_table(result.standings)), end="")
+        return
+    ranked = [standings for standings in result.standings if standings.total_bankroll]
+    if form is None and terminal.out.is_terminal:
+        sections = [Section(short_name(one.game), (crosstable_of(one), rankings(one))) for one in ranked]
+        show_document(terminal, Document("", sections=tuple(sections)))
+        return
+    write = latex_table if form == "latex" else markdown_table
+    tables = [table for standings in ranked for table in (crosstable_of(standings), rankings(standings))]
     terminal.print("\n".join(map(write, tables)).rstrip("\n"))

@@ -124,9 +124,10 @@ def equity_document(fields: Sequence[_Field], board: Sequence[Card], found: Chan
     for (name, holdings), one, error in zip(fields, found.players, found.standard_errors, strict=True):
         share = Estimate(one.equity) if found.is_exact else Estimate(one.equity, Z_95 * error, error)
         rows.append((_in_words(holdings[0]) if len(holdings) == 1 else name, one.win, one.tie, share))
-    sentence = f"All {count_of(found.showdowns, 'showdown')} are counted."
+    showdowns = count_of(found.showdowns, "showdown")
+    sentence = f"{showdowns}, enumerated."
     if not found.is_exact:
-        sentence = f"{count_of(found.showdowns, 'showdown')} were drawn with seed {seed}; ± is half the 95 % interval."
+        sentence = f"{showdowns}, drawn with seed {seed}. ± is half the 95 % interval."
     facts = (Fact("board", _in_words(board), TEXT),) if board else ()
     table = Table("", columns, tuple(rows))
     return Document("Chances at the showdown", (sentence,), facts, (Section("", (table,)),))

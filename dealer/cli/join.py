@@ -30,6 +30,7 @@ from dealer.run.run_settings import Seating
 from dealer.table.loop import new_event_loop
 from dealer.table.players import NAME_RULE, Player, PlayerKind, is_name, parse_player
 from engine.errors import quoted
+from engine.text import count_of
 from logs.estimation import Estimate, StopRuleError, parse_stop_rule
 from protocol.game_definition import short_name
 from protocol.joining import Challenge, ChallengeState, ContestTerms, RunOver, RunStands, SeatOffer
@@ -224,7 +225,7 @@ def _show_news(
             terminal.out.file.flush()
         case RunStands():
             rate = f" · {news.rate}" if news.rate else ""
-            show(f"{news.match} · {news.hands:,}/{news.planned:,} hands{rate}")
+            show(f"{news.match} · {news.hands:,}/{count_of(news.planned, 'hand')}{rate}")
         case PlayedSeat():
             terminal.note(f"{news.offer.match}: the bot has left: {news.problem}. Its output is in {news.output_path}")
             for line in news.last_lines:
@@ -248,4 +249,4 @@ def _result(run: RunOver) -> str:
     if run.state != "finished" or run.player is None or run.mbb_per_game is None:
         return f"{label}: {run.state}. {run.reason}"
     won = Estimate(run.mbb_per_game, run.half_width_95).text()
-    return f"{label}: {run.player} {won} in {run.hands:,} hands: {run.reason}"
+    return f"{label}: {run.player} {won} in {count_of(run.hands, 'hand')}: {run.reason}"

@@ -12,6 +12,7 @@ from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions
 from dealer.reports.leak_report import leaks_document
 from engine.holdem import is_holdem
+from engine.text import count_of
 from logs.document import Document
 
 
@@ -36,7 +37,7 @@ def leaks(
     page: Document | None = None
     with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
         source = reading.finder(strict=reading.strict)(sources, on_problem=problems)
-        deals = deals_in(source, lambda hands: show(None, f"{hands:,} hands"))
+        deals = deals_in(source, lambda hands: show(None, count_of(hands, "hand")))
         first = next(deals, None)
         everything = deals if first is None else chain([first], deals)
         if compare is None and first is not None and not is_holdem(first[0][1].game):

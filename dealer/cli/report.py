@@ -79,7 +79,7 @@ def _compared(
     with showing_progress(terminal, "comparing hands of the same cards") as show:
         # Problems were reported while the hands were counted.
         source = find(sources, on_problem=lambda problem: None)
-        deals = noted(deals_in(source, lambda hands: show(None, f"{hands:,} hands")))
+        deals = noted(deals_in(source, lambda hands: show(None, count_of(hands, "hand"))))
         try:
             leaks = all_leaks_of(deals)
         except LeaksRefused as error:

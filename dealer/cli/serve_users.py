@@ -204,7 +204,7 @@ def _invite(
         with file:
             csv.writer(file).writerows([("name", "link"), *zip(names, links, strict=True)])
         terminal.sentence(f"Written: {out}, with {count_of(len(links), 'link')}")
-    terminal.note(f"Each link works once, within {days:g} days, and cannot be shown again.")
+    terminal.note(f"Each link works once, within {count_of(days, 'day')}, and cannot be shown again.")
 
 
 def _listed(store: Store) -> Document:

@@ -14,6 +14,7 @@ from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import DocumentOptions
 from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from engine.text import count_of
 
 if TYPE_CHECKING:
     from bots.solving.equilibria import Reached, Solution
@@ -142,7 +143,7 @@ def _solve(
     document = solution_document(title, found, parts(found))
     output.show(terminal, document, solution_document(title, found, parts(found, is_whole=True)))
     if steps and found.iterations != iterations:
-        done = f"{found.iterations:,} of {iterations:,} iterations"
+        done = f"{found.iterations:,} of {count_of(iterations, 'iteration')}"
         abort(f"interrupted after {done}, whose result is shown; the same command starts over", EXIT_INTERRUPTED)
 
 

@@ -17,7 +17,7 @@ from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import HANDSHAKE, DoctorSettings, Situation
 from dealer.reports.gate_report import junit_case, junit_suite, junit_text
 from engine import Action, ActionKind, Game
-from engine.text import count_of, escaped_bytes
+from engine.text import count_of, escaped_bytes, times_of
 from logs.document import (
     CODE,
     NAME,
@@ -275,7 +275,7 @@ def _particulars(finding: Finding) -> Particulars:
     names = ", ".join(finding.situations[:_MOST_NAMES])
     if (more := len(finding.situations) - _MOST_NAMES) > 0:
         names += f" and {more} more"
-    times = "once" if finding.count == 1 else f"{finding.count} times"
+    times = times_of(finding.count)
     line = finding.line.encode("latin-1")
     marked = Marked(escaped_bytes(line), len(escaped_bytes(line[: finding.byte - 1])), f"byte {finding.byte}")
     facts = [

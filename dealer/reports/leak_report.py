@@ -162,7 +162,7 @@ def divergence_in_words(divergence: Divergence) -> str:
 def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str = "deals") -> Table:
     """Cells as a table: those asked by name, the others together in a row."""
     rows = [
-        (one.name, one.deals, one.won, "leak" if one.is_leak else "", _choice(one))
+        (one.name, one.deals, one.won, "leak" if one.is_leak else "", _loss(one))
         for one in cells
         if one.won.half_width is not None
     ]
@@ -186,10 +186,12 @@ def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str 
     return Table(title, columns, tuple(rows), note).without_empty()
 
 
-def _choice(cell: Cell) -> str:
+def _loss(cell: Cell) -> str:
     if not cell.choices:
         return ""
     did, others, deals, chips = cell.choices[0]
+    if chips >= 0:
+        return ""
     return f"{did}, not {others}: {chips:+,.1f} in {deals:,}"
 
 

@@ -77,8 +77,7 @@ def runs_document(folder: Path, most: int | None = None) -> Document:
         names = ["last", *(f"last-{at}" for at in range(1, len(found)))]
     listed = list(map(listed_run, found[:most], names))
     older = len(found) - len(listed)
-    are = "is" if older == 1 else "are"
-    note = f"{count_of(older, 'older run')} {are} not listed: --all lists every run." if older else ""
+    note = f"Not listed: {count_of(older, 'older run')}. --all lists every run." if older else ""
     problems = [f"{run.words}." for run in listed if run.state == _UNREADABLE]
     return _list_of(f"Runs in {folder}", listed, f"There is no run in {folder}.", runs_table(listed, note), *problems)
 
@@ -88,15 +87,15 @@ def _list_of(title: str, listed: list[ListedRun], nothing: str, *parts: Part) ->
 
 
 def runs_table(listed: Sequence[ListedRun], note: str = "") -> Table:
-    """A line per run; the names of games and players are shortened where there is little room."""
+    """A line per run; names are shortened where there is little room, and the last columns left out."""
     columns = (
         Column("run", CODE),
-        Column("began", CODE),
-        Column("game"),
         Column("players"),
-        Column("deals", ","),
         Column("lead", "+,.0f", "mbb/g"),
+        Column("deals", ","),
+        Column("game"),
         Column("state", CODE),
+        Column("began", CODE),
         Column("folder", CODE, rank=1),
     )
     this_year = time.localtime().tm_year
@@ -104,7 +103,7 @@ def runs_table(listed: Sequence[ListedRun], note: str = "") -> Table:
     for run in listed:
         local = run.began.astimezone()
         began = f"{local:%m-%d %H:%M}" if local.year == this_year else f"{local:%Y-%m-%d}"
-        rows.append((run.run, began, run.games, run.players, run.deals, run.lead, run.state, run.folder.name))
+        rows.append((run.run, run.players, run.lead, run.deals, run.games, run.state, began, run.folder.name))
     return Table.of("", columns, rows, note)
 
 

@@ -271,9 +271,12 @@ def standings_of(
 
 
 def _ranks(contests: Sequence[RankedContest], order: Ranking, names: Sequence[str], seed: int | None) -> list[Rank]:
-    """The places, with a seed and where there are deals enough with how sure they are."""
+    """The places; with a seed also the share of bootstrap samples that have each, given enough deals and contests."""
     are_few = min((len(contest.scores) for contest in contests), default=0) < FEWEST_UNITS
-    shares = None if are_few or seed is None else ranking.bootstrap(contests, len(names), order, seed=seed)
+    # The interval of a single contest says as much as the shares would, and more.
+    shares = None
+    if seed is not None and len(contests) > 1 and not are_few:
+        shares = ranking.bootstrap(contests, len(names), order, seed=seed)
     return [
         Rank(place=place, player=names[player], confidence=None if shares is None else float(shares[place - 1, player]))
         for place, player in ranking.ranked(contests, len(names), order)
@@ -290,7 +293,7 @@ def first_places(standings: GameStandings) -> str:
         sentence = f"{best[0]} in {game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
     else:
         sentence = f"In {game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
-    if any(rank.confidence is None for rank in standings.total_bankroll):
+    if any(standings.half_width_95.get(rank.player) is None for rank in standings.total_bankroll):
         sentence += f" This is no evidence of strength: at least {FEWEST_UNITS} deals per contest are needed."
     return sentence
 

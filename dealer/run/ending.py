@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from dealer.errors import DealerError
+from engine.text import count_of
 from logs.estimation import Better, FixedDeals, IntervalWidth, StopRule, Verdict
 
 
@@ -87,7 +88,7 @@ def stop_reason(rule: StopRule, verdict: Verdict | None, player: str, opponent: 
     """
     match rule:
         case FixedDeals():
-            return f"all {rule.deals:,} deals have been played."
+            return f"it has completed {count_of(rule.deals, 'deal')}."
         case IntervalWidth():
             return f"the 95 % interval is within ± {rule.half_width_mbb:.12g} mbb/g."
         case Better():

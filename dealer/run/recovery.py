@@ -32,6 +32,7 @@ from dealer.run.match_files import RecordPlan
 from dealer.run.tally import ResponseTimes, Tally
 from dealer.run.writers import parse_fault
 from engine import BettingState, Deal, Seat, Seed, deals
+from engine.text import count_of
 from logs import format_score_line
 from logs.acpc_log.state_lines import StateLines
 from logs.transaction_log import parse_comment, parse_own_line
@@ -101,8 +102,8 @@ def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, s
         tally.count_fault(fault)
     if hands < logged:
         tally.warnings.append(
-            f"{setup.name}: the last {logged - hands:,} hands of its log were played again: its transaction log"
-            f"{' or a journal' if journals else ''} ended before them."
+            f"{setup.name}: replayed {count_of(logged - hands, 'hand')} at the end of its log, before which its "
+            f"transaction log{' or a journal' if journals else ''} ended."
         )
     return tally
 

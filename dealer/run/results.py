@@ -226,7 +226,8 @@ class Rank(_Frozen):
     place: int = Field(description="from 1; players whose bankrolls are equal share one")
     player: str = Field(description="its name")
     confidence: float | None = Field(
-        description="share of bootstrap samples in which this player has this place; null with too few deals"
+        description="share of bootstrap samples in which this player has this place; null with too few deals, or with "
+        "one contest"
     )
 
 

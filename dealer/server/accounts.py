@@ -26,6 +26,7 @@ from typing import Final
 from dealer.errors import WebError
 from dealer.server.db.audit import note_change, noted
 from dealer.server.db.store import Store
+from engine.text import count_of
 
 _MOST_NAME_LETTERS: Final = 64
 """Characters of a tried name that are kept."""
@@ -224,7 +225,7 @@ class RateLimit:
             WebError: nothing is in it.
         """
         if wait_s := self.take(key):
-            raise WebError(429, f"There may be {self._per_minute:,} requests a minute.", "requests", wait_s)
+            raise WebError(429, f"The limit is {count_of(self._per_minute, 'request')} a minute.", "requests", wait_s)
 
 
 class GuessLimit:
@@ -377,7 +378,9 @@ class Accounts:
         """
         user, wait_s = await self.log_in(name, secret, address, has_passwords=True)
         if wait_s:
-            raise WebError(429, f"There were too many attempts; try again in {wait_s} seconds.", "login", wait_s)
+            raise WebError(
+                429, f"There were too many attempts; try again in {count_of(wait_s, 'second')}.", "login", wait_s
+            )
         return user
 
     def find_token(self, text: str) -> Token | None:

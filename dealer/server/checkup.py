@@ -195,9 +195,9 @@ def _certificates(settings: ServerSettings, now_s: float) -> Iterator[Check]:
         if days < 0:
             yield Check(what, Tone.BAD, f"it ended {ago(end_s, now_s)}", remedy)
         elif days < _CERTIFICATE_DAYS:
-            yield Check(what, Tone.DOUBTFUL, f"it ends in {days:.0f} days", remedy)
+            yield Check(what, Tone.DOUBTFUL, f"it ends in {count_of(round(days), 'day')}", remedy)
         elif not missing:
-            yield Check(what, Tone.GOOD, f"good for {days:,.0f} days")
+            yield Check(what, Tone.GOOD, f"good for {count_of(round(days), 'day')}")
 
 
 def _certificate(path: str, key: str | None) -> tuple[float, list[str]]:

@@ -78,6 +78,7 @@ from dealer.server.resources import Disk, remove_old_logs
 from dealer.server.server_bots import process_environment, readjust, run_config
 from dealer.server.server_settings import ServerGame, ServerSettings, most_deals
 from dealer.table.loop import Changes
+from engine.text import count_of
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import short_name
 from protocol.joining import Join
@@ -517,7 +518,9 @@ class Service:
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
             raise RefusedError("an agent of your own needs a connection that receives its address")
         if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.max_queued_per_user:
-            raise RefusedError(f"{self.settings.max_queued_per_user} of your requests are waiting already")
+            raise RefusedError(
+                f"the limit is {count_of(self.settings.max_queued_per_user, 'waiting request')} of a user"
+            )
         return game
 
     async def enter(self, user: User, offer: Join, host: BotHost) -> ConnectedBot:

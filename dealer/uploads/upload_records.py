@@ -23,6 +23,7 @@ from dealer.server.db.records import Model, moment_of
 from dealer.server.db.store import Store
 from dealer.server.server_settings import UploadSettings
 from dealer.uploads.archive import BotFile
+from engine.text import count_of
 
 _DAY_S = 86_400.0
 _REPORTS: TypeAdapter[tuple[DoctorReport, ...]] = TypeAdapter(tuple[DoctorReport, ...])
@@ -115,15 +116,13 @@ def add_upload(
         "SELECT count(*) FROM uploads WHERE user = ? AND submitted_s > ?", (user.id, now_s - _DAY_S)
     ).fetchone()
     if today >= settings.max_per_day:
-        raise RefusedError(
-            f"you have uploaded {settings.max_per_day} bots in 24 hours, which are the most; try again later"
-        )
+        raise RefusedError(f"the limit is {count_of(settings.max_per_day, 'upload')} in 24 hours, try again later")
     there = db.execute(
         "SELECT DISTINCT bot FROM uploads WHERE user = ? AND state IN ('waiting', 'accepted')", (user.id,)
     )
     bots = {row["bot"] for row in there} | {name}
     if len(bots) > settings.max_bots:
-        raise RefusedError(f"you have uploaded {settings.max_bots} bots, which are the most; remove one first")
+        raise RefusedError(f"the limit is {count_of(settings.max_bots, 'uploaded bot')}, remove one first")
     db.execute(
         "UPDATE uploads SET state = 'replaced' WHERE user = ? AND bot = ? AND state = 'waiting'", (user.id, name)
     )

@@ -37,6 +37,7 @@ from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment, readjust, seated_bots
 from dealer.server.server_settings import ServerGame, WebSettings, player_name
 from engine import Seed
+from engine.text import count_of
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import TABLE_TAG
 
@@ -279,10 +280,12 @@ class TableManager:
         new = [one for one in self._coming if one.is_new]
         most = self._web.max_tables_per_person
         if len(self.table_store.of(coming.owner)) + sum(one.owner == coming.owner for one in new) >= most:
-            raise WebError(429, f"You sit at {most} tables already: end one of them first.", "tables.person")
+            raise WebError(
+                429, f"You sit at {count_of(most, 'table')} already, the limit: end one first.", "tables.person"
+            )
         most, address = self._web.max_tables_per_address, coming.address
         if address and [*self._addresses.values(), *(one.address for one in new)].count(address) >= most:
-            sentence = f"{most} guests' tables are open from your address: end one of them, or log in."
+            sentence = f"The limit is {count_of(most, 'guest table')} from your address: end one, or log in."
             raise WebError(429, sentence, "tables.address")
         there = [table.is_guests for table in self.table_store.of(None)] + [one.is_guests for one in new]
         self._check_share(there, coming, _MOST_TABLES)

@@ -26,6 +26,7 @@ from typing import Final, NamedTuple, TypeVar
 from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, BettingState, Card, Deal, Game, IllegalAction, betting_start
 from engine.betting_rules import ActionKind
 from engine.hand import hand_values
+from engine.text import count_of
 from logs.acpc_log.writer import format_value
 from protocol import FormatError
 from protocol.match_state import betting_after, parse_legacy_state
@@ -332,7 +333,9 @@ class StateLines:
         at = _start(fields, 4)
         texts = fields[4].split("|")
         if len(texts) != self._game.num_players:
-            raise FormatError(line, at, f"{len(texts)} values in a game of {self._game.num_players} players")
+            raise FormatError(
+                line, at, f"{count_of(len(texts), 'value')} in a game of {self._game.num_players} players"
+            )
         if not _NUMBERS.fullmatch(fields[4]):
             for text in texts:
                 if not NUMBER.fullmatch(text):
@@ -347,7 +350,7 @@ class StateLines:
         names = tuple(text.split("|"))
         if len(names) != self._game.num_players:
             at = line.rfind(fields[5])
-            raise FormatError(line, at, f"{len(names)} names in a game of {self._game.num_players} players")
+            raise FormatError(line, at, f"{count_of(len(names), 'name')} in a game of {self._game.num_players} players")
         _remember(self._names, fields[5], names)
         return names
 

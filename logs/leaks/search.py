@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from engine import Game
 from engine.errors import quoted
 from engine.holdem import is_holdem, position_names
+from engine.text import count_of
 from logs.errors import LeaksRefused
 from logs.estimation import Estimate
 from logs.hand_source import HandSource
@@ -392,7 +393,7 @@ class PlayerCount:
             )
         if self._deals < FEWEST_DEALS:
             raise LeaksRefused(
-                f"{self.player} played {self._deals} deal{'s' * (self._deals != 1)} in every seating; leaks take "
+                f"{self.player} played {count_of(self._deals, 'deal')} in every seating; leaks take "
                 f"{FEWEST_DEALS} at least"
             )
 

@@ -4,9 +4,10 @@ Wherever tracking programs agree on a definition, it is theirs, so that a bot's 
 published about people; where they differ, it is PokerTracker 4's, and the definition states it. PokerTracker's are
 known by the expressions of its columns, which its users publish: ``cnt_p_ccall_opp`` (faced a 2-bet, no blind, no limp;
 a 3-bet has columns of its own), ``flg_t_cbet_opp`` (bet the flop and was not raised), ``cnt_f_check_raise_opp``
-(checked, then raised, called or folded), ``flg_steal_opp``. FPDB (``DerivedStats``) differs in its VPIP, whose chances
-leave out a blind that is posted and folded and include walks, and in its AF, which counts a street with bets and raises
-once, however many there were. `logs.tracker.hand_facts` and `logs.tracker.hand_counts` say how each is counted.
+(checked, then raised, called or folded), ``flg_steal_opp``, ``flg_won_hand`` (W$SD: of the hands with
+``flg_showdown``; W$WSF: of those with ``flg_f_saw``). FPDB (``DerivedStats``) differs in its VPIP, whose chances leave
+out a blind that is posted and folded and include walks, and in its AF, which counts a street with bets and raises once,
+however many there were. `logs.tracker.hand_facts` and `logs.tracker.hand_counts` say how each is counted.
 
 The classes of style are twelve ways to play, by VPIP, PFR and AF. They, their order from worst to best and their
 thresholds are those of a table known to players of limit hold'em at full tables; it is printed in a thesis on evolved
@@ -114,7 +115,7 @@ class Statistic:
 
 STATISTICS: Final = (
     Statistic("hands", "hands", "hands", "Hands dealt in. A hand played again in another seating counts again.", ","),
-    Statistic("net_chips", "net", "net chips", "Chips won less chips lost, over all hands.", "chips"),
+    Statistic("net_chips", "net chips", "net chips", "Chips won less chips lost, over all hands.", "chips"),
     Statistic(
         "mbb_per_game",
         "mbb/g",
@@ -256,7 +257,8 @@ STATISTICS: Final = (
         "W$WSF",
         "won when saw flop",
         "Hands in which the player won (part of) the pot, of those in which it had not folded when the flop was dealt. "
-        "Uncalled chips are not part of the pot.",
+        "Uncalled chips are not part of the pot. A split pot counts as won for all who get part of it (FPDB, "
+        "PokerTracker 4).",
     ),
     Statistic(
         "went_to_showdown",
@@ -268,19 +270,20 @@ STATISTICS: Final = (
         "won_at_showdown",
         "W$SD",
         "won at showdown",
-        "Showdowns in which the player won (part of) the pot, of those it was in.",
+        "Showdowns in which the player won (part of) the pot, of those it was in. A split pot counts as won for all "
+        "who get part of it (FPDB, PokerTracker 4), so two players who only split have 100 % both.",
         ".1%",
     ),
     Statistic(
         "showdown",
-        "net SD",
+        "net SD mbb/g",
         "winnings with showdown",
         "mbb per hand dealt that came from hands in which the player was in the showdown.",
         "+,.1f",
     ),
     Statistic(
         "no_showdown",
-        "net non-SD",
+        "net non-SD mbb/g",
         "winnings without showdown",
         "mbb per hand dealt that came from all other hands: those in which it or all other players folded.",
         "+,.1f",

@@ -192,7 +192,7 @@ def _positions(bots: Sequence[BotStatistics]) -> Table:
         for bot in bots
         for play in bot.positions
     )
-    columns = (_column(key, max(0, at - 2)) for at, key in enumerate(_IN_POSITION))
+    columns = (_column(key, 1 if key == "hands" else max(0, at - 2)) for at, key in enumerate(_IN_POSITION))
     return Table.of(
         "By position", ("bot", Column("position", format=NAME), *columns), positions, is_grouped=True
     ).without_empty()
@@ -222,7 +222,7 @@ def _starting_hands(bots: Sequence[BotStatistics]) -> Table:
         for column in (
             Column(bot.name, format=NAME, rank=at),
             Column("dealt", ",", rank=len(bots)),
-            Column("net", "chips", rank=at),
+            Column("net", "chips", "chips", rank=at),
         )
     ]
     best = [[(one.hand, one.hands, one.net_chips) for one in bot.starting_hands[:_BEST_HANDS]] for bot in bots]
@@ -239,9 +239,9 @@ def _final_hands(bots: Sequence[BotStatistics]) -> Table:
         Column("hand at the end", format=NAME),
         Column("showdowns", ",", meaning="showdowns with it", rank=1),
         Column("won", ",", meaning="showdowns in which it won part of the pot", rank=2),
-        Column("net", "chips", meaning="chips from these showdowns"),
+        Column("net", "chips", "chips", meaning="from these showdowns"),
         Column("rivers", ",", meaning="hands in which the bot held it on the river, shown or not", rank=4),
-        Column("net of all", "chips", meaning="chips from these hands", rank=3),
+        Column("net of all", "chips", "chips", meaning="from these hands", rank=3),
     )
     finals = (
         (

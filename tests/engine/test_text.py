@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text import ago, clean, escaped_bytes, shown
+from engine.text import ago, clean, count_of, escaped_bytes, shown, times_of
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,13 @@ def test_what_xml_cannot_hold_is_replaced_unless_kept() -> None:
     text = "Zoë\t\x00\n\x1b\u202e\ufffe\uffff\udcff\ud800\U0001f0a1"
     assert shown(text) == "Zoë\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\U0001f0a1"
     assert shown(text, "\t\n") == "Zoë\t\ufffd\n\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\U0001f0a1"
+
+
+def test_counts_have_their_plural() -> None:
+    assert [count_of(number, "hand") for number in (0, 1, 2, 1000)] == ["0 hands", "1 hand", "2 hands", "1,000 hands"]
+    assert [count_of(number, "match", "matches") for number in (1, 32)] == ["1 match", "32 matches"]
+    assert [count_of(number, "minute") for number in (0.5, 1.0, 10.0)] == ["0.5 minutes", "1 minute", "10 minutes"]
+    assert [times_of(number) for number in (0, 1, 1250)] == ["0 times", "once", "1,250 times"]
 
 
 def test_bytes_that_cannot_be_printed_are_written_out() -> None:

@@ -191,8 +191,8 @@ def _parts(progress: Progress) -> list[tuple[str, int]]:
     none_yet = f"{' over '.join(progress.players)}: no complete duplicate yet"
     parts = (
         (waits, "".join(waits[:1]), 1),
-        (not is_alone, f"{progress.contests_ended}/{progress.contests} contests", 4),
-        (True, f"{progress.deals:,}/{progress.deals_planned:,} deals", 0),
+        (not is_alone, f"{progress.contests_ended}/{count_of(progress.contests, 'contest')}", 4),
+        (True, f"{progress.deals:,}/{count_of(progress.deals_planned, 'deal')}", 0),
         (True, f"{speed:,.0f} hands/s", 6),
         (progress.rate is not None, str(progress.rate), 3),
         (progress.rate is None and progress.players and progress.hands, none_yet, 7),

@@ -158,7 +158,7 @@ def counted(
     with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
         source = find(sources, on_problem=problems, times=times, transcript=transcript)
         processes = workers or os.cpu_count() or 1
-        counts = count_hands(source, on_progress=lambda hands: show(None, f"{hands:,} hands"), processes=processes)
+        counts = count_hands(source, on_progress=lambda hands: show(None, count_of(hands, "hand")), processes=processes)
     if not counts.hands:
         abort_without_hands(sources)
     return counts

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from engine.text import count_of, times_of
+
 MOST_SKIPS = 10
 
 
@@ -73,10 +75,10 @@ class WaitingJob:
 def never_fits(slot: RunPlace, limits: Limits) -> str:
     """Why a job can never run under these limits, as a clause; empty if it can."""
     if limits.bots is not None and len(slot.bots) > limits.bots:
-        return f"it needs {len(slot.bots)} bots, and at most {limits.bots} may run at a time"
+        return f"it needs {count_of(len(slot.bots), 'bot')}, and at most {limits.bots} may run at a time"
     for bot, times in Counter(slot.bots).items():
         if limits.runs_per_bot is not None and times > limits.runs_per_bot:
-            return f"{bot} would sit {times} times, and may sit {limits.runs_per_bot} times at a time"
+            return f"{bot} would sit {times_of(times)}, and may sit {times_of(limits.runs_per_bot)} at a time"
     return ""
 
 

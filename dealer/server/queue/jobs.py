@@ -28,6 +28,7 @@ from dealer.server.server_bots import run_config
 from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, slot_of
 from dealer.table.links import OpenSeat
 from engine import DealKey, Seed
+from engine.text import times_of
 from logs.errors import StopRuleError
 from logs.estimation import FixedDeals, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
@@ -224,13 +225,13 @@ def check_request(
         raise RefusedError(str(error)) from None
     game = settings.resolve_game(request.game)
     if request.runs > game.most_runs:
-        raise RefusedError(f"{game.shown} is played at most {game.most_runs} times for one request")
+        raise RefusedError(f"{game.shown} is played at most {times_of(game.most_runs)} for one request")
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
         raise RefusedError(f"the tag is too long: with the name, {MOST_TAG_BYTES - 3} bytes are taken")
     seats = game.game.num_players
     players = request.players[:seats]
     if len(players) < seats:
-        raise RefusedError(f"{game.shown} has {seats} seats, and {len(players)} players are named")
+        raise RefusedError(f"{game.shown} needs {seats} players, {len(players)} named")
     for player in players:
         if player in game.users_bots(players) and (why := refusal(game.name, player)):
             raise RefusedError(why)

@@ -30,6 +30,7 @@ from dealer.server.service import Service, refusal_of
 from dealer.table.listener import keep_alive
 from dealer.table.loop import Changes
 from engine import Seat
+from engine.text import count_of
 from protocol.benchmark import (
     BAD_LOGIN,
     BAD_REQUEST,
@@ -122,7 +123,7 @@ class _Connection:
         self.write(LOGGED_IN)
         seats = self._service.adopt(user, self)
         if seats:
-            self.write(remark(f"the server was restarted: {seats} of your requests resume with your agents"))
+            self.write(remark(f"the server was restarted: your agents resume {count_of(seats, 'request')}"))
         if self._errand is not None:
             await self._run_errand(self._errand)
             return
@@ -236,7 +237,7 @@ class _Connection:
         except StoreError as error:
             self.write(remark(refusal_of(error)))
         else:
-            self.write(remark(f"{count} of your requests with this tag {'is' if count == 1 else 'are'} cancelled"))
+            self.write(remark(f"cancelled: {count_of(count, 'request')} with this tag"))
 
     def _show_queue(self) -> None:
         lines = [
@@ -250,7 +251,8 @@ class _Connection:
         for job in jobs:
             self.write(
                 remark(
-                    f"{job.label}: {short_name(job.game)}, {', '.join(job.players)}, {job.started} of {job.runs} runs"
+                    f"{job.label}: {short_name(job.game)}, {', '.join(job.players)}, {job.started} of "
+                    f"{count_of(job.runs, 'run')}"
                 )
             )
             for run in records.runs_of(self._service.store, job):
@@ -314,7 +316,7 @@ def _log_lines(job: Job, path: Path) -> Iterator[str]:
 
 
 def _accepted_text(job: Job, expected: Forecast | None) -> str:
-    text = f"QUEUED {job.label}: {job.runs} {'run' if job.runs == 1 else 'runs'}, seed {job.seed}"
+    text = f"QUEUED {job.label}: {count_of(job.runs, 'run')}, seed {job.seed}"
     if expected is None:
         return text
     if expected.starts_in_s == 0:

@@ -43,7 +43,7 @@ from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Anyone, Organiser, Parts, Player, Reader, answers, router
 from dealer.web.pages.live import QUIET_S, EventStreams
 from dealer.web.site import download, game_of
-from engine.text import shown
+from engine.text import count_of, shown
 from logs.acpc_log.writer import state_text
 from logs.conversion import match_file
 from logs.errors import LogError, LogsError
@@ -285,7 +285,7 @@ def _log_of(parts: ServerParts, caller: Token, run: int, match: int) -> Path:
         raise WebError(403, "Cards of this job can be seen when all of it has been played.")
     found = records.matches(parts.store, run)
     if match >= len(found):
-        raise WebError(404, f"Run {run} has {len(found)} matches with hands, counted from 0.")
+        raise WebError(404, f"Run {run} has {count_of(len(found), 'match', 'matches')} with hands, counted from 0.")
     path = parts.folder / row.folder / found[match].log
     if removed := removal_sentence(path.parent):
         raise WebError(410, removed)

@@ -47,7 +47,7 @@ from dealer.web.security import as_web_error, form_number, read_form, set_cookie
 from dealer.web.site import Site
 from dealer.web.table_manager import connected_bots_in
 from dealer.web.visitor import SEE_OTHER, Sessions, user_of, visitor_of
-from engine.text import ago, duration, escaped
+from engine.text import ago, count_of, duration, escaped
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from logs.estimation import Estimate
 from protocol.game_definition import short_name
@@ -152,7 +152,9 @@ class _Account:
     def _invited(self, request: Request) -> User:
         guesses, address = self.server.accounts.guesses, visitor_of(request).address
         if wait_s := guesses.wait_s(address):
-            raise WebError(429, f"There were too many attempts; try again in {wait_s} seconds.", "login", wait_s)
+            raise WebError(
+                429, f"There were too many attempts; try again in {count_of(wait_s, 'second')}.", "login", wait_s
+            )
         user = invited_user(self.server.store, request.path_params["secret"])
         if user is None:
             guesses.note_failure(address)
@@ -512,7 +514,7 @@ def _state_words(job: Job, forecasts: Mapping[int, Forecast], now: Progress | No
 
 def _progress_words(job: Job, now: Progress) -> str:
     run = f"run {job.started} of {job.runs}, " if job.runs > 1 else ""
-    deals = f"{run}{now.deals:,} of {now.deals_planned:,} deals"
+    deals = f"{run}{now.deals:,} of {count_of(now.deals_planned, 'deal')}"
     if not now.hands_per_second:
         return deals
     most = "at most" if now.has_stop_rule else "about"

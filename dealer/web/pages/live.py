@@ -50,6 +50,7 @@ from dealer.web.pages.views import (
 )
 from dealer.web.site import Site, document_part, templates
 from dealer.web.visitor import Visitor, visitor_of
+from engine.text import count_of
 from logs.errors import LogsError
 from logs.hand_view import views_of
 from logs.record import HandRecord
@@ -85,7 +86,10 @@ class EventStreams:
         """
         if self._open.count(key) >= self._most:
             raise WebError(
-                429, f"{self._whose} follows {self._most} streams of events already.", "streams", int(QUIET_S)
+                429,
+                f"{self._whose} follows {count_of(self._most, 'stream')} of events already.",
+                "streams",
+                int(QUIET_S),
             )
         return _EventStream(self._open, key, events)
 

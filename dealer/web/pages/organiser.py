@@ -30,6 +30,7 @@ from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import whole_number
 from dealer.web.site import Site, next_pages
 from dealer.web.visitor import user_of, visitor_of
+from engine.text import count_of
 from logs.document import NAME, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
 
@@ -96,7 +97,7 @@ def _queue_part(jobs: list[ActiveJob]) -> Part:
     for job in jobs[:_MOST_JOBS]:
         run = None if job.going is None else Link(job.going.id, run_path(str(job.going.id)))
         progress, waits_s = job.progress, max(0.0, time.time() - job.row.submitted_s)
-        done = "" if progress is None else f", {progress.hands:,} of {progress.hands_planned:,} hands"
+        done = "" if progress is None else f", {progress.hands:,} of {count_of(progress.hands_planned, 'hand')}"
         state = Toned(f"being played{done}", Tone.GOOD) if job.is_running else "waiting"
         players = ", ".join(job.row.players)
         rows.append((job.row.id, state, run, players, short_name(job.row.game), job.row.user.name, waits_s))

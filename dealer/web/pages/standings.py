@@ -31,7 +31,7 @@ from dealer.web.pages.views import crosstable_note, match_path, table_now
 from dealer.web.security import whole_number
 from dealer.web.site import Site, game_of, next_pages
 from dealer.web.visitor import Visitor, visitor_of
-from engine.text import shown
+from engine.text import count_of, shown
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Section, Table
 from logs.errors import LogsError
 from logs.estimation import Rate
@@ -287,7 +287,7 @@ def _tables(
     if met is not None:
         name = names[met.version]
         title = f"{name} at the tables with {names[met.other]}"
-        sentences = [f"{name} won {won_by(met, name, 'the others').text()} in {met.duplicates:,} deals."]
+        sentences = [f"{name} won {won_by(met, name, 'the others').text()} in {count_of(met.duplicates, 'deal')}."]
         order = f"; the worst for {name} first"
     rows = []
     for pair in shown_here:

@@ -206,7 +206,7 @@ def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
         sentences.append(f"{waiting:,} more are being counted.")
     if scores.unread:
         why = "their lines are damaged, or other seatings lack them"
-        sentences.append(f"{scores.unread:,} hands could not be counted: {why}.")
+        sentences.append(f"{count_of(scores.unread, 'hand')} could not be counted: {why}.")
     faults = contest.faults()
     leaks = leak_paths(found, contest)
     rows = [
@@ -255,7 +255,7 @@ def verdict(found: ShownRun, contest: WatchedContest) -> list[str]:
     game, seatings = shown(short_name(contest.game_name)), max(map(len, contest.seatings), default=1)
     each = f" in {seatings} seatings each" if seatings > 1 else ""
     state = "" if found.run.is_over or found.sentence else "; not finished" if found.live is None else "; running"
-    return [*sentences, f"{scores.deals:,} deals{f' of {game}' if game else ''}{each}{state}."]
+    return [*sentences, f"{count_of(scores.deals, 'deal')}{f' of {game}' if game else ''}{each}{state}."]
 
 
 def _series(name: str, points: Sequence[tuple[int, Estimate]]) -> Series:

@@ -17,7 +17,7 @@ from tests.dealer.helpers import ROOT
 
 FLOP = """\
 Chances at the showdown
-All 1,070,190 showdowns are counted.
+1,070,190 showdowns, enumerated.
 board 2h 7d Tc
 
   player      win     tie   equity
@@ -55,7 +55,7 @@ def test_the_guide_in_python(capsys: pytest.CaptureFixture[str]) -> None:
 def test_two_players_as_json(arena_here: Arena) -> None:
     found = json.loads(arena_here("equity", "AhKd", "QsQc", "--board", "2h7dTc", "--json").out)
     expected = chances([[parse_cards("AhKd")], [parse_cards("QsQc")]], parse_cards("2h7dTc"))
-    assert (found["facts"], found["sentences"]) == ({"board": "2h 7d Tc"}, ["All 990 showdowns are counted."])
+    assert (found["facts"], found["sentences"]) == ({"board": "2h 7d Tc"}, ["990 showdowns, enumerated."])
     (one, _) = found["sections"][0]["parts"][0]["rows"]
     equity = {"mean": expected.players[0].equity, "half_width_95": None, "standard_error": None}
     assert one == {"player": "Ah Kd", "win": expected.players[0].win, "tie": 0, "equity": equity}
@@ -67,12 +67,17 @@ def test_classes(arena_here: Arena, word: str, holdings: int) -> None:
     ran = arena_here("equity", word, "2c3c", "--board", "4h5h8s9s", "--json")
     found = json.loads(ran.out)
     assert found["sections"][0]["parts"][0]["rows"][0]["player"] == word.replace("KA", "AK")
-    assert found["sentences"] == [f"All {44 * holdings} showdowns are counted."]
+    assert found["sentences"] == [f"{44 * holdings} showdowns, enumerated."]
+
+
+def test_a_whole_board_is_one_showdown(arena_here: Arena) -> None:
+    ran = arena_here("equity", "5dAh", "Qc7d", "--board", "QdJd9dKc6d")
+    assert ran.out.splitlines()[1] == "1 showdown, enumerated."
 
 
 def test_drawn_chances_name_their_seed_and_interval(arena_here: Arena) -> None:
     ran = arena_here("equity", "AhKd", "2h7dTc", "--players", "3", "--trials", "2000", "--seed", "7")
-    assert "2,000 showdowns were drawn with seed 7; ± is half the 95 % interval." in ran.out
+    assert "2,000 showdowns, drawn with seed 7. ± is half the 95 % interval." in ran.out
     expected = chances([[parse_cards("AhKd")], ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTc"), trials=2000, seed=7)
     us = expected.players[0]
     (line,) = re.findall(r"^  Ah Kd .*", ran.out, re.MULTILINE)

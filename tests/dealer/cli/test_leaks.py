@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dealer.reports.leak_report import divergence_in_words, sentences_of
+from dealer.reports.leak_report import divergence_in_words, leaks_document, sentences_of
+from logs.document import Table
 from logs.hand_source import find
 from logs.leaks import all_leaks_of, deals_in, leaks_of
 from tests.dealer.cli.conftest import Arena
@@ -35,6 +36,22 @@ def test_json_holds_what_was_found(arena_here: Arena, run: Path) -> None:
     won = sum(record.values[record.names.index("calling")] for record in find([run]).hands())
     everything = next(cell for cell in told["cells"] if cell["dimension"] == "everything")
     assert everything["chips_per_100_hands"] == pytest.approx(won / 6)
+
+
+def test_the_losses_of_the_winner_hold_no_gain(finished_runs: Callable[..., Path]) -> None:
+    run = finished_runs("play", "limit", "raising", "folding", "-n", "60", "--seed", "3", "--in-process", "--quiet")
+    for player, has_losses in (("raising", False), ("folding", True)):
+        found = leaks_of(deals_in(find([run])), player)
+        tables = [part for section in leaks_document(found).sections for part in section.parts if type(part) is Table]
+        losses = [
+            row[at]
+            for one in tables
+            for at, column in enumerate(one.columns)
+            for row in one.rows
+            if column.title == "largest loss"
+        ]
+        assert any(losses) == has_losses
+        assert not any("+" in str(loss) for loss in losses)
 
 
 def test_a_deal_is_named_with_the_command_that_shows_it(arena_here: Arena, run: Path) -> None:

@@ -432,7 +432,5 @@ def test_hands_of_a_log_without_their_transactions_are_told_of(tmp_path: Path, a
     transactions.write_bytes(texts[: texts.index(b" 15 ") - 1])
     ran = arena("resume", "run")
     assert ran.code == 0
-    assert ran.err == (
-        "match.a: the last 5 hands of its log were played again: its transaction log ended before them.\n"
-    )
+    assert ran.err == ("match.a: replayed 5 hands at the end of its log, before which its transaction log ended.\n")
     assert _logs(tmp_path / "run") == whole

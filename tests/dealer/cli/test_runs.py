@@ -16,6 +16,7 @@ from logs.document.terminal import table_lines
 from logs.estimation import Rate
 from tests.dealer.cli.conftest import Arena
 
+_STATES = ("finished", "killed", "unreadable")
 KUHN = ("play", "kuhn", "calling", "raising", "--in-process", "-q")
 
 
@@ -39,22 +40,23 @@ def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> N
     (tmp_path / "runs" / "strange" / "run.toml").write_text("game = 5\nbots = 3")
     os.utime(tmp_path / "runs" / "strange" / "run.toml", (0, 0))
     _, head, _, *lines = arena_here("runs").out.splitlines()
-    assert head.split() == ["run", "began", "game", "players", "deals", "lead", "mbb/g", "state", "folder"]
+    assert head.split() == ["run", "players", "lead", "mbb/g", "deals", "game", "state", "began", "folder"]
     words = [line.split() for line in lines[:5]]
     assert [line[0] for line in words] == ["last", "last-1", "last-2", "last-3", "last-4"]
-    assert [line[-2:] for line in words] == [
-        ["finished", "new"],
-        ["finished", "old"],
-        ["killed", "half"],
-        ["unreadable", "strange"],
-        ["unreadable", "broken"],
+    states = [(next(word for word in line if word in _STATES), line[-1]) for line in words]
+    assert states == [
+        ("finished", "new"),
+        ("finished", "old"),
+        ("killed", "half"),
+        ("unreadable", "strange"),
+        ("unreadable", "broken"),
     ]
-    assert words[2][2:-2] == ["limit", "calling,", "mfs", "-", "-"]
+    assert words[2][1:6] == ["calling,", "mfs", "-", "-", "limit"]
     assert "strange/run.toml: " in lines[6]
     assert "broken/run.toml: " in lines[7]
-    for most, note in ((4, "1 older run is"), (3, "2 older runs are")):
+    for most, note in ((4, "1 older run"), (3, "2 older runs")):
         (table,) = (part for part in runs_document(Path("runs"), most).sections[0].parts if isinstance(part, Table))
-        assert table.note == f"{note} not listed: --all lists every run."
+        assert table.note == f"Not listed: {note}. --all lists every run."
     (tmp_path / "runs").rename(tmp_path / "cups")
     assert [line.split()[0] for line in arena_here("runs", "cups").out.splitlines()[3:5]] == ["new", "old"]
     assert arena_here("runs", "nowhere").sentence == "nowhere: there is no such folder"
@@ -98,9 +100,13 @@ def test_twenty_runs_are_twenty_lines_of_a_window() -> None:
     lines = [line.plain for line in table_lines(runs_table(runs), 80)]
     assert all(len(line) <= 80 for line in lines)
     assert len(lines) == 2 + 20 + 1
-    assert lines[0].split() == ["run", "began", "game", "players", "deals", "lead", "mbb/g", "state"]
+    assert lines[0].split() == ["run", "players", "lead", "mbb/g", "deals", "game", "state", "began"]
     assert lines[-1] == "  1 more column in a wider window"
     assert all("-1,234 ± 1,057" in line for line in lines[2:-1])
+    narrow = [line.plain for line in table_lines(runs_table(runs), 40)]
+    assert narrow[0].split() == ["run", "players", "lead", "mbb/g"]
+    assert all(len(line) <= 40 for line in narrow)
+    assert all("-1,234 ± 1,057" in line for line in narrow[2:-1])
 
 
 def test_a_result_is_shown_again(arena_here: Arena) -> None:

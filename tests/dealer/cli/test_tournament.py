@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from dealer.cli.crosstable import crosstable
 from dealer.run.results import ContestResult, TournamentResult
 from logs.whole_file import write_whole
-from tests.dealer.cli.conftest import Arena
+from tests.dealer.cli.conftest import Arena, window
 
 BOTS = ("calling", "raising", "Rnd=random")
 
@@ -143,6 +144,14 @@ def test_the_crosstable_for_programs(arena_here: Arena, tmp_path: Path) -> None:
     arena_here("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "1", "-q", "--in-process", "--out", "t")
     assert arena_here("crosstable", "t").out.count("| mean |") == 2
     assert arena_here("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
+    for width in (40, 80, 120):
+        terminal, shown = window(width)
+        crosstable(terminal, Path("t"))
+        lines = shown.getvalue().splitlines()
+        assert "|" not in shown.getvalue()
+        assert lines[0] == "kuhn"
+        assert "leduc" in lines
+        assert max(map(len, lines)) <= width
     lines = arena_here("crosstable", "t", "--format", "csv").out.splitlines()
     assert lines[0] == (
         "game,player,opponent,mbb_per_game,half_width_95,standard_error,"

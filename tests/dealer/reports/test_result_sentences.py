@@ -14,7 +14,6 @@ from dealer.reports.result_sentences import contest_sentence, fault_phrase, roun
 from dealer.run.ending import Outcome
 from dealer.run.results import SCHEMA_VERSION, ContestResult, PlayerResult
 from engine import CALL, Seat
-from engine.text import count_of
 from logs.document import text_of
 from logs.estimation import Estimate, Rate, Verdict
 from tests.dealer import results_of
@@ -252,10 +251,6 @@ def test_every_sentence_is_a_sentence(
     sentence = _sentence(players, hands, Outcome.FINISHED, "nothing.", seatings=seatings, verdict=verdict)
     assert sentence.endswith(".")
     assert "None" not in sentence
-
-
-def test_counts_have_their_plural() -> None:
-    assert [count_of(number, "hand") for number in (0, 1, 2, 1000)] == ["0 hands", "1 hand", "2 hands", "1,000 hands"]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ def _said(won: dict[tuple[int, int], float], deals: int) -> str:
             "A is first in kuhn by total bankroll and by instant run-off. This is no evidence of strength: at least "
             "100 deals per contest are needed.",
         ),
+        ({(0, 1): 50}, 200, "A is first in kuhn by total bankroll and by instant run-off."),
     ],
 )
 def test_who_is_first(won: dict[tuple[int, int], float], deals: int, sentence: str) -> None:

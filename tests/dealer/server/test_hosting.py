@@ -473,7 +473,7 @@ def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch) 
     [
         (Challenge("t", "chess", ("mine", "A")), "there is no game 'chess' here; the games are kuhn"),
         (Challenge("t", "kuhn", ("mine", "Z")), "kuhn has no bot Z; the server's own are A and B"),
-        (Challenge("t", "kuhn", ("mine",)), "kuhn has 2 seats, and 1 players are named"),
+        (Challenge("t", "kuhn", ("mine",)), "kuhn needs 2 players, 1 named"),
         (Challenge("t", "kuhn", ("mine", "A"), seating="none"), "'none' is not a valid Seating"),
         (Challenge("t", "kuhn", ("mine", "A"), stop="soon"), "stop: "),
         (Challenge("t", "kuhn", ("mine", "LOCAL")), "LOCAL is for clients of the text port"),

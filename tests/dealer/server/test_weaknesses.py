@@ -367,7 +367,7 @@ def test_what_becomes_of_a_request_is_told() -> None:
         for request, why in (
             ("nosuch 1 t 7 k1 k1 k1", "there is no game 'nosuch' here; the games are .*"),
             (f"{KUHN} 11 t 7 k1 k1 k1", ".* is played at most 10 times .*"),
-            (f"{KUHN} 1 t 7 k1 k1", ".* has 3 seats, and 2 players are named"),
+            (f"{KUHN} 1 t 7 k1 k1", ".* needs 3 players, 2 named"),
             (f"{KUHN} 1 t 7 k1 k1 nobody", ".* has no bot nobody; .*"),
             (f"{KUHN} x t 7 k1 k1 k1", "the number of runs is not a number from 0"),
         ):
@@ -432,9 +432,9 @@ def test_cancelling_at_every_stage() -> None:
         await ann.ask("QSTAT\n", queue)
         bob = await house.log_in("bob", "hunter2")
         bob.say("CANCEL a\n")
-        await bob.hear_remark("0 of your requests with this tag are cancelled")
+        await bob.hear_remark("cancelled: 0 requests with this tag")
         ann.say("CANCEL c\n")
-        await ann.hear_remark("1 of your requests with this tag is cancelled")
+        await ann.hear_remark("cancelled: 1 request with this tag")
         await ann.hear_remark("CANCELLED ann.c: it was cancelled")
         ann.say("CANCEL a\nCANCEL b\n")
         for tag in "ab":
@@ -468,7 +468,7 @@ def test_requests_of_one_user_are_bounded() -> None:
         for tag in "abc":
             ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
         await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark("2 of your requests are waiting already")
+        await ann.hear_remark("the limit is 2 waiting requests of a user")
         tickets(2)
         await ann.ask("QSTAT\n", "Queue empty\n")
         await is_served(house)
@@ -491,7 +491,7 @@ def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None
         bob = await house.log_in("bob", "hunter2")
         await bob.ask("QSTAT\n", f"ann mine {KUHN} * 2 Q\n")
         ann = await house.log_in()
-        await ann.hear_remark("the server was restarted: 1 of your requests resume with your agents")
+        await ann.hear_remark("the server was restarted: your agents resume 1 request")
         for number in range(2):
             await ann.until(lambda number=number: len(ann.ports()) == number + 1)  # type: ignore[misc]
             await play_agent(ann.ports()[-1])

@@ -251,7 +251,7 @@ def test_requests_for_pages_are_limited_by_address_and_by_user() -> None:
     refused = asked("/empty")
     assert refused.status_code == 429
     assert 1 <= int(refused.headers["retry-after"]) <= 60
-    assert "There may be 1 requests a minute." in refused.text
+    assert "The limit is 1 request a minute." in refused.text
     assert asked("/api/none").status_code == 404
     assert asked("/static/arena.css").status_code == 200
     assert asked("/tell", "10.0.0.2").status_code == 200

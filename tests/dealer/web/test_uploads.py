@@ -280,13 +280,9 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
         await uploaded(program, archive())
         assert await refused(stranger, archive()) == "Mine is a bot of another user; give yours another name."
         await uploaded(program, archive(name="other"))
-        assert await refused(program, archive(name="third")) == (
-            "You have uploaded 2 bots, which are the most; remove one first."
-        )
+        assert await refused(program, archive(name="third")) == ("The limit is 2 uploaded bots, remove one first.")
         await uploaded(program, archive())
-        assert await refused(program, archive()) == (
-            "You have uploaded 3 bots in 24 hours, which are the most; try again later."
-        )
+        assert await refused(program, archive()) == ("The limit is 3 uploads in 24 hours, try again later.")
         big = await program.browser.post(f"{PREFIX}/uploads", content=bytes(1_020_000), headers=program.headers)
         assert big.status_code == 413
         reader = await program.browser.post(f"{PREFIX}/uploads", content=archive())

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from logs.document import ABSENT, Table, text_of
+from logs.document.terminal import table_lines
 from logs.pokerstars.names import screen_names
 from logs.record import HandRecord
 from logs.tracker import COLUMNS, STATISTICS, HandCounts, rows, statistics_of
@@ -65,6 +66,17 @@ def test_what_a_game_lacks_is_no_column() -> None:
     assert "VPIP" not in heads
     assert "W$SD" in heads
     assert all(any(row[column] != ABSENT for row in by_title["By position"].texts) for column in range(len(heads)))
+
+
+def test_winnings_in_two_units_name_them() -> None:
+    heads = [row[0] for row in _tables(random_hands("limit", 30))[0].rows]
+    assert {"net chips", "net SD mbb/g", "net non-SD mbb/g"} <= set(heads)
+    assert "net" not in heads
+
+
+def test_a_narrow_window_keeps_the_winnings_by_position() -> None:
+    (table,) = (one for one in _tables(random_hands("limit", 200)) if one.title == "By position")
+    assert table_lines(table, 40)[0].plain.split()[:3] == ["bot", "position", "mbb/g"]
 
 
 def test_names_that_are_no_utf_8_are_shown_all_the_same() -> None:
@@ -194,6 +206,6 @@ def test_the_table_of_definitions_is_whole() -> None:
     others = {"name", "deals", "streets", "positions", "starting_hands", "final_hands", "curve"}
     assert set(BotStatistics.model_fields) - set(keys) == others
     for statistic in STATISTICS:
-        assert len(statistic.short) <= 11
+        assert len(statistic.short) <= 16
         assert statistic.definition.endswith(".")
         assert len(statistic.definition) > 30 or statistic.key == "comments"

@@ -265,7 +265,7 @@ def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_
             answers = await asyncio.gather(*map(ask, browsers))
             statuses = sorted(answer.status_code for answer in answers)
             assert statuses == [303, 303, 429, 429, 429], "all at once, and each with a cookie of its own"
-            assert "2 guests' tables are open from your address" in seen(await ask(browsers[0]))
+            assert "The limit is 2 guest tables from your address" in seen(await ask(browsers[0]))
             last = await guest(2)
             table = (await ask(last)).headers["location"]
             refused = await ask(await guest(3))
