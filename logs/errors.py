@@ -46,7 +46,9 @@ class ProblemKind(enum.Enum):
     SKIPPED = "skipped"
     """The line or hand is left out: it cannot be trusted."""
     HALF_WRITTEN = "left out, as is normal when a match was stopped while writing"
-    """The last line lacks its end."""
+    """The last line of an ACPC log lacks its end."""
+    UNFINISHED = "left out: the file ends before the hand does"
+    """The last hand of a hand history lacks its end."""
     CUT = "the rest of the file is left out"
     """The file cannot be read on from there."""
     NOTED = "read all the same"
@@ -72,6 +74,11 @@ class LogProblem:
 
     def __str__(self) -> str:
         return f"{self.place}: {self.problem} ({self.kind.value})"
+
+    @property
+    def is_end(self) -> bool:
+        """Whether it is the missing end of a file, which strict reading accepts."""
+        return self.kind in (ProblemKind.HALF_WRITTEN, ProblemKind.UNFINISHED)
 
     @property
     def place(self) -> str:
@@ -136,7 +143,7 @@ class ProblemReporter:
         """Report a problem that may be another file's; see `report`."""
         if self.on_problem is not None:
             self.on_problem(problem)
-        if self.strict and problem.kind is not ProblemKind.HALF_WRITTEN:
+        if self.strict and not problem.is_end:
             raise DamagedLogError(problem)
 
 

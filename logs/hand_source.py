@@ -132,7 +132,7 @@ class HandSource:
         for problem in problems:
             if self.on_problem is not None:
                 self.on_problem(problem)
-            if self.strict and problem.kind is not ProblemKind.HALF_WRITTEN:
+            if self.strict and not problem.is_end:
                 raise DamagedLogError(problem)
 
     def read(self, file: HandFile, part: LogPart | None = None) -> Iterator[HandRecord]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from engine import BettingState, Card, Deal, Game, Position, Seat
 
 _T = TypeVar("_T")
+
+PLAY_MONEY: Final = "play money"
+"""The currency of a hand that is played for none."""
 
 
 class Times(NamedTuple):
@@ -65,6 +68,7 @@ class HandRecord:
         values: net chips of each position.
         times: one entry per action, in order; empty where unknown.
         dealt_us: when the cards were dealt, in microseconds of Unix time; None if the file does not contain it.
+        currency: the code of the money in the file, or `PLAY_MONEY`; None if the file does not name it.
     """
 
     game: Game
@@ -78,6 +82,7 @@ class HandRecord:
     times: tuple[Times, ...] = ()
     comments: tuple[PlayerComment, ...] = ()
     dealt_us: int | None = None
+    currency: str | None = field(default=None, compare=False)
 
     @property
     def board_by_round(self) -> tuple[tuple[Card, ...], ...]:

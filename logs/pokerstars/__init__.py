@@ -3,6 +3,7 @@
 from typing import Final
 
 from logs.formats import ExportFormat
+from logs.pokerstars.hand_text import FIRST_WORDS
 from logs.pokerstars.reader import read_pokerstars
 from logs.pokerstars.stakes import FORMAT_NAME, stakes_warning
 from logs.pokerstars.writer import (
@@ -29,7 +30,7 @@ POKERSTARS: Final = ExportFormat(
     start_match,
     stakes_warning,
     endings=(".txt",),
-    first_words=("PokerStars Hand #", "PokerStars Game #", "PokerStars Zoom Hand #", "PokerStars Home Game Hand #"),
+    first_words=FIRST_WORDS,
     read=read_pokerstars,
     wants_hero=True,
 )

@@ -25,21 +25,17 @@ Rules it obeys:
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import Final
 
 from engine import (
     CALL,
-    CARD_TEXTS,
     FOLD,
     RAISE,
     BettingType,
-    Card,
     Deal,
     Game,
     GameError,
@@ -47,260 +43,16 @@ from engine import (
     Position,
     Seat,
     betting_start,
+    rank_hand,
 )
 from engine.betting_rules import raise_to
+from engine.errors import quoted
 from engine.hand import Pot, hand_values, side_pots, uncalled
 from engine.holdem import NO_CAP, holdem_game
 from logs.errors import HandError, LogError, LogsError, ProblemKind, ProblemReporter
 from logs.formats import HandReader, Scale, check_values, paid_values
-from logs.pokerstars.writer import eastern_us
+from logs.pokerstars.hand_text import FIRST_WORDS, HEADER, ActionLine, HandText, Result, parse_hand
 from logs.record import HandRecord
-
-_NUMBER: Final = r"([0-9][0-9,]*(?:\.[0-9]{1,2})?)"
-_AMOUNT: Final = rf"[^\w\s(]?{_NUMBER}"
-"""A number behind the sign of a currency: in old files that is a byte which is not UTF-8."""
-HEADER: Final = re.compile(
-    r"\ufeff?PokerStars (?:Zoom |Home Game )?(?:Hand|Game) #([0-9]{1,19}): +(?:\{[^}]*\} +)?(.*)"
-)
-_GAME: Final = re.compile(rf"(.+?) \(([^\w\s]?){_NUMBER}/{_AMOUNT}([^)]*)\)")
-_BETTING: Final = {
-    "Hold'em Limit": BettingType.LIMIT,
-    "Hold'em Pot Limit": BettingType.NO_LIMIT,
-    "Hold'em No Limit": BettingType.NO_LIMIT,
-}
-_EASTERN: Final = re.compile(r"([0-9]{4})/([0-9]{2})/([0-9]{2}) ([0-9]{1,2}):([0-9]{2}):([0-9]{2}) ET")
-_TABLE: Final = re.compile(r"Table '(.*)' .*Seat #([0-9]+) is the button")
-_SEAT: Final = re.compile(rf"Seat ([0-9]+): (.+) \({_AMOUNT} in chips")
-_STREET: Final = re.compile(r"\*\*\* ([A-Z ]+) \*\*\*(.*)")
-_OTHER_GAME: Final = "the game is {!r}, and only hold'em is read"
-_CARDS: Final = re.compile(r"\[([^\]]*)\]")
-_BETS: Final = re.compile(rf"(calls|bets|raises) {_AMOUNT}(?: to {_AMOUNT})?( and is all-in)?$")
-_POSTS: Final = re.compile(rf"posts ([a-z &]+?) {_AMOUNT}( and is all-in)?$")
-_UNCALLED: Final = re.compile(rf"Uncalled bet \({_AMOUNT}\) returned to (.+)$")
-_COLLECTED: Final = re.compile(rf"(.+) collected {_AMOUNT} from (?:main pot|pot|side pot(?:-([0-9]+))?)$")
-_SIDE_POT: Final = " from side pot"
-_TOTAL: Final = re.compile(rf"Total pot {_AMOUNT}")
-_FEE: Final = re.compile(rf"[A-Za-z] {_AMOUNT}")
-_RESULT_CARDS: Final = re.compile(r" (?:mucked|showed) \[([^\]]*)\]")
-_CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
-_STREET_LINES: Final = {"FLOP": 1, "TURN": 2, "RIVER": 3}
-
-
-class ActionLine(NamedTuple):
-    """An action of a player, or chips put in before the cards are dealt; `line` and `street` are 0-based.
-
-    Attributes:
-        verb: ``folds``, ``checks``, ``calls``, ``bets`` or ``raises``; or what is posted, as in the line: ``small
-            blind``.
-        cents: hundredths of the money that a call or bet adds, or the total for the street that a raise is to.
-    """
-
-    line: int
-    street: int
-    name: str
-    verb: str
-    cents: int
-
-
-class Payment(NamedTuple):
-    """Money, in hundredths, that a player gets from a pot: 0 is the main pot, -1 an uncalled bet; `line` is 0-based."""
-
-    line: int
-    name: str
-    cents: int
-    pot: int
-
-
-@dataclass(slots=True)
-class HandText:
-    """The content of the lines of a hand. All amounts are in hundredths of the money.
-
-    Attributes:
-        betting: fixed limit, or no limit; a pot-limit hand is legal in a no-limit game.
-        symbol: what precedes amounts; empty for play money.
-        stakes_cents: both blinds, in limit games both bets.
-        begin_us: in microseconds of Unix time; None where the header gives no Eastern time.
-        button: number of its seat.
-        seats: number and stack of each player by name.
-        holes: hole cards by name, if known.
-        total_cents: the pot with its rake; -1 before the summary is read.
-        rake_cents: with every other fee.
-    """
-
-    number: int
-    betting: BettingType
-    symbol: str
-    stakes_cents: tuple[int, int]
-    begin_us: int | None
-    table: str = ""
-    button: int = 0
-    seats: dict[str, tuple[int, int]] = field(default_factory=dict)
-    posts: list[ActionLine] = field(default_factory=list)
-    moves: list[ActionLine] = field(default_factory=list)
-    board: tuple[Card, ...] = ()
-    holes: dict[str, tuple[Card, ...]] = field(default_factory=dict)
-    payments: list[Payment] = field(default_factory=list)
-    total_cents: int = -1
-    rake_cents: int = 0
-
-
-def parse_hand(lines: list[str]) -> HandText:
-    """The content of the lines of a hand; the first is its header.
-
-    Raises:
-        HandError: it is not a cash hand of hold'em, or a line that matters cannot be read.
-    """
-    hand = _parse_header(lines[0])
-    street = 0
-    line = 0
-    for line, text in enumerate(lines[1:], 1):
-        if text.startswith("*** "):
-            if text.startswith("*** SUMMARY"):
-                break
-            street = _begin_street(hand, line, text, street)
-        elif not street and not hand.moves and _parse_seating(hand, line, text):
-            continue
-        else:
-            _parse_play(hand, line, text, street)
-    else:
-        raise HandError("the hand has no summary: its end is missing", line)
-    _parse_summary(hand, line, lines[line:])
-    return hand
-
-
-def _parse_header(text: str) -> HandText:
-    header = HEADER.match(text)
-    assert header is not None
-    if header[2].startswith("Tournament"):
-        raise HandError("this is a hand of a tournament, and only cash hands are read", 0)
-    if header[2].startswith("6+ "):
-        raise HandError(_OTHER_GAME.format(header[2].partition(" (")[0]), 0)
-    found = _GAME.match(header[2])
-    if found is None:
-        raise HandError("the game and its stakes cannot be read in the header", 0)
-    betting = _BETTING.get(found[1])
-    if betting is None:
-        raise HandError(_OTHER_GAME.format(found[1]), 0)
-    if "Cap" in found[5]:
-        raise HandError("bets are capped at this table, which no game definition can express", 0)
-    return HandText(
-        int(header[1]), betting, found[2], (_cents(found[3]), _cents(found[4])), _begin_us(header[2][found.end() :])
-    )
-
-
-def _begin_us(text: str) -> int | None:
-    times = _EASTERN.findall(text)
-    try:
-        return eastern_us(*map(int, times[-1])) if times else None
-    except ValueError:
-        return None
-
-
-def _cents(text: str) -> int:
-    """An amount in hundredths."""
-    whole, _, fraction = text.replace(",", "").partition(".")
-    return int(whole) * 100 + int(fraction.ljust(2, "0"))
-
-
-def _begin_street(hand: HandText, line: int, text: str, street: int) -> int:
-    """The street after a line of stars; the board grows with it."""
-    found = _STREET.match(text)
-    name = "" if found is None else found[1]
-    if name.startswith(("FIRST", "SECOND", "THIRD")):
-        raise HandError("the board was dealt more than once, which a game definition cannot express", line)
-    if found is None or name not in _STREET_LINES:
-        return street
-    board = tuple(card for run in _CARDS.findall(found[2]) for card in _cards(line, run))
-    if len(board) != _STREET_LINES[name] + 2 or board[: len(hand.board)] != hand.board:
-        raise HandError(f"the board of the {name.lower()} does not continue the one before it", line)
-    hand.board = board
-    return _STREET_LINES[name]
-
-
-def _cards(line: int, text: str) -> tuple[Card, ...]:
-    try:
-        return tuple([_CARD_OF_TEXT[word] for word in text.split()])
-    except KeyError as error:
-        raise HandError(f"{error.args[0][:20]!r} is not a card", line) from None
-
-
-def _learn_cards(hand: HandText, line: int, name: str, text: str) -> None:
-    """Take note of a player's hole cards; of one card that is shown alone nothing follows."""
-    hole = _cards(line, text)
-    known = hand.holes.get(name)
-    if len(hole) != 2:
-        return
-    if known is not None and set(known) != set(hole):
-        raise HandError(f"{name} had other hole cards before", line)
-    hand.holes[name] = known or hole
-
-
-def _parse_seating(hand: HandText, line: int, text: str) -> bool:
-    """Read a line with the seat of a player; returns whether it is one."""
-    if text.startswith("Seat ") and (found := _SEAT.match(text)):
-        name = found[2]
-        if name in hand.seats or any(number == int(found[1]) for number, _ in hand.seats.values()):
-            raise HandError(f"seat {found[1]} or its player {name} is there twice", line)
-        hand.seats[name] = int(found[1]), _cents(found[3])
-        return True
-    if text.startswith("Table '") and (found := _TABLE.match(text)):
-        hand.table, hand.button = found[1], int(found[2])
-        return True
-    return False
-
-
-def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
-    before, _, rest = text.rpartition(": ")
-    if before in hand.seats:
-        _parse_action(hand, line, before, rest.rstrip(), street)
-    elif text.startswith("Dealt to ") and (found := _CARDS.search(text)):
-        name = text[len("Dealt to ") : found.start()].rstrip()
-        if name in hand.seats:
-            _learn_cards(hand, line, name, found[1])
-    elif text.startswith("Uncalled bet") and (found := _UNCALLED.match(text)):
-        hand.payments.append(Payment(line, found[2], _cents(found[1]), -1))
-    elif " collected " in text and (found := _COLLECTED.match(text.rstrip())) and found[1] in hand.seats:
-        pot = int(found[3] or 1) if _SIDE_POT in text[found.end(2) :] else 0
-        hand.payments.append(Payment(line, found[1], _cents(found[2]), pot))
-    elif " cashed out the hand for " in text and text.partition(" cashed out ")[0] in hand.seats:
-        raise HandError("a player cashed out: what the pot paid is not in the hand", line)
-
-
-def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) -> None:
-    verb = text.partition(" ")[0]
-    if verb in ("folds", "checks"):
-        hand.moves.append(ActionLine(line, street, name, verb, 0))
-    elif verb in ("calls", "bets", "raises"):
-        found = _BETS.match(text)
-        if found is None or (verb == "raises") != bool(found[3]):
-            raise HandError(f"{text[:60]!r} cannot be read", line)
-        hand.moves.append(ActionLine(line, street, name, verb, _cents(found[3] or found[2])))
-    elif verb == "posts":
-        found = _POSTS.match(text)
-        if found is None:
-            raise HandError(f"{text[:60]!r} cannot be read", line)
-        hand.posts.append(ActionLine(line, 0, name, found[1], _cents(found[2])))
-    if verb in ("shows", "folds") and (found := _CARDS.search(text)):
-        _learn_cards(hand, line, name, found[1])
-
-
-def _parse_summary(hand: HandText, start: int, lines: list[str]) -> None:
-    names = {number: name for name, (number, _) in hand.seats.items()}
-    for line, text in enumerate(lines, start):
-        if text.startswith("Total pot ") and (found := _TOTAL.match(text)):
-            hand.total_cents = _cents(found[1])
-            fees = text.partition("|")[2]
-            hand.rake_cents = sum(map(_cents, _FEE.findall(fees)))
-        elif text.startswith("Seat ") and text[5:7].rstrip(":").isdecimal():
-            name = names.get(int(text[5:7].rstrip(":")))
-            start_of_result = text.find(": ") + 2
-            if name is not None and text.startswith(name, start_of_result):
-                found = _RESULT_CARDS.search(text, start_of_result + len(name))
-                if found is not None:
-                    _learn_cards(hand, line, name, found[1])
-    if hand.total_cents < 0:
-        raise HandError("the summary does not give the pot: its end is missing", start + len(lines) - 1)
-
 
 _MOST_CHARACTERS: Final = 1 << 16
 """Of a hand."""
@@ -316,11 +68,9 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
         count += 1
         try:
             text = parse_hand(hand_lines)
-            record = _Replay(text, chip_cents).record()
+            record = _replayed(text, chip_cents)
         except HandError as error:
-            # Cut off in or before the line of the pot: what comes after it is not needed.
-            is_cut = is_last and not any(line.startswith("Total pot ") for line in hand_lines[:-1])
-            kind = ProblemKind.HALF_WRITTEN if is_cut else ProblemKind.SKIPPED
+            kind = ProblemKind.UNFINISHED if is_last and _is_cut(hand_lines) else ProblemKind.SKIPPED
             problems.report(start + error.line, None, f"hand #{_number(hand_lines[0])}: {error.problem}", kind)
             continue
         yield record
@@ -328,16 +78,24 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
         raise LogError(problems.path, "there is no hand in it: a PokerStars hand begins with 'PokerStars Hand #'")
 
 
+def _is_cut(lines: list[str]) -> bool:
+    """Whether the last hand of a file ends in or before the line of the pot: what comes after it is not needed."""
+    if not lines[-1] or any(line.startswith("Hand cancel") for line in lines):
+        return False
+    start = next((at for at, line in enumerate(lines) if line.startswith("*** SUMMARY")), len(lines) - 1)
+    return start >= len(lines) - 2
+
+
 def _number(header: str) -> str:
     found = HEADER.match(header)
-    return "" if found is None else found[1]
+    return "" if found is None else f"{found[1] or ''}{found[2]}"
 
 
 def _hands(lines: Iterator[str]) -> Iterator[tuple[int, list[str], bool]]:
     """The lines of each hand without their ends, the number of the first, and whether it is the file's last hand."""
     start, held, size, margin = 0, list[str](), 0, ""
     for line_number, line in enumerate(lines, 1):
-        if line.startswith(("PokerStars", " PokerStars", "\ufeff")) and HEADER.match(line.lstrip(" ")):
+        if line.lstrip(" \ufeff").startswith(FIRST_WORDS) and HEADER.match(line.lstrip(" ")):
             if held:
                 yield start, held, False
             # In old archives every line begins with a blank.
@@ -355,21 +113,40 @@ def _shown(cents: int | Fraction) -> str:
     return f"{float(cents) / 100:g}"
 
 
+def _replayed(text: HandText, chip_cents: Fraction) -> HandRecord:
+    """The hand, played again; raises `HandError`, for a line that is not understood if there is one."""
+    try:
+        return _Replay(text, chip_cents).record()
+    except HandError:
+        if text.puzzle is not None:
+            line, words = text.puzzle
+            raise HandError(f"{quoted(words.strip(), 60)} is not understood", line) from None
+        raise
+
+
 class _Replay:
     """A hand played again by the rules."""
 
     def __init__(self, text: HandText, chip_cents: Fraction) -> None:
         self._text = text
         self._chip = chip_cents
+        if not text.seats:
+            raise HandError("no line seats a player, such as 'Seat 1: NAME ($100 in chips)'", 0)
+        if text.button < 0:
+            raise HandError(
+                "no line says which seat is the button, such as \"Table 'NAME' 6-max Seat #1 is the button\"", 0
+            )
         playing = {post.name for post in text.posts} | {move.name for move in text.moves}
         seated = sorted((number, name) for name, (number, _) in text.seats.items() if name in playing)
         if not 2 <= len(seated) <= 10:
-            raise HandError(f"{len(seated)} players post or act, and a hand has 2 to 10", 0)
+            raise HandError(f"{len(seated)} of {len(text.seats)} players post or act, and a hand has 2 to 10", 0)
+        self._check_table()
         self._by_seat = [name for _, name in seated]
         # The seats behind the button come first, the button last.
         turned = sorted(seated, key=lambda seat: (seat[0] <= text.button, seat[0]))
         self._names = [name for _, name in turned]
         self._position_of = {name: Position(position) for position, name in enumerate(self._names)}
+        self._spent_cents: dict[str, Fraction] = {}
         self._betting = betting_start(self._game())
         self._before: tuple[int, ...] = (0,) * len(turned)
         """Chips each position had put in before the present street."""
@@ -402,7 +179,10 @@ class _Replay:
             betting=betting,
             values=self._values(deal, pots, winners),
             dealt_us=text.begin_us,
+            currency=text.currency,
         )
+        self._check_shown(deal, pots, winners, last_line)
+        self._check_summary()
         try:
             check_values(record, pots, winners)
         except LogsError:
@@ -416,28 +196,32 @@ class _Replay:
         stacks = [self._chips(0, text.seats[name][1]) for name in self._names]
         blinds = [0] * len(stacks)
         big: ActionLine | None = None
-        has_small = False
+        small: ActionLine | None = None
+        is_limit = text.betting is BettingType.LIMIT
+        # The header of a limit game has the bets, and the small bet is the big blind.
+        big_cents = text.stakes_cents[0 if is_limit else 1]
         for post in text.posts:
             position = self._position_of[post.name]
             is_small = post.verb == "small blind"
             if not is_small and post.verb != "big blind":
                 what = post.verb.removeprefix("the ")
                 raise HandError(f"{post.name} posts {what}, which a game definition cannot express", post.line)
-            if blinds[position] or (is_small and (has_small or big is not None)):
+            if blinds[position] or (is_small and (small is not None or big is not None)):
                 dead = f"{post.name} posts a dead blind, which a game definition cannot express"
                 raise HandError(dead, post.line)
             blinds[position] = self._chips(post.line, post.cents)
-            has_small |= is_small
-            if not is_small and big is None:
-                big = post
+            if is_small:
+                small = post
+            else:
+                self._check_big_blind(post, big_cents)
+                big = big or post
+            self._check_all_in(post, blinds[position] == stacks[position])
         if big is None:
             raise HandError("the hand has no big blind", 0)
+        if small is not None:
+            self._check_small_blind(small, big_cents)
         big_position = self._position_of[big.name]
-        is_limit = text.betting is BettingType.LIMIT
-        is_all_in = blinds[big_position] == stacks[big_position]
-        if big.cents < text.stakes_cents[1 - is_limit] and (is_all_in or not is_limit):
-            problem = "the big blind is less than that of the stakes, which a game definition cannot express"
-            raise HandError(problem, big.line)
+        self._check_button(small, big_position)
         sizes = tuple([self._chips(0, stake) for stake in text.stakes_cents for _ in range(2)]) if is_limit else ()
         raises = Counter(move.street for move in text.moves if move.verb in ("bets", "raises"))
         is_capped = is_limit and all(raises[street] <= cap for street, cap in enumerate(_LIMIT_CAPS))
@@ -456,6 +240,53 @@ class _Replay:
             )
             raise HandError(problem, line)
         return chips
+
+    def _check_table(self) -> None:
+        text = self._text
+        if text.stakes_cents[0] > text.stakes_cents[1]:
+            raise HandError("the first of the stakes is more than the second", 0)
+        if text.max_seats is None:
+            return
+        for name, (number, _) in text.seats.items():
+            if not 1 <= number <= text.max_seats:
+                raise HandError(f"{name} has seat {number} at a table of {text.max_seats}", 0)
+        if not 1 <= text.button <= text.max_seats:
+            raise HandError(f"seat {text.button} is the button at a table of {text.max_seats}", 0)
+
+    def _check_big_blind(self, post: ActionLine, stake_cents: int) -> None:
+        if post.cents < stake_cents and post.is_all_in:
+            problem = "the big blind is less than that of the stakes, which a game definition cannot express"
+            raise HandError(problem, post.line)
+        if post.cents != stake_cents:
+            raise HandError(self._against_stakes(post, stake_cents), post.line)
+
+    def _check_small_blind(self, post: ActionLine, big_cents: int) -> None:
+        """The header of a limit game does not have the small blind."""
+        most = big_cents if self._text.betting is BettingType.LIMIT else self._text.stakes_cents[0]
+        is_less = post.cents < most and (post.is_all_in or self._text.betting is BettingType.LIMIT)
+        if post.cents != most and not is_less:
+            raise HandError(self._against_stakes(post, most), post.line)
+
+    def _against_stakes(self, post: ActionLine, stake_cents: int) -> str:
+        return f"{post.name} posts a {post.verb} of {_shown(post.cents)}, and by the stakes it is {_shown(stake_cents)}"
+
+    def _check_button(self, small: ActionLine | None, big: Position) -> None:
+        """Blinds are posted left of the button, whose own seat may be empty.
+
+        With two players old clients dealt the button the big blind at times; the summary names the button then.
+        """
+        if small is None or len(self._names) == 2:
+            return
+        if (self._position_of[small.name], big) != (0, 1):
+            raise HandError(
+                f"{small.name} posts the small blind and {self._names[big]} the big blind, which does not go with "
+                f"the button in seat {self._text.button}",
+                small.line,
+            )
+
+    def _check_all_in(self, line: ActionLine, is_all_in: bool) -> None:
+        if line.is_all_in and not is_all_in:
+            raise HandError(f"{line.name} is all-in by this line, and has chips left by that of the seat", line.line)
 
     # ---- the actions
 
@@ -481,6 +312,13 @@ class _Replay:
         if after.spent[position] != total:
             wanted = _shown((after.spent[position] - spent) * self._chip)
             raise HandError(f"{move.name} {move.verb}, which by the rules adds {wanted}", move.line)
+        self._check_all_in(move, after.spent[position] == betting.game.stacks[position])
+        if move.verb == "raises":
+            before = max(spent - before for spent, before in zip(betting.spent, self._before, strict=True))
+            raised_by = (total - self._before[position] - before) * self._chip
+            if move.raised_by_cents != raised_by:
+                wanted = f"{_shown(raised_by)} to {_shown(move.cents)}"
+                raise HandError(f"{move.name} raises {_shown(move.raised_by_cents)}, and it is {wanted}", move.line)
         if after.round != betting.round:
             self._before = after.spent
         self._betting = after
@@ -512,13 +350,21 @@ class _Replay:
         text, betting = self._text, self._betting
         returned_to, returned = uncalled(betting.spent)
         collected: list[dict[Position, int]] = [{} for _ in pots]
+        self._spent_cents = {name: betting.spent[position] * self._chip for name, position in self._position_of.items()}
+        has_returned = False
         for payment in text.payments:
             position = self._position_of.get(payment.name)
             if position is None:
                 raise HandError(f"{payment.name} gets money and is not in the hand", payment.line)
             if payment.pot < 0:
+                if has_returned:
+                    raise HandError("the uncalled bet is returned twice", payment.line)
+                if not returned:
+                    raise HandError("the bet was called, and nothing of it is returned", payment.line)
                 if position != returned_to or payment.cents != returned * self._chip:
-                    raise HandError(f"the uncalled bet is {_shown(returned * self._chip)}", payment.line)
+                    whose = f"{_shown(returned * self._chip)} of {self._names[returned_to]}"
+                    raise HandError(f"the uncalled bet is {whose}", payment.line)
+                has_returned = True
                 continue
             if payment.pot >= len(pots) or position not in pots[payment.pot].players:
                 raise HandError(f"{payment.name} does not play for this pot", payment.line)
@@ -533,14 +379,80 @@ class _Replay:
                 f"{_shown(got)} collected and a rake of {_shown(text.rake_cents)}",
                 last_line,
             )
-        coin = 1 if text.symbol else self._chip
+        coin = 1 if text.amounts.symbol else self._chip
         for pot, shares in zip(pots, collected, strict=True):
             amounts = list(shares.values())
             taken = pot.amount * self._chip - sum(amounts)
             if not amounts or max(amounts) - min(amounts) > coin or not 0 <= taken <= text.rake_cents:
                 money = _shown(pot.amount * self._chip)
                 raise HandError(f"a pot of {money} is not shared equally by those who collect it", last_line)
+        self._check_parts(collected)
         return [tuple(sorted(shares)) for shares in collected]
+
+    def _check_parts(self, collected: list[dict[Position, int]]) -> None:
+        """The line of the total names what every pot pays out, where there are several."""
+        text = self._text
+        if text.parts_cents and len(text.parts_cents) != len(collected):
+            problem = f"the line of the total has {len(text.parts_cents)} pots, and the betting makes {len(collected)}"
+            raise HandError(problem, text.total_line)
+        for pot, cents in text.parts_cents.items():
+            paid = sum(collected[pot].values()) if pot < len(collected) else 0
+            if paid != cents:
+                name = f"side pot {pot}" if pot else "the main pot"
+                raise HandError(f"{name} is {_shown(cents)}, and {_shown(paid)} is collected from it", text.total_line)
+
+    def _check_shown(self, deal: Deal, pots: list[Pot], winners: list[tuple[Position, ...]], line: int) -> None:
+        """No winner of a pot has a worse hand than a player for it, as far as cards are known."""
+        if not self._betting.is_showdown:
+            return
+        ranks = {
+            Position(position): rank_hand((*hole, *deal.board))
+            for position, hole in enumerate(deal.hole_cards)
+            if hole and position in self._betting.in_pot
+        }
+        for pot, sharing in zip(pots, winners, strict=True):
+            best = max((ranks[position] for position in pot.players if position in ranks), default=None)
+            for position in pot.players:
+                is_best = position in ranks and ranks[position] == best
+                if (position in sharing and position in ranks and not is_best) or (
+                    is_best and position not in sharing and any(winner in ranks for winner in sharing)
+                ):
+                    raise HandError("by their cards, other players should have won", line)
+
+    def _check_summary(self) -> None:
+        text = self._text
+        if text.summary_board is not None and text.summary_board[1] != text.board:
+            raise HandError("the board of the summary is not the one that was dealt", text.summary_board[0])
+        won: dict[str, int] = {}
+        for payment in text.payments:
+            if payment.pot >= 0:
+                won[payment.name] = won.get(payment.name, 0) + payment.cents
+        folds = {move.name: move.street for move in text.moves if move.verb == "folds"}
+        posts = {(post.verb, post.name) for post in text.posts}
+        for result in text.results:
+            self._check_result(result, won.get(result.name, 0), folds.get(result.name), posts)
+
+    def _check_result(
+        self, result: Result, won_cents: int, fold_street: int | None, posts: set[tuple[str, str]]
+    ) -> None:
+        name, text = result.name, self._text
+        for tag in result.tags:
+            is_so = text.seats[name][0] == text.button if tag == "button" else (tag, name) in posts
+            if name in self._position_of and not is_so:
+                raise HandError(f"{name} is the {tag} in the summary only", result.line)
+        if result.won_cents is not None and result.won_cents != won_cents:
+            told = f"{name} won {_shown(result.won_cents)} in the summary"
+            raise HandError(f"{told}, and collected {_shown(won_cents)} before", result.line)
+        if name not in self._position_of:
+            return
+        if result.fold_street is not None and result.fold_street != fold_street:
+            played = "did not fold" if fold_street is None else f"folded on the {_STREETS[fold_street]}"
+            told = f"{name} folded on the {_STREETS[result.fold_street]} in the summary"
+            raise HandError(f"{told}, and {played} before", result.line)
+        if not result.has_bet and self._spent_cents[name]:
+            raise HandError(
+                f"{name} did not bet by the summary, and put in {_shown(self._spent_cents[name])}", result.line
+            )
 
     def _values(self, deal: Deal, pots: list[Pot], winners: list[tuple[Position, ...]]) -> tuple[float, ...]:
         """Net chips of each position: by the cards where all that matter are known, else by who collected."""

@@ -30,6 +30,11 @@ from logs.errors import (
             ProblemKind.HALF_WRITTEN,
             "x.log, line 7: 'Xx' is not a card (left out, as is normal when a match was stopped while writing)",
         ),
+        (
+            None,
+            ProblemKind.UNFINISHED,
+            "x.log, line 7: 'Xx' is not a card (left out: the file ends before the hand does)",
+        ),
     ],
 )
 def test_a_problem_says_where_what_and_what_was_done(column: int | None, kind: ProblemKind, sentence: str) -> None:

@@ -23,6 +23,7 @@ from logs.phh import format_phhs, read_phh
 from logs.pokerstars import format_pokerstars, format_pokerstars_file, read_pokerstars
 from logs.pokerstars.names import screen_names
 from logs.pokerstars.writer import eastern_us
+from logs.record import PLAY_MONEY
 from logs.tracker.many_files import count_hands
 from tests.logs.hands import HOLDEM, random_hands, recorded_cases, recorded_file, recorded_game
 from tests.logs.pokerstars.made_hands import MADE
@@ -226,7 +227,8 @@ DEAD_SMALL_BLIND = SIX_MAX.replace("river:rat 77: posts small blind $0.50\n", ""
 
 def test_a_seat_without_small_blind() -> None:
     text = DEAD_SMALL_BLIND.replace("$119 from main", "$118.50 from main").replace("$238.50", "$238")
-    (hand,), problems = read(text.replace("Main pot $119.", "Main pot $118.50."))
+    text = text.replace("Main pot $119.", "Main pot $118.50.").replace("won ($236.40)", "won ($235.90)")
+    (hand,), problems = read(text)
     assert problems == []
     assert hand.names_by_seat == ("Old Tom (ret.)", "€lena$", "b0b")
     assert hand.game.blinds == (100, 0, 0)
@@ -264,6 +266,208 @@ def test_a_fold_where_a_check_was_free(tmp_path: Path) -> None:
     assert count_hands(find([path])).hands == 1
 
 
+def test_hands_of_ggpoker() -> None:
+    """The words are those of PokerStars; fees have names of their own, and the time has no zone."""
+    (hand, walk), problems = read((GENUINE / "ggpoker.txt").read_text("utf-8"))
+    assert problems == []
+    assert (hand.hand_number, hand.match_name, hand.currency) == (2900000001, "NLHGold12", "USD")
+    assert hand.names == ("5e6f7a8b", "9c0d1e2f", "1a2b3c4d", "Hero")
+    assert hand.game.blinds == (5, 10, 0, 0)
+    assert hand.values == (-5.0, -420.0, 0.0, 425.0)
+    assert hand.dealt_us == 1_741_540_502_000_000
+    assert walk.names == ("5e6f7a8b", "Hero")
+    assert walk.values == (5.0, -5.0)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("Cash Drop to Pot : total $2", "line 9: hand #HD2900000001: the house added money to the pot, which a game"),
+        ("Hero: Chooses to EV Cashout", "line 9: hand #HD2900000001: a player cashed out: what the pot paid is not"),
+    ],
+)
+def test_what_ggpoker_adds_to_a_pot_is_refused(line: str, sentence: str) -> None:
+    text = (GENUINE / "ggpoker.txt").read_text("utf-8").replace("*** HOLE", f"{line}\n*** HOLE", 1)
+    hands, (problem,) = read(text)
+    assert [hand.hand_number for hand in hands] == [2900000002]
+    assert problem.startswith(sentence)
+
+
+def test_a_hand_with_decimal_commas() -> None:
+    (wanted,), _ = read(SIX_MAX)
+    text = re.sub(r"\$([0-9])", r"€\1", SIX_MAX).replace("USD", "EUR").replace("1,250.10", "1 250,10")
+    (hand,), problems = read(re.sub(r"([0-9])\.([0-9])", r"\1,\2", text))
+    assert problems == []
+    assert (hand.game, hand.values, hand.currency) == (wanted.game, wanted.values, "EUR")
+
+
+@pytest.mark.parametrize(
+    ("sign", "code", "currency"),
+    [
+        ("$", " USD", "USD"),
+        ("$", "", "USD"),
+        ("€", "", "EUR"),
+        ("£", " GBP", "GBP"),
+        ("\udc80", "", "EUR"),
+        ("", "", PLAY_MONEY),
+        ("₹", " INR", "INR"),
+        ("₹", "", None),
+    ],
+)
+def test_the_currency_of_a_hand(sign: str, code: str, currency: str | None) -> None:
+    (hand,), problems = read(HEADS_UP_LIMIT.replace("/$4", f"/$4{code}").replace("$", sign))
+    assert problems == []
+    assert hand.currency == currency
+
+
+@pytest.mark.parametrize(
+    ("game", "betting"),
+    [
+        ("No Limit Texas Hold'em", BettingType.NO_LIMIT),
+        ("Texas Hold'em Pot Limit", BettingType.NO_LIMIT),
+        ("Holdem No Limit", BettingType.NO_LIMIT),
+    ],
+)
+def test_a_game_as_converters_call_it(game: str, betting: BettingType) -> None:
+    (hand,), problems = read(SIX_MAX.replace("Hold'em No Limit", game))
+    assert problems == []
+    assert hand.game.betting is betting
+
+
+# ---- what must agree
+
+WALK = """\
+PokerStars Hand #7:  Hold'em No Limit ($0.50/$1 USD) - 2019/03/09 18:02:41 ET
+Table 'Io' 6-max Seat #1 is the button
+Seat 1: anna ($100 in chips)
+Seat 2: bert ($80 in chips)
+Seat 4: carl ($60 in chips)
+bert: posts small blind $0.50
+carl: posts big blind $1
+*** HOLE CARDS ***
+anna: folds
+bert: folds
+Uncalled bet ($0.50) returned to carl
+carl collected $1 from pot
+*** SUMMARY ***
+Total pot $1 | Rake $0
+Seat 1: anna (button) folded before Flop (didn't bet)
+Seat 2: bert (small blind) folded before Flop
+Seat 4: carl (big blind) collected ($1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("$0.50/$1", "$1/$2", "line 7: hand #7: carl posts a big blind of 1, and by the stakes it is 2"),
+        ("$0.50/$1", "$0.25/$0.50", "line 7: hand #7: carl posts a big blind of 1, and by the stakes it is 0.5"),
+        ("$0.50/$1", "$0.40/$1", "line 6: hand #7: bert posts a small blind of 0.5, and by the stakes it is 0.4"),
+        ("$0.50/$1", "$0.60/$1", "line 6: hand #7: bert posts a small blind of 0.5, and by the stakes it is 0.6"),
+        ("$0.50/$1", "$1/$0.50", "line 1: hand #7: the first of the stakes is more than the second"),
+        ("$0.50/$1 USD", "$0.50/$1 EUR", "line 1: hand #7: the stakes are in $, and the header calls their currency"),
+        ("blind $1\n", "blind €1\n", "line 7: hand #7: '€1' is not in $, as the stakes of the hand are"),
+        ("Seat #1 is", "Seat #2 is", "line 6: hand #7: bert posts the small blind and carl the big blind, which"),
+        ("Seat #1 is", "Seat #7 is", "line 1: hand #7: seat 7 is the button at a table of 6"),
+        ("6-max", "3-max", "line 1: hand #7: carl has seat 4 at a table of 3"),
+        ("Table 'Io'", "Tisch 'Io'", "line 1: hand #7: no line says which seat is the button"),
+        ("blind $1\n", "blind $1 and is all-in\n", "line 7: hand #7: carl is all-in by this line, and has chips"),
+        ("bert: folds\n", "bert: folds\nUncalled bet ($0.50) returned to carl\n", "line 12: hand #7: the uncalled bet"),
+        ("($0.50) returned to carl", "($0.50) returned to bert", "line 11: hand #7: the uncalled bet is 0.5 of carl"),
+        ("(button)", "(small blind)", "line 15: hand #7: anna is the small blind in the summary only"),
+        ("(big blind) collected", "(button) collected", "line 17: hand #7: carl is the button in the summary only"),
+        ("collected ($1)", "collected ($2)", "line 17: hand #7: carl won 2 in the summary, and collected 1 before"),
+        ("collected ($1)", "mucked", "line 17: hand #7: carl won 0 in the summary, and collected 1 before"),
+        ("blind) folded before Flop", "blind) folded on the Flop", "line 16: hand #7: bert folded on the flop in the"),
+        ("blind) folded before Flop", "blind) folded before Flop (didn't bet)", "line 16: hand #7: bert did not bet"),
+        ("Rake $0\n", "Rake $0\nBoard [2c 7d Kh]\n", "line 15: hand #7: the board of the summary is not the one that"),
+        ("Rake $0\n", "Rake $0.30\n", "hand #7: the players put in 1, and the pot is 1: 1 collected and a rake of 0.3"),
+        ("Rake $0\n", "Rake nothing\n", "line 14: hand #7: 'Rake nothing' cannot be read"),
+    ],
+)  # fmt: skip
+def test_values_of_a_hand_that_do_not_agree_are_refused(old: str, new: str, sentence: str) -> None:
+    assert len(read(WALK)[0]) == 1
+    assert old in WALK
+    hands, (problem,) = read(WALK.replace(old, new, 1))
+    assert hands == []
+    assert sentence in problem
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("raises $2 to $3", "raises $1 to $3", "line 13: hand #201000000001: €lena$ raises 1, and it is 2 to 3"),
+        ("Main pot $119. Side pot $117.40", "Main pot $118. Side pot $118.40", "the main pot is 118, and 119 is"),
+        ("Side pot $117.40.", "Side pot-1 $100. Side pot-2 $17.40.", "the line of the total has 3 pots, and the"),
+        ("Board [2c 7d Kh 9s 3d]", "Board [2c 7d Kh 9s 3c]", "line 35: hand #201000000001: the board of the summary"),
+        ("won ($236.40)", "won ($236)", "€lena$ won 236 in the summary, and collected 236.4 before"),
+        ("and won ($236.40) with", "and lost with", "€lena$ won 0 in the summary, and collected 236.4 before"),
+        ("(ret.) (big blind) mucked", "(ret.) (big blind) folded on the Turn [", "folded on the turn in the"),
+        ("€lena$: bets $59 \n", "€lena$: bets $59 and is all-in\n", "line 23: hand #201000000001: €lena$ is all-in by"),
+    ],
+)  # fmt: skip
+def test_pots_and_cards_that_do_not_agree_are_refused(old: str, new: str, sentence: str) -> None:
+    assert old in SIX_MAX
+    hands, (problem,) = read(SIX_MAX.replace(old, new, 1))
+    assert hands == []
+    assert sentence in problem
+
+
+def test_a_winner_has_the_best_of_the_cards_that_are_known() -> None:
+    text = SIX_MAX.replace("Old Tom (ret.) (big blind) mucked [Ah Qh]", "Old Tom (ret.) (big blind) mucked")
+    (hand,), _ = read(text)
+    assert hand.deal.hole_cards[1] == ()
+    hands, (problem,) = read(text.replace("[Qs Qd]", "[As Ad]").replace("[Kc Jc]", "[8c Jc]"))
+    assert hands == []
+    assert problem.endswith("by their cards, other players should have won")
+
+
+# ---- what is not understood
+
+IN_CHIPS = "'Seat 2: Old Tom (ret.) ($40 in Chips)' cannot be read: a seat is written 'Seat 1: NAME ($100 in chips)'"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("$40 in chips", "$40 in Chips", f"line 4: hand #201000000001: {IN_CHIPS}"),
+        ("b0b: calls $31\n", "b0b: straddles $31\n", "line 21: hand #201000000001: 'straddles $31' is not understood"),
+        ("b0b: calls $31\n", "bob: calls $31\n", "line 21: hand #201000000001: 'bob: calls $31' is not understood"),
+        ("b0b: calls $31\n", "b0b: calls 31 dollars\n", "line 21: hand #201000000001: 'calls 31 dollars' cannot be"),
+        ("collected $119 from main", "collected 119 dollars from main", "dollars from main pot' cannot be read"),
+        ("Total pot $", "Total pot about $", "line 34: hand #201000000001: 'Total pot about $238.50 Main pot"),
+        ("Table 'Aludra II'", "Table 'Aludra II", "line 2: hand #201000000001: "),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_not_understood_is_named(old: str, new: str, sentence: str) -> None:
+    assert old in SIX_MAX
+    hands, (problem,) = read(SIX_MAX.replace(old, new, 1))
+    assert hands == []
+    assert sentence in problem
+
+
+def test_the_last_hand_of_a_file_has_its_own_reason() -> None:
+    cancelled = (
+        WALK[: WALK.index("*** HOLE")] + "Hand cancelled\n*** SUMMARY ***\nSeat 4: carl (big blind) collected ($0)\n"
+    )
+    without_total = WALK.replace("Total pot $1 | Rake $0\n", "")
+    for text, sentence in [
+        (cancelled, "<lines>, line 8: hand #7: the hand was cancelled (skipped)"),
+        (
+            without_total,
+            "<lines>, line 16: hand #7: the summary does not give the pot: it has no line 'Total pot' (skipped)",
+        ),
+        (
+            WALK[: WALK.index("bert: folds")],
+            "<lines>, line 9: hand #7: the hand has no summary: its end is missing "
+            "(left out: the file ends before the hand does)",
+        ),
+    ]:
+        heard: list[LogProblem] = []
+        assert list(read_pokerstars(text.splitlines(keepends=True), on_problem=heard.append)) == []
+        assert list(map(str, heard)) == [sentence]
+
+
 # ---- what is left out
 
 BLINDS = "Old Tom (ret.): posts big blind $1\n"
@@ -278,10 +482,10 @@ BLINDS = "Old Tom (ret.): posts big blind $1\n"
         (BLINDS, BLINDS + "b0b: posts small blind $0.50\n", "line 10: b0b posts a dead blind, which a game"),
         (BLINDS, "", "line 1: the hand has no big blind"),
         ("big blind $1\n", "big blind $0.80 and is all-in\n", "line 9: the big blind is less than that of the stakes"),
-        ("Hold'em No Limit", "Omaha Pot Limit", "line 1: the game is 'Omaha Pot Limit', and only hold'em is read"),
+        ("Hold'em No Limit", "Omaha Pot Limit", "line 1: the game is 'Omaha Pot Limit'; read are Hold'em No"),
         ("Hold'em", "Tournament #5, $1+$0.10 USD Hold'em", "line 1: this is a hand of a tournament, and only cash"),
         ("$1.00 USD", "$1.00 - $20 Cap - USD", "line 1: bets are capped at this table"),
-        (" ($0.50/$1.00 USD)", "", "line 1: the game and its stakes cannot be read in the header"),
+        (" ($0.50/$1.00 USD)", "", "line 1: \"Hold'em No Limit - 2019/03/09 23:15:02 CET [2019/03/09 17:15...\" can"),
         ("FLOP", "FIRST FLOP", "line 22: the board was dealt more than once"),
         ("TURN *** [2c 7d Kh]", "TURN *** [2c 7d Ks]", "line 25: the board of the turn does not continue"),
         ("Kh]", "Xx]", "line 22: 'Xx' is not a card"),
@@ -291,7 +495,7 @@ BLINDS = "Old Tom (ret.): posts big blind $1\n"
         ("raises $2 to $3", "raises $1 to $1.50", "€lena$ raises:"),
         ("calls $37", "calls $30", "line 20: €lena$ calls, which by the rules adds 37"),
         ("raises $6 to $9", "raises $9", "line 15: 'raises $9' cannot be read"),
-        ("calls $31", "calls $31.001", "line 21: 'calls $31.001' cannot be read"),
+        ("calls $31", "calls $31.001", "line 21: '$31.001' is ambiguous: the amounts of this hand have a point"),
         ("$117.40 from side", "$117.90 from side", "the players put in 238.5, and the pot is 238.5"),
         ("$238.50", "$239", "the players put in 238.5, and the pot is 239"),
         ("€lena$ collected $119 from main", "b0b collected $119 from main", "by their cards, other players should"),
@@ -378,7 +582,7 @@ def test_a_file_without_a_hand(tmp_path: Path) -> None:
 
 
 def test_a_file_cut_off_anywhere() -> None:
-    """Whole hands are read; what is left of the last is passed over as half-written, or read where nothing is lost."""
+    """Whole hands are read; what is left of the last is left out as unfinished, or read where nothing is lost."""
     text = HEADS_UP_LIMIT + SIX_MAX
     for end in range(len(HEADS_UP_LIMIT) + 35, len(text), 7):
         heard: list[LogProblem] = []
@@ -388,7 +592,7 @@ def test_a_file_cut_off_anywhere() -> None:
             assert heard == []
             assert hands[1].values == (-50.0, -4000.0, 13950.0, -9900.0)
         else:
-            assert [problem.kind for problem in heard] == [ProblemKind.HALF_WRITTEN]
+            assert [problem.kind for problem in heard] == [ProblemKind.UNFINISHED]
 
 
 @pytest.mark.parametrize("every", [13, pytest.param(3, marks=pytest.mark.slow)])

@@ -1,0 +1,68 @@
+"""Amounts of money as card rooms write them: ``$1,250.10``, ``€0,50``, ``1'000``, ``1 000``.
+
+A point or comma before one or two final digits begins the decimals; any other sign between digits separates thousands.
+``1,000`` may still be a thousand or one, so a sign has one use in all the amounts of a hand, or the hand is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from logs.errors import HandError
+
+_BLANKS: Final = " \u00a0\u2009\u202f"
+AMOUNT: Final = rf"((?:[^\w\s(]\s?)?[0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)"
+"""A number behind the sign of a currency; in old files that is a byte which is not UTF-8."""
+_DECIMALS: Final = re.compile(r"[.,]([0-9]{1,2})$")
+_SAME_SIGN: Final = str.maketrans({"\u2019": "'"} | dict.fromkeys(_BLANKS, " "))
+_SIGN_NAMES: Final = {" ": "a blank", "'": "an apostrophe", ",": "a comma", ".": "a point"}
+
+
+class Amounts:
+    """Reads the amounts of one hand.
+
+    Attributes:
+        symbol: of the currency, as the header has it; empty for play money.
+    """
+
+    def __init__(self, symbol: str) -> None:
+        self.symbol = symbol
+        self._uses: dict[str, str] = {}
+
+    def cents(self, text: str, line: int) -> int:
+        """An amount in hundredths.
+
+        Args:
+            text: what `AMOUNT` matches.
+            line: of the hand, 0-based, for the error.
+
+        Raises:
+            HandError: it is in another currency, is no amount, or may be one of two.
+        """
+        symbol = "" if text[0].isdecimal() else text[0]
+        number = text[len(symbol) :].lstrip()
+        if symbol != self.symbol:
+            wanted = f"in {self.symbol}" if self.symbol else "without a currency"
+            raise HandError(f"{text!r} is not {wanted}, as the stakes of the hand are", line)
+        whole, cents = number, 0
+        if found := _DECIMALS.search(number):
+            whole, cents = number[: found.start()], int(found[1].ljust(2, "0"))
+            self._note_use(found[0][0], "before decimals", text, line)
+        if not whole.isdecimal():
+            first, *groups = re.split(r"[^0-9]", whole)
+            signs = set(re.sub(r"[0-9]", "", whole).translate(_SAME_SIGN))
+            has_thousands = all(len(group) == 3 for group in groups) and 1 <= len(first) <= 3 and first[0] != "0"
+            if len(signs) != 1 or not has_thousands:
+                raise HandError(f"{text!r} is not an amount of money", line)
+            self._note_use(signs.pop(), "between thousands", text, line)
+            whole = first + "".join(groups)
+        return int(whole) * 100 + cents
+
+    def _note_use(self, sign: str, use: str, text: str, line: int) -> None:
+        if self._uses.setdefault(sign, use) != use:
+            name = _SIGN_NAMES[sign]
+            raise HandError(
+                f"{text!r} is ambiguous: the amounts of this hand have {name} before decimals and between thousands",
+                line,
+            )

@@ -1,0 +1,409 @@
+"""The content of the lines of a PokerStars hand, before the rules are applied to it.
+
+GGPoker writes the same lines behind a header of its own, ``Poker Hand #HD...``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from engine import CARD_TEXTS, BettingType, Card
+from engine.errors import quoted
+from logs.errors import HandError
+from logs.pokerstars.amounts import AMOUNT, Amounts
+from logs.pokerstars.stakes import CURRENCY_SYMBOLS
+from logs.pokerstars.writer import eastern_us
+from logs.record import PLAY_MONEY
+
+HEADER: Final = re.compile(
+    r"\ufeff?(?:PokerStars (?:Zoom |Home Game )?(?:Hand|Game) #|Poker Hand #([A-Z]{0,4}))([0-9]{1,19}): +"
+    r"(?:\{[^}]*\} +)?(.*)"
+)
+FIRST_WORDS: Final = (
+    "PokerStars Hand #",
+    "PokerStars Game #",
+    "PokerStars Zoom Hand #",
+    "PokerStars Home Game Hand #",
+    "Poker Hand #",
+)
+"""What a hand begins with."""
+_GAME: Final = re.compile(rf"(.+?) +\({AMOUNT}/{AMOUNT}([^)]*)\)")
+_BETTING: Final = {"limit": BettingType.LIMIT, "pot": BettingType.NO_LIMIT, "no": BettingType.NO_LIMIT}
+_GAME_WORDS: Final = frozenset({"hold'em", "texas", "limit", "no", "pot", "fixed"})
+_OLD_BYTES: Final = {0x80: "EUR", 0xA3: "GBP", 0xA4: "EUR"}
+"""Signs of currencies in the encodings of older clients."""
+_CURRENCIES: Final = {symbol: code or PLAY_MONEY for code, symbol in CURRENCY_SYMBOLS.items()} | {
+    chr(0xDC00 + byte): code for byte, code in _OLD_BYTES.items()
+}
+_CODE: Final = re.compile(r" ([A-Z]{3})\b")
+_EASTERN: Final = re.compile(r"([0-9]{4})/([0-9]{2})/([0-9]{2}) ([0-9]{1,2}):([0-9]{2}):([0-9]{2}) ET")
+_ZONELESS: Final = re.compile(r"([0-9]{4})/([0-9]{2})/([0-9]{2}) ([0-9]{1,2}):([0-9]{2}):([0-9]{2})$")
+_TABLE: Final = re.compile(r"Table '(.*)' (?:.*?\b([0-9]{1,2})-max\b)?.*Seat #([0-9]+) is the button")
+_SEAT: Final = re.compile(rf"Seat ([0-9]+): (.+) \({AMOUNT} in chips")
+_SEAT_START: Final = re.compile(r"Seat [0-9]+: ")
+_STREET: Final = re.compile(r"\*\*\* ([A-Z ]+) \*\*\*(.*)")
+_CARDS: Final = re.compile(r"\[([^\]]*)\]")
+_BETS: Final = re.compile(rf"(calls|bets|raises) {AMOUNT}(?: to {AMOUNT})?( and is all-in)?$")
+_POSTS: Final = re.compile(rf"posts ([a-z &]+?) {AMOUNT}( and is all-in)?$")
+_UNCALLED: Final = re.compile(rf"Uncalled bet \({AMOUNT}\) returned to (.+)$")
+_COLLECTED: Final = re.compile(rf"(.+?):? collected {AMOUNT} from (?:main pot|pot|side pot(?:-([0-9]+))?)$")
+_SIDE_POT: Final = " from side pot"
+_CANCELLED: Final = ("Hand cancelled", "Hand canceled")
+_CASHED_OUT: Final = re.compile(r"(.+?):? (cashed out|Chooses to EV Cashout|Pays Cashout Risk|Receives Cashout)\b")
+_ADDED: Final = re.compile(r"(?:Cash Drop to Pot ?:|STP added)")
+_TOTAL: Final = re.compile(rf"Total pot {AMOUNT}")
+_POT_PART: Final = re.compile(rf"(Main pot|Side pot(?:-([0-9]+))?) {AMOUNT}\.?")
+_FEE: Final = re.compile(rf"[A-Za-z][A-Za-z ]* {AMOUNT}$")
+_RESULT: Final = re.compile(r"((?: \((?:button|small blind|big blind)\))*) (.*)")
+_RESULT_CARDS: Final = re.compile(r"(?:mucked|showed) \[([^\]]*)\]")
+_RESULT_MONEY: Final = re.compile(rf"(?:collected|won) \({AMOUNT}\)")
+_RESULT_FOLD: Final = re.compile(r"folded (before Flop|on the Flop|on the Turn|on the River)")
+_CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
+_STREET_LINES: Final = {"FLOP": 1, "TURN": 2, "RIVER": 3}
+_FOLD_STREETS: Final = {"before Flop": 0, "on the Flop": 1, "on the Turn": 2, "on the River": 3}
+_SILENT_VERBS: Final = frozenset({"shows", "mucks", "doesn't", "sits", "is", "has", "said", "collected"})
+"""Of lines about a player that say nothing about the play, or are read elsewhere."""
+_ACTS: Final = re.compile(r"(?:folds|checks|calls|bets|raises|posts)\b")
+
+
+class ActionLine(NamedTuple):
+    """An action of a player, or chips put in before the cards are dealt; `line` and `street` are 0-based.
+
+    Attributes:
+        verb: ``folds``, ``checks``, ``calls``, ``bets`` or ``raises``; or what is posted, as in the line: ``small
+            blind``.
+        cents: hundredths of the money that a call or bet adds, or the total for the street that a raise is to.
+        raised_by_cents: hundredths that a raise is above the bet before it.
+        is_all_in: whether the line says so.
+    """
+
+    line: int
+    street: int
+    name: str
+    verb: str
+    cents: int
+    raised_by_cents: int = 0
+    is_all_in: bool = False
+
+
+class Payment(NamedTuple):
+    """Money, in hundredths, that a player gets from a pot: 0 is the main pot, -1 an uncalled bet; `line` is 0-based."""
+
+    line: int
+    name: str
+    cents: int
+    pot: int
+
+
+class Result(NamedTuple):
+    """The line of a player in the summary; what it does not say is None.
+
+    Attributes:
+        line: 0-based.
+        tags: of ``button``, ``small blind`` and ``big blind``.
+        fold_street: 0-based.
+        won_cents: 0 where the line says that the player folded, mucked or lost.
+    """
+
+    line: int
+    name: str
+    tags: tuple[str, ...]
+    fold_street: int | None
+    has_bet: bool
+    won_cents: int | None
+
+
+@dataclass(slots=True)
+class HandText:
+    """The content of the lines of a hand. All amounts are in hundredths of the money.
+
+    Attributes:
+        betting: fixed limit, or no limit; a pot-limit hand is legal in a no-limit game.
+        amounts: reads those of the hand.
+        currency: as in a `HandRecord`.
+        stakes_cents: both blinds, in limit games both bets.
+        begin_us: in microseconds of Unix time; None where the header gives no Eastern time.
+        button: number of its seat; -1 before its line is read.
+        max_seats: of the table; None if its line does not say.
+        seats: number and stack of each player by name.
+        holes: hole cards by name, if known.
+        summary_board: None without its line.
+        total_cents: the pot with its rake; -1 before the summary is read.
+        rake_cents: with every other fee.
+        parts_cents: by pot, what the line of the total says is paid out from each; empty for a single pot.
+        puzzle: the first line about a player that is not understood, and its text.
+    """
+
+    number: int
+    betting: BettingType
+    amounts: Amounts
+    currency: str | None
+    stakes_cents: tuple[int, int]
+    begin_us: int | None
+    table: str = ""
+    button: int = -1
+    max_seats: int | None = None
+    seats: dict[str, tuple[int, int]] = field(default_factory=dict)
+    posts: list[ActionLine] = field(default_factory=list)
+    moves: list[ActionLine] = field(default_factory=list)
+    board: tuple[Card, ...] = ()
+    holes: dict[str, tuple[Card, ...]] = field(default_factory=dict)
+    payments: list[Payment] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    summary_board: tuple[int, tuple[Card, ...]] | None = None
+    total_line: int = 0
+    total_cents: int = -1
+    rake_cents: int = 0
+    parts_cents: dict[int, int] = field(default_factory=dict)
+    puzzle: tuple[int, str] | None = None
+
+
+def parse_hand(lines: list[str]) -> HandText:
+    """The content of the lines of a hand; the first is its header.
+
+    Raises:
+        HandError: it is not a cash hand of hold'em, or a line that matters cannot be read.
+    """
+    for line, text in enumerate(lines[1:], 1):
+        if text.startswith(_CANCELLED):
+            raise HandError("the hand was cancelled", line)
+    hand = _parse_header(lines[0])
+    street = 0
+    line = 0
+    for line, text in enumerate(lines[1:], 1):
+        if text.startswith("*** "):
+            if text.startswith("*** SUMMARY"):
+                break
+            street = _begin_street(hand, line, text, street)
+        elif not street and not hand.moves and _parse_seating(hand, line, text):
+            continue
+        else:
+            _parse_play(hand, line, text, street)
+    else:
+        raise HandError("the hand has no summary: its end is missing", line)
+    _parse_summary(hand, line, lines[line:])
+    return hand
+
+
+def _unreadable(text: str, line: int, wanted: str = "") -> HandError:
+    return HandError(f"{quoted(text.strip(), 60)} cannot be read{wanted and f': {wanted}'}", line)
+
+
+def _parse_header(text: str) -> HandText:
+    header = HEADER.match(text)
+    assert header is not None
+    kind, number, rest = header.groups()
+    if rest.startswith("Tournament"):
+        raise HandError("this is a hand of a tournament, and only cash hands are read", 0)
+    game = _GAME.match(rest)
+    if game is None:
+        name, _, stakes = rest.partition(" (")
+        if stakes and _betting(name) is None:
+            raise _other_game(name)
+        raise _unreadable(rest, 0, "a header has the game and its stakes, such as Hold'em No Limit ($0.50/$1.00 USD)")
+    betting = _betting(game[1])
+    if betting is None:
+        raise _other_game(game[1])
+    if "Cap" in game[4]:
+        raise HandError("bets are capped at this table, which no game definition can express", 0)
+    symbol = "" if game[2][0].isdecimal() else game[2][0]
+    amounts = Amounts(symbol)
+    code = _CODE.match(game[4])
+    return HandText(
+        int(number),
+        betting,
+        amounts,
+        _currency(symbol, None if code is None else code[1]),
+        (amounts.cents(game[2], 0), amounts.cents(game[3], 0)),
+        _begin_us(rest[game.end() :], is_utc=kind is not None),
+    )
+
+
+def _betting(game: str) -> BettingType | None:
+    """The betting of a game of hold'em by its name, in whatever order converters write it; None for other games."""
+    words = game.casefold().replace("holdem", "hold'em").split()
+    if not {"hold'em", "limit"} <= set(words) <= _GAME_WORDS:
+        return None
+    return next((_BETTING[word] for word in words if word in ("no", "pot")), BettingType.LIMIT)
+
+
+def _other_game(game: str) -> HandError:
+    return HandError(f"the game is {quoted(game)}; read are Hold'em No Limit, Hold'em Pot Limit and Hold'em Limit", 0)
+
+
+def _currency(symbol: str, code: str | None) -> str | None:
+    by_symbol = _CURRENCIES.get(symbol)
+    if code is None:
+        return by_symbol
+    if symbol and by_symbol is not None and code in CURRENCY_SYMBOLS and code != by_symbol:
+        raise HandError(f"the stakes are in {symbol}, and the header calls their currency {code}", 0)
+    return code
+
+
+def _begin_us(text: str, *, is_utc: bool) -> int | None:
+    times = _EASTERN.findall(text)
+    try:
+        if times:
+            return eastern_us(*map(int, times[-1]))
+        # GGPoker names no zone.
+        zoneless = _ZONELESS.search(text.rstrip()) if is_utc else None
+        if zoneless is not None:
+            return int(datetime(*map(int, zoneless.groups()), tzinfo=UTC).timestamp()) * 1_000_000  # type: ignore[arg-type, misc]
+    except ValueError:
+        pass
+    return None
+
+
+def _begin_street(hand: HandText, line: int, text: str, street: int) -> int:
+    """The street after a line of stars; the board grows with it."""
+    found = _STREET.match(text)
+    name = "" if found is None else found[1]
+    if name.startswith(("FIRST", "SECOND", "THIRD")):
+        raise HandError("the board was dealt more than once, which a game definition cannot express", line)
+    if found is None or name not in _STREET_LINES:
+        return street
+    board = tuple(card for run in _CARDS.findall(found[2]) for card in _cards(line, run))
+    if len(board) != _STREET_LINES[name] + 2 or board[: len(hand.board)] != hand.board:
+        raise HandError(f"the board of the {name.lower()} does not continue the one before it", line)
+    hand.board = board
+    return _STREET_LINES[name]
+
+
+def _cards(line: int, text: str) -> tuple[Card, ...]:
+    try:
+        return tuple([_CARD_OF_TEXT[word] for word in text.split()])
+    except KeyError as error:
+        raise HandError(f"{error.args[0][:20]!r} is not a card", line) from None
+
+
+def _learn_cards(hand: HandText, line: int, name: str, text: str) -> None:
+    """Take note of a player's hole cards; of one card that is shown alone nothing follows."""
+    hole = _cards(line, text)
+    known = hand.holes.get(name)
+    if len(hole) != 2:
+        return
+    if known is not None and set(known) != set(hole):
+        raise HandError(f"{name} had other hole cards before", line)
+    hand.holes[name] = known or hole
+
+
+def _parse_seating(hand: HandText, line: int, text: str) -> bool:
+    """Read a line with the seat of a player; returns whether it is one."""
+    if text.startswith("Seat ") and (found := _SEAT.match(text)):
+        name = found[2]
+        if name in hand.seats or any(number == int(found[1]) for number, _ in hand.seats.values()):
+            raise HandError(f"seat {found[1]} or its player {name} is there twice", line)
+        hand.seats[name] = int(found[1]), hand.amounts.cents(found[3], line)
+        return True
+    if _SEAT_START.match(text):
+        raise _unreadable(text, line, "a seat is written 'Seat 1: NAME ($100 in chips)'")
+    if text.startswith("Table '"):
+        found = _TABLE.match(text)
+        if found is None:
+            raise _unreadable(text, line, "a table is written \"Table 'NAME' 6-max Seat #1 is the button\"")
+        hand.table, hand.button = found[1], int(found[3])
+        hand.max_seats = None if found[2] is None else int(found[2])
+        return True
+    return False
+
+
+def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
+    before, colon, rest = text.rpartition(": ")
+    if _ADDED.match(text):
+        raise HandError("the house added money to the pot, which a game definition cannot express", line)
+    if (found := _CASHED_OUT.match(text)) and found[1] in hand.seats:
+        raise HandError("a player cashed out: what the pot paid is not in the hand", line)
+    if " collected " in text and (found := _COLLECTED.match(text.rstrip())) and found[1] in hand.seats:
+        pot = int(found[3] or 1) if _SIDE_POT in text[found.end(2) :] else 0
+        hand.payments.append(Payment(line, found[1], hand.amounts.cents(found[2], line), pot))
+    elif before in hand.seats:
+        _parse_action(hand, line, before, rest.rstrip(), street)
+    elif text.startswith("Dealt to ") and (found := _CARDS.search(text)):
+        name = text[len("Dealt to ") : found.start()].rstrip()
+        if name in hand.seats:
+            _learn_cards(hand, line, name, found[1])
+    elif text.startswith("Uncalled bet"):
+        found = _UNCALLED.match(text.rstrip())
+        if found is None:
+            raise _unreadable(text, line)
+        hand.payments.append(Payment(line, found[2], hand.amounts.cents(found[1], line), -1))
+    elif colon and _ACTS.match(rest) and " said, " not in before:
+        hand.puzzle = hand.puzzle or (line, text)
+    elif any(text.startswith(f"{name} collected ") for name in hand.seats):
+        raise _unreadable(text, line)
+
+
+def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) -> None:
+    verb = text.partition(" ")[0]
+    cents = hand.amounts.cents
+    if verb in ("folds", "checks"):
+        hand.moves.append(ActionLine(line, street, name, verb, 0))
+    elif verb in ("calls", "bets", "raises"):
+        found = _BETS.match(text)
+        if found is None or (verb == "raises") != bool(found[3]):
+            raise _unreadable(text, line)
+        amount = cents(found[2], line)
+        total = cents(found[3], line) if found[3] else amount
+        raised_by = amount if found[3] else 0
+        hand.moves.append(ActionLine(line, street, name, verb, total, raised_by, bool(found[4])))
+    elif verb == "posts":
+        found = _POSTS.match(text)
+        if found is None:
+            raise _unreadable(text, line)
+        hand.posts.append(ActionLine(line, 0, name, found[1], cents(found[2], line), is_all_in=bool(found[3])))
+    elif verb not in _SILENT_VERBS:
+        hand.puzzle = hand.puzzle or (line, text)
+    if verb in ("shows", "folds") and (found := _CARDS.search(text)):
+        _learn_cards(hand, line, name, found[1])
+
+
+def _parse_summary(hand: HandText, start: int, lines: list[str]) -> None:
+    names = {number: name for name, (number, _) in hand.seats.items()}
+    for line, text in enumerate(lines, start):
+        if text.startswith("Total pot "):
+            _parse_total(hand, line, text)
+        elif text.startswith("Board [") and "]" in text:
+            hand.summary_board = line, _cards(line, text[len("Board [") :].partition("]")[0])
+        elif text.startswith("Seat ") and text[5:7].rstrip(":").isdecimal():
+            name = names.get(int(text[5:7].rstrip(":")))
+            start_of_result = text.find(": ") + 2
+            if name is not None and text.startswith(name, start_of_result):
+                _parse_result(hand, line, name, text[start_of_result + len(name) :])
+    if hand.total_cents < 0:
+        raise HandError("the summary does not give the pot: it has no line 'Total pot'", start + len(lines) - 1)
+
+
+def _parse_total(hand: HandText, line: int, text: str) -> None:
+    total, *fees = text.rstrip().split("|")
+    found = _TOTAL.match(total)
+    if found is None:
+        raise _unreadable(text, line)
+    hand.total_line, hand.total_cents = line, hand.amounts.cents(found[1], line)
+    hand.rake_cents = 0
+    for fee in fees:
+        amount = _FEE.match(fee.strip())
+        if amount is None:
+            raise _unreadable(fee, line)
+        hand.rake_cents += hand.amounts.cents(amount[1], line)
+    for part in _POT_PART.finditer(total, found.end()):
+        pot = 0 if part[1] == "Main pot" else int(part[2] or 1)
+        hand.parts_cents[pot] = hand.amounts.cents(part[3], line)
+
+
+def _parse_result(hand: HandText, line: int, name: str, text: str) -> None:
+    found = _RESULT.match(text)
+    if found is None:
+        return
+    words = found[2]
+    if cards := _RESULT_CARDS.match(words):
+        _learn_cards(hand, line, name, cards[1])
+    fold = _RESULT_FOLD.match(words)
+    amounts = [hand.amounts.cents(amount, line) for amount in _RESULT_MONEY.findall(words)]
+    has_lost = fold is not None or words.startswith("mucked") or " lost " in words
+    won = sum(amounts) if amounts else (0 if has_lost else None)
+    tags = tuple(re.findall(r"\(([a-z ]+)\)", found[1]))
+    street = None if fold is None else _FOLD_STREETS[fold[1]]
+    hand.results.append(Result(line, name, tags, street, "(didn't bet)" not in words, won))
