@@ -348,7 +348,7 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
         amount = cents(found[2], line)
         total = cents(found[3], line) if found[3] else amount
         raised_by = amount if found[3] else 0
-        hand.moves.append(ActionLine(line, street, name, verb, total, raised_by, bool(found[4])))
+        hand.moves.append(ActionLine(line, street, name, verb, total, raised_by, is_all_in=bool(found[4])))
     elif verb == "posts":
         found = _POSTS.match(text)
         if found is None:
