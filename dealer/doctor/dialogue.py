@@ -57,6 +57,8 @@ _STRADDLE_BYTES, _FIRST_LINES = 7, 4
 _PIECE_PAUSE_S, _LINE_PAUSE_S, _FIRST_PAUSE_S, _LAST_PIECE_PAUSE_S = 0.0005, 0.001, 0.02, 0.05
 """Pauses after which a bot has seen what came before them: a piece of a line, a line, one of the first lines, and all
 of a line but its LF (a bot that takes CR for the end answers in this time)."""
+_MAX_PIECE_BYTES: Final = 447
+"""After a longer read, the rest of the line may wait in the socket, sent in the same call."""
 _COMMENTS: Final = (b"# a line for people\r\n", b"; MATCHSTATE:0:0:f:|\r\n", b"#\r\n")
 _STRONG_AMONG: Final = 20
 """Good hole cards are the best of this many deals."""
@@ -97,6 +99,10 @@ class Dialogue(Match, Watcher):
         self._reader = LineReader()
         self._lines = self._line_count = 0
         """Of the bot since the present question, and of the dealer in the present situation."""
+        self._pieces_of_line: list[bytes] = []
+        """Reads since the last line end of the bot."""
+        self._line_in_pieces, self._first_piece_bytes = b"", 0
+        """The last line of the bot that took more than one read, and the size of the first."""
         self._is_cut = self._is_refused = self._is_paused = False
         self._repeats: list[tuple[bytes, SentState]] = []
         self._held = b""
@@ -158,8 +164,20 @@ class Dialogue(Match, Watcher):
         # What waits while lines are on their way to the bot is bounded: more than this is a flood, whatever it is.
         if self._reader.buffered_bytes <= MOST_LINES * MAX_LINE_BYTES:
             self._reader.feed(data)
+            self._note_pieces(data)
         self._advance()
         return True
+
+    def _note_pieces(self, data: bytes) -> None:
+        pieces, (beginning, end, _) = self._pieces_of_line, data.partition(b"\n")
+        if end and pieces:
+            self._line_in_pieces, self._first_piece_bytes = b"".join((*pieces, beginning, end)), len(pieces[0])
+        if end:
+            pieces.clear()
+        if rest := data.rpartition(b"\n")[2]:
+            pieces.append(rest)
+        if len(data) + sum(map(len, pieces[:-1])) > _MAX_PIECE_BYTES:
+            pieces.clear()
 
     def receive_eof(self, seat: Seat) -> None:
         self._reader.feed_eof()
@@ -319,6 +337,8 @@ class Dialogue(Match, Watcher):
             judgement.role in (LineRole.ANSWER, LineRole.ATTEMPT)
             or (judgement.role is LineRole.FRAGMENT and not situation.delivery.is_cut)
         ):
+            if judgement.role is LineRole.ANSWER and line == self._line_in_pieces:
+                self._find_pieces(line, state)
             self._find_repeats()
             state.is_given_up = judgement.role is not LineRole.ANSWER
             judge.asked = None
@@ -330,6 +350,14 @@ class Dialogue(Match, Watcher):
                 self.phase = Phase.HOLDING
             else:
                 super().receive(self.bot, state.text + b":" + format_action(judgement.action).encode() + b"\r\n")
+
+    def _find_pieces(self, line: bytes, state: SentState) -> None:
+        wrong = (
+            f"the reply was sent in two pieces or more, the first of {self._first_piece_bytes} bytes; without "
+            "TCP_NODELAY the next one waits for an acknowledgement, at most dealers 40 ms"
+        )
+        problem = Problem(Kind.TWO_PIECES, self._first_piece_bytes + 1, wrong, "the whole line in one call")
+        self._examination.find(problem, line, state)
 
     def _find_repeats(self) -> None:
         wrong = "this state has been answered already; a dealer ignores the second answer"

@@ -158,7 +158,8 @@ async def examine(examination: Examination, play: Play, on_event: OnEvent = lamb
         examination.is_interrupted, stopped = True, "interrupted"
         examination.row.result = SituationState.INTERRUPTED
     for row in rows:
-        if any(row.name in finding.situations for finding in examination.findings):
+        severities = [one.severity for one in examination.findings if row.name in one.situations]
+        if any(severity is not Severity.NOTE for severity in severities):
             row.result = SituationState.FAULTS
         elif row.result is SituationState.NOT_TRIED and not row.reason:
             row.reason = stopped or "the bot did not get that far"
@@ -256,7 +257,8 @@ def _judge_end(examination: Examination, match: Dialogue, code: int | None) -> P
         wrong = f"the dealer has closed, but after {examination.settings.timeout_s:g} s the bot {what}"
         return Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself")
     if code is not None and code < 0:
-        return _crash(code, "after the dealer had closed")
+        wrong = f"the bot ended with {exit_in_words(code)} after the dealer had closed"
+        return Problem(Kind.EXIT_CODE, 0, wrong, "exit code 0")
     when = "when the dealer closed before the end of the match" if match.breaks_off else "though nothing was wrong"
     return Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {code} {when}", "exit code 0") if code else None
 

@@ -265,8 +265,11 @@ def doctor_document(report: DoctorReport) -> Document:
 
 
 def _result(row: SituationReport, findings: Sequence[Finding]) -> str:
+    kinds = ", ".join(one.kind for one in findings if row.name in one.situations)
     if row.result is SituationState.FAULTS:
-        return ", ".join(one.kind for one in findings if row.name in one.situations)
+        return kinds
+    if row.result is SituationState.OK and kinds:
+        return f"{row.result.value}, {kinds}"
     # Many situations share one reason for not being tried: the sentence gives it.
     return f"{row.result.value}: {row.reason}" if row.result is SituationState.NOT_IN_GAME else row.result.value
 

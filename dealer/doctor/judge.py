@@ -69,6 +69,7 @@ class Kind(enum.StrEnum):
     LINGERS = (
         "lingers",
         "Take a read that returns nothing for the end of the match: close, and end the program.",
+        Severity.WARNING,
     )
     EXIT_CODE = (
         "exit-code",
@@ -81,7 +82,7 @@ class Kind(enum.StrEnum):
         "no-version",
         "Send this line first, right after connecting, without waiting for the dealer to speak.",
     )
-    VERSION_NUMBER = "version-number", "Use version 2.0.0 of the protocol, and name it."
+    VERSION_NUMBER = "version-number", "Use version 2.0.0 of the protocol, and name it.", Severity.WARNING
     VERSION_TEXT = "version-text", "Send exactly this line.", Severity.WARNING
     # Lines
     LINE_END = "line-end", r'End every line with "\r\n".', Severity.WARNING
@@ -111,7 +112,17 @@ class Kind(enum.StrEnum):
     )
     TWICE = "twice", "Answer every question once; make sure that nothing sends the reply again."
     OLD_STATE = "old-state", "Echo the state that asks: the last line received, not one kept from before."
-    EARLY = "early", "A line ends at LF; the CR before it is part of the end, not the end."
+    EARLY = (
+        "early",
+        "A line ends at LF; the CR before it is part of the end, not the end. Reads of a whole line that end at CR, as "
+        "of Java's readLine(), are harmless.",
+        Severity.NOTE,
+    )
+    TWO_PIECES = (
+        "two-pieces",
+        "Put the state, ':', the action and the line end into one buffer and send it in one call, or set TCP_NODELAY.",
+        Severity.NOTE,
+    )
     # The echo of the state
     ECHO_MISSING = "echo-missing", _ECHO
     ECHO_CUT = (
@@ -135,7 +146,7 @@ class Kind(enum.StrEnum):
     )
     SIZE_UNUSUAL = (
         "size-unusual",
-        "Write digits alone: no sign, no blank, no zero before them.",
+        "Write digits alone: no sign, no blank, no zero before them, and no point.",
         Severity.WARNING,
     )
     SIZE_TOO_SMALL = "size-too-small"
@@ -340,6 +351,11 @@ class Judge:
             return Judgement(LineRole.OTHER)
         body = split_end(line)[0]
         nul = body.find(b"\0")
+        if asked is not None and nul > len(asked.text) + 1 and body.startswith(asked.text + b":"):
+            start = len(asked.text) + 1
+            action, problems = judge_action(body[start:nul], start + 1, asked.betting)
+            wrong = "a NUL byte follows the action; the reference dealer reads the line up to it, others may not"
+            return Judgement(LineRole.ANSWER, (*problems, Problem(Kind.ACTION_TAIL, nul + 1, wrong)), action=action)
         if nul >= 0:
             role = LineRole.ATTEMPT if asked is not None and asked.text in body else LineRole.OTHER
             wrong = "the line holds a NUL byte; a dealer reads the line only up to it"
@@ -459,8 +475,10 @@ def _attempted_action(body: bytes, betting: BettingState) -> Action:
 # ---- the action
 
 _PLAIN_SIZE: Final = re.compile(r"0|[1-9][0-9]*")
-_SAME_SIZE: Final = re.compile(r"[ \t]*\+?[0-9]+")
+_SAME_SIZE: Final = re.compile(r"([ \t]*\+?[0-9]+)(\.0*)?")
 """Texts that the reference dealer reads as the number that a person would read."""
+_AFTER_SIZE: Final = re.compile(r"([ \t]++(?![0-9]).*)?", re.DOTALL)
+"""Texts that belong to no number before them."""
 _MOST_CHIPS: Final = 2**31 - 1
 _SHOWN: Final = 20
 _REFUSED: Final = {
@@ -522,12 +540,17 @@ def _unknown_letter(text: str, start: int) -> Problem:
 
 
 def _judge_size_text(size: str, start: int, end: int, action: Action) -> list[Problem]:
-    read, plain = f"a dealer reads {action.hand_total}", _PLAIN_SIZE.match(size)
-    if _SAME_SIZE.fullmatch(size) and int(size) <= _MOST_CHIPS:
-        unusual = Problem(
-            Kind.SIZE_UNUSUAL, start + 1, f"{_quote(size)} is not a plain number, though {read}, as is meant"
-        )
-        return [] if _PLAIN_SIZE.fullmatch(size) else [unusual]
+    read, plain, same = f"a dealer reads {action.hand_total}", _PLAIN_SIZE.match(size), _SAME_SIZE.match(size)
+    if same is not None and int(same[1]) <= _MOST_CHIPS and _AFTER_SIZE.fullmatch(rest := size[same.end() :]):
+        problems = []
+        if not _PLAIN_SIZE.fullmatch(same[0]):
+            first = end if _PLAIN_SIZE.fullmatch(same[1]) else 1
+            wrong = f"{_quote(same[0])} is not a plain number, though {read}, as is meant"
+            problems.append(Problem(Kind.SIZE_UNUSUAL, start + first, wrong))
+        if rest:
+            wrong = f"{_quote(rest)} follows the action; the reference dealer ignores it, others may not"
+            problems.append(Problem(Kind.ACTION_TAIL, start + 1 + same.end(), wrong))
+        return problems
     if plain and int(plain[0]) > _MOST_CHIPS:
         wrong = f"{_quote(size)} is beyond {_MOST_CHIPS}, the largest number a dealer can hold; {read}"
         return [Problem(Kind.SIZE_UNREADABLE, start + 1, wrong, advice=_TOTALS)]

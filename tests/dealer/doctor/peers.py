@@ -429,6 +429,9 @@ FAULTS: dict[str, Fault] = {
         replies(lambda text, action, _: text + b":" + action + b"\r\n\0"),
         b"\0MATCH",
     ),
+    "NUL behind the action": Fault(
+        Kind.ACTION_TAIL, replies(lambda text, action, _: text + b":" + action + b"\0\r\n"), b"\0"
+    ),
     "two line ends": Fault(
         Kind.EMPTY_LINE, replies(lambda text, action, _: text + b":" + action + b"\r\n\r\n"), b"\r\n"
     ),
@@ -501,6 +504,7 @@ FAULTS: dict[str, Fault] = {
         "nolimit",
     ),
     "size with a point": Fault(Kind.SIZE_UNREADABLE, chooses(sized(b".50")), b".50", "nolimit"),
+    "size of a float": Fault(Kind.SIZE_UNUSUAL, chooses(sized(b".0")), b".0", "nolimit"),
     "size beyond numbers": Fault(
         Kind.SIZE_UNREADABLE,
         chooses(lambda betting: b"r99999999999" if betting.legal_actions().can_raise else b""),

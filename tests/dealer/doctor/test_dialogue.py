@@ -6,7 +6,7 @@ import pytest
 
 from dealer.doctor.dialogue import MOST_LINES, Dialogue
 from dealer.doctor.findings import Examination
-from dealer.doctor.judge import Kind
+from dealer.doctor.judge import Kind, Severity
 from dealer.match import LineReceived, LineSent
 from engine import Seat
 from tests.dealer.doctor.local_host import LocalHost, LocalVisit, examined
@@ -88,6 +88,28 @@ def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() 
     (group,) = examination.findings
     assert (group.kind, group.situations) == (Kind.SILENT, ("joined",))
     assert "collect bytes until LF" in group.advice
+
+
+@pytest.mark.parametrize(("size", "count"), [(16, 12), (1 << 16, 0)])
+def test_replies_in_pieces(size: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.dealer.doctor.local_host.MOST_BYTES_AT_ONCE", size)
+    examination = examined(LocalHost(Listener, RULES), RULES, "bets")
+    assert [(one.kind, one.severity, one.count) for one in examination.findings] == [
+        (Kind.TWO_PIECES, Severity.NOTE, count)
+    ] * bool(count)
+    assert all(one.byte == size + 1 for one in examination.findings)
+
+
+def test_the_pieces_of_a_long_line_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may have been sent in one call: only so many bytes are read at once."""
+
+    class Long(Listener):
+        def reply(self, text: bytes, action: bytes, betting: object) -> bytes:
+            return text + b":c" + b" " * 1000 + b"\r\n"
+
+    monkeypatch.setattr("tests.dealer.doctor.local_host.MOST_BYTES_AT_ONCE", 448)
+    examination = examined(LocalHost(Long, RULES), RULES, "bets")
+    assert [one.kind for one in examination.findings] == [Kind.ACTION_TAIL]
 
 
 def test_every_line_is_told() -> None:

@@ -136,10 +136,39 @@ def test_nothing_is_found_in_the_client_in_c(doctor: Doctor, tmp_path: Path) -> 
     assert (ran.code, ran.data["findings"]) == (0, [])
 
 
-@pytest.mark.parametrize("name", ["bytewise", "Chatty"])
-def test_nothing_is_found_in_unusual_ways_to_send(doctor: Doctor, name: str) -> None:
-    ran = doctor(peer(name), "-g", "leduc-nolimit", "--json", *SOME)
+def test_comments_are_no_finding(doctor: Doctor) -> None:
+    ran = doctor(peer("Chatty"), "-g", "leduc-nolimit", "--json", *SOME)
     assert (ran.code, ran.data["findings"]) == (0, [])
+
+
+def test_a_reply_in_pieces_is_a_note(doctor: Doctor) -> None:
+    ran = doctor(peer("bytewise"), "-g", "leduc-nolimit", "--json", *SOME)
+    assert (ran.code, ran.kinds, ran.data["notes"]) == (0, {"two-pieces"}, 1)
+
+
+_ENDS_AT_CR = """
+import socket, sys
+from protocol import PlayerSession, Handshake, Reply, ReceivedState, find_game
+from engine import CALL
+session = PlayerSession(find_game("limit")[1])
+with socket.create_connection((sys.argv[-2], int(sys.argv[-1]))) as dealer:
+    dealer.sendall(session.send(Handshake()))
+    while data := dealer.recv(1):
+        if data != b"\\n":
+            session.receive_data(data.replace(b"\\r", b"\\r\\n"))
+        while isinstance(event := session.next_event(), ReceivedState):
+            if event.is_my_turn:
+                dealer.sendall(session.send(Reply(CALL)))
+"""
+
+
+def test_a_reader_of_lines_that_returns_at_cr_is_a_note(doctor: Doctor, tmp_path: Path) -> None:
+    """As every Java client is whose lines come from BufferedReader.readLine()."""
+    ran = doctor(write_program(tmp_path, "bot.py", _ENDS_AT_CR), "--json")
+    assert (ran.code, ran.kinds, ran.data["notes"]) == (0, {"early"}, 1)
+    assert {situation["result"] for situation in ran.data["situations"]} == {"ok", "not in this game"}
+    shown = doctor(write_program(tmp_path, "bot.py", _ENDS_AT_CR), "--strict", "--situation", "bytewise")
+    assert (shown.code, "ok, early" in shown.out) == (0, True)
 
 
 def test_lf_alone_is_a_warning_which_may_be_made_to_count(doctor: Doctor) -> None:
@@ -187,7 +216,7 @@ def test_last_words_and_exit_code_are_told(doctor: Doctor) -> None:
 
 def test_a_bot_that_does_not_end_is_ended(doctor: Doctor) -> None:
     ran = doctor(peer("does not end"), "--situation", "end-of-match", "--timeout", "0.5", "--json")
-    assert (ran.code, ran.kinds) == (1, {"lingers"})
+    assert (ran.code, ran.kinds, ran.data["warnings"]) == (0, {"lingers"}, 1)
     assert "the dealer has closed, but after 0.5 s the bot has n" in ran.data["findings"][0]["wrong"]
 
 

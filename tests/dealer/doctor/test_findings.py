@@ -71,4 +71,6 @@ def test_only_what_the_reference_understands_is_a_warning() -> None:
     warnings = {kind.value for kind in Kind if kind.severity is Severity.WARNING}
     documented = (ROOT / "docs" / "doctor.md").read_text("utf-8")
     assert warnings == set(re.findall(r"^\| `([a-z-]+)` \| warning:", documented, re.MULTILINE))
-    assert len(warnings) == 8
+    assert len(warnings) == 10
+    notes = {kind.value for kind in Kind if kind.severity is Severity.NOTE}
+    assert notes == set(re.findall(r"^\| `([a-z-]+)` \| note:", documented, re.MULTILINE)) == {"early", "two-pieces"}

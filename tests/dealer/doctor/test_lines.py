@@ -12,6 +12,7 @@ from dealer.doctor.judge import (
     Kind,
     LineRole,
     SentState,
+    Severity,
     first_difference,
     judge_version,
     split_end,
@@ -103,7 +104,8 @@ def test_a_comment_is_nothing_to_talk_about(line: bytes) -> None:
         (b"\xff\xfe\n", LineRole.OTHER, Kind.JUNK, 1),
         (b"VERSION:2.0.0\r\n", LineRole.OTHER, Kind.JUNK, 1),
         (b"\0" + ASKED.text + b":c\r\n", LineRole.ATTEMPT, Kind.NUL_BYTE, 1),
-        (ASKED.text + b":c\0\r\n", LineRole.ATTEMPT, Kind.NUL_BYTE, SIZE + 3),
+        (ASKED.text + b":\0c\r\n", LineRole.ATTEMPT, Kind.NUL_BYTE, SIZE + 2),
+        (ASKED.text + b":c\0\r\n", LineRole.ANSWER, Kind.ACTION_TAIL, SIZE + 3),
         (b"x\0\n", LineRole.OTHER, Kind.NUL_BYTE, 2),
         (b"x" * 4095, LineRole.OTHER, Kind.LINE_TOO_LONG, 4095),
         (b"#" * 4095, LineRole.OTHER, Kind.LINE_TOO_LONG, 4095),
@@ -196,10 +198,13 @@ def test_the_judgement_is_the_dealers(body: bytes, end: bytes) -> None:
     session.receive_data(line)
     event = session.next_event()
     judgement = judge(line)
-    if b"\0" in line:
+    if b"\0" in line and judgement.role is not LineRole.ANSWER:
         assert isinstance(event, Comment) or judgement.problems[0].kind is Kind.NUL_BYTE
     elif judgement.role is LineRole.ANSWER:
         assert isinstance(event, Reply | BadAction | UnknownAction)
+        if all(problem.kind.severity is not Severity.ERROR for problem in judgement.problems):
+            assert isinstance(event, Reply)
+            assert event.action == judgement.action
         if isinstance(event, Reply):
             legal = ASKED.betting.legal_actions()
             if event.action.kind is ActionKind.RAISE:
