@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.outside import find_program
 from tests.programs import PATIENCE_S
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-BROWSER = os.environ.get("ARENA_BROWSER") or next((found for name in NAMES if (found := shutil.which(name))), None)
+BROWSER = os.environ.get("ARENA_BROWSER") or find_program(*NAMES)
 
-needs_browser = pytest.mark.skipif(
-    BROWSER is None, reason="no Chromium, Chrome or Edge here; ARENA_BROWSER may name one"
-)
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="needs Chromium, Chrome or Edge; ARENA_BROWSER may name one")
 
 SIZES = (360, 1400)
 """Widths of a telephone and of a screen."""

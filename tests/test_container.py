@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import socket
 import ssl
 import subprocess
@@ -24,9 +23,10 @@ import yaml
 from dealer.cli import commands_for
 from dealer.cli.shell.app import application
 from dealer.server.server_settings import read_toml_settings
-from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.helpers import PATIENCE_S, free_ports
 from tests.dealer.web.served import Served
 from tests.dealer.web.visits import small_house, with_web
+from tests.outside import needs
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "serve" / "container"
@@ -127,15 +127,13 @@ def test_the_health_check_fails_where_the_server_is_not_healthy(tmp_path: Path) 
     assert check(port) == 1
 
 
-@pytest.mark.skipif(shutil.which("caddy") is None, reason="there is no Caddy here")
+@needs("caddy")
 def test_caddy_serves_the_pages_as_the_container_has_it(tmp_path: Path) -> None:
     """TLS, the address of the client, and an answer that streams, through the shipped file."""
     name = next(one for one in SETTINGS.web.names if "." in one)
     settings = with_web(small_house(), names=SETTINGS.web.names, proxies=("127.0.0.1/32",), metrics_from=("127.0.0.1",))
-    with socket.socket() as free, Served(settings, tmp_path / "data") as server:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
+    (port,) = free_ports(1)
+    with Served(settings, tmp_path / "data") as server:
         text = (FOLDER / "Caddyfile").read_text()
         text = text.replace(f"arena:{SETTINGS.web.port}", server.address.split("//")[1].rstrip("/"))
         text = text.replace(f"{name} {{", f"https://{name}:{port} {{\n\ttls internal", 1)

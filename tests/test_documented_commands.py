@@ -33,6 +33,7 @@ from protocol.mock_dealer import MockDealer
 from tests.bots.conftest import ThreadDealer
 from tests.dealer.helpers import ARENA, DEALER, PATIENCE_S, ROOT, free_ports, program_env
 from tests.logs.hands import log_of_2012
+from tests.outside import require
 from tests.programs import Program, start
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -220,8 +221,7 @@ def _lay_out_one(folder: Path, name: str, class_name: str, run: Path, reads: boo
             path.write_text(f'#!/bin/sh\nexec {sys.executable} {path.with_suffix(".code")} "$@"\n')
         path.chmod(0o755)
     elif name.endswith(".js"):
-        if shutil.which("node") is None:
-            pytest.skip("node is not here")
+        require("node")
         shutil.copy(ROOT / name, path)
     elif name.endswith(".game"):
         shipped = ROOT / "engine" / "games" / name

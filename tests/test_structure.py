@@ -346,3 +346,11 @@ def test_the_modules_are_those_that_contributing_lists() -> None:
         for package in PACKAGES
     }
     assert {package: sorted(names) for package, names in listed.items()} == there
+
+
+def test_tests_look_for_programs_in_one_place() -> None:
+    """A program that is missing is a reason to skip, in the same words everywhere."""
+    # Benchmarks refuse to run without the programs that they measure or use.
+    tests = {path for path in (ROOT / "tests").rglob("*.py") if path.parent.name != "bench"} - {Path(__file__)}
+    lookups = {path.relative_to(ROOT) for path in tests if "shutil.which(" in path.read_text("utf-8")}
+    assert lookups == {Path("tests/outside.py")}

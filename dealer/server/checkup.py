@@ -29,8 +29,8 @@ from dealer.server.db.audit import BACKED_UP
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS
 from dealer.server.resources import free_bytes, has_too_few, raise_limit
 from dealer.server.server_bots import process_environment, run_config
-from dealer.server.server_settings import ServerGame, ServerSettings
-from dealer.table.bubblewrap import has_scopes, readable_above
+from dealer.server.server_settings import ServerGame, ServerSettings, UploadSettings, uploads_refusal
+from dealer.table.bubblewrap import has_scopes
 from dealer.table.loop import new_event_loop
 from engine.text import ago, count_of
 from logs.document import TEXT, Column, Document, Section, Table, Tone, Toned
@@ -74,7 +74,7 @@ def examine(settings: ServerSettings, data: Path, *, has_pages: bool, now_s: flo
     yield from _ways_in(settings, has_pages=has_pages)
     yield from _bots(settings, data)
     if settings.uploads is not None:
-        yield _uploads(data)
+        yield _uploads(settings.uploads, data)
 
 
 def checkup_document(checks: Sequence[Check]) -> Document:
@@ -268,10 +268,10 @@ def _bots(settings: ServerSettings, data: Path) -> Iterator[Check]:
         yield Check("built-in bots", Tone.GOOD, f"{builtin}; they come with the program")
 
 
-def _uploads(data: Path) -> Check:
-    """What confines uploaded bots; the settings are refused where nothing does."""
-    if above := readable_above(data):
-        return Check("uploads", Tone.BAD, f"bots can read {data}, which is in {above}", "name another with --data")
+def _uploads(uploads: UploadSettings, data: Path) -> Check:
+    """Confinement of uploaded bots; a server does not start without it."""
+    if (refusal := uploads_refusal(uploads, data)) is not None:
+        return Check("uploads", Tone.BAD, refusal.problem, refusal.remedy)
     found = "bubblewrap separates bots; the limits of memory and processor hold for each of their processes"
     if has_scopes():
         return Check("uploads", Tone.GOOD, f"{found}, and by systemd for each bot")

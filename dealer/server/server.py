@@ -30,7 +30,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.error_log import ErrorLog
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.resources import has_too_few, make_private, raise_limit, without_flood
-from dealer.server.server_settings import ServerSettings
+from dealer.server.server_settings import ServerSettings, uploads_refusal
 from dealer.server.service import Service
 from dealer.server.textport.port import TextPort
 from logs.whole_file import FileLock
@@ -100,9 +100,12 @@ async def serve(
         web: the pages and the HTTP interface, started and ended with the rest.
 
     Raises:
+        ConfigError: this system cannot confine uploaded bots.
         ServerError: another server runs in the folder, or the database cannot be opened.
         StartError: the port is not free, or the folder cannot be written.
     """
+    if settings.uploads is not None and (refusal := uploads_refusal(settings.uploads, folder)) is not None:
+        raise ConfigError(f"{refusal.problem}; {refusal.remedy}")
     _make_private(settings, folder)
     asyncio.get_running_loop().set_exception_handler(without_flood())
     if problem := has_too_few(settings, raise_limit()):

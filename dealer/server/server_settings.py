@@ -24,7 +24,7 @@ from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
 from dealer.run.run_settings import BotSettings, StrictSettings, adapter, check_address, problem_in_words, read_toml
 from dealer.server.queue.fair_queue import Limits, RunPlace
-from dealer.table.bubblewrap import Box
+from dealer.table.bubblewrap import Box, Refusal, readable_above
 from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player
 from engine import Game
@@ -140,7 +140,7 @@ class LadderSettings(StrictSettings):
 
 @dataclass(frozen=True, slots=True)
 class UploadSettings(StrictSettings):
-    """Bots that users upload, which run here in bubblewrap (Linux). Without this section, there are no uploads."""
+    """Bots that users upload. They need Linux and the package bubblewrap. Without this section, uploads are off."""
 
     archive_mb: Annotated[int, "millions of bytes of an archive", Interval(1, 1000)] = 10
     unpacked_mb: Annotated[int, "millions of bytes of its files", Interval(1, 100_000)] = 50
@@ -429,8 +429,6 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
     if confinement != Confinement() and (refusal := confinement.refusal()) is not None:
         raise ConfigError(SettingProblem("bot_user" if settings.bot_user else "bot_memory_mb", refusal))
     _check_programs(games, settings.bot_user, folder)
-    if settings.uploads is not None and (refusal := box_of(settings.uploads, str(folder)).refusal()) is not None:
-        raise ConfigError(SettingProblem("uploads", refusal))
     return replace(
         _with_certificate(settings, folder, ""),
         games=games,
@@ -443,6 +441,22 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
 def box_of(uploads: UploadSettings, folder: str) -> Box:
     """What an uploaded bot may have; `folder` is that with its program."""
     return Box(folder, uploads.memory_mb, uploads.cpu_s, uploads.processes, uploads.disk_mb)
+
+
+def uploads_refusal(uploads: UploadSettings, data: Path) -> Refusal | None:
+    """Reason that this system cannot confine uploaded bots; None if it can.
+
+    A configuration is valid without the programs that a server needs, so it is read without this check.
+
+    Args:
+        data: the folder of the server.
+    """
+    # The trial reads nothing of the bot's folder, so any folder will do.
+    if (refusal := box_of(uploads, "/usr").refusal()) is not None:
+        return refusal
+    if above := readable_above(data):
+        return Refusal(f"uploaded bots can read {data}, which is in {above}", "name another folder with --data")
+    return None
 
 
 def _check_programs(games: Sequence[ServerGame], bot_user: str, folder: Path) -> None:

@@ -19,7 +19,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from dealer.table import box
 
@@ -36,6 +36,14 @@ _SCOPE: Final = (
 )
 _OURS: Final = 6
 """Processes and threads of a scope that are not the program's."""
+_WITHOUT: Final = "remove the section [uploads]"
+
+
+class Refusal(NamedTuple):
+    """Reason that programs cannot be confined, and what to do about it."""
+
+    problem: str
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +82,18 @@ class Box:
             *(*(f"{name}={most}" for name, most in limits.items()), "--", *command),
         ]
 
-    def refusal(self) -> str | None:
-        """Why this system cannot do it, as a clause; None if it can."""
+    def refusal(self) -> Refusal | None:
+        """Try to start a program in the box; None if this system can do it."""
         if sys.platform != "linux":
-            return "programs of others run in bubblewrap, which needs Linux"
+            return Refusal("uploaded bots run in bubblewrap, which needs Linux", _WITHOUT)
         if shutil.which("bwrap") is None:
-            return "programs of others run in bubblewrap, which is not installed: there is no program bwrap"
+            remedy = f"install the package bubblewrap (apt install bubblewrap, dnf install bubblewrap), or {_WITHOUT}"
+            return Refusal("uploaded bots run in bubblewrap, which is not installed", remedy)
         said = _problem_of(self.command(["true", "127.0.0.1", "1"]))
-        return said and f"programs of others run in bubblewrap, which does not work here: {said}"
+        if said is None:
+            return None
+        remedy = f"allow the server to make namespaces (docs/security.md, Uploads), or {_WITHOUT}"
+        return Refusal(f"uploaded bots run in bubblewrap, which fails on this system: {said}", remedy)
 
 
 @cache

@@ -26,14 +26,13 @@ from bots.sdk.program import split_command
 from dealer.doctor.examination import ExaminedBot, examine
 from dealer.doctor.findings import DoctorReport, Examination
 from dealer.doctor.situations import DoctorSettings, Situation
-from dealer.errors import ConfigError, DealerError, RefusedError, SettingProblem, StoreError
+from dealer.errors import DealerError, RefusedError, StoreError
 from dealer.match.events import LineReceived, LineSent
 from dealer.server.accounts import User
 from dealer.server.db.store import RETRY_S
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment
 from dealer.server.server_settings import ServerGame, UploadSettings, box_of
-from dealer.table.bubblewrap import readable_above
 from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import remove, unpack
@@ -64,11 +63,6 @@ class Intake:
     """All uploads of a server."""
 
     def __init__(self, parts: ServerParts) -> None:
-        """Prepare.
-
-        Raises:
-            ConfigError: every uploaded bot could read the server's folder.
-        """
         self._parts = parts
         self._folder = parts.folder.absolute() / "uploads"
         self._has_news = asyncio.Event()
@@ -78,9 +72,6 @@ class Intake:
         self._kept: list[str] = []
         """The folders whose code was needed when the others were removed last."""
         self._games: dict[str, Path] = {}
-        if self.settings is not None and (above := readable_above(self._folder)):
-            problem = f"{parts.folder} is in {above}, which uploaded bots can read; name another folder with --data"
-            raise ConfigError(SettingProblem("uploads", problem))
 
     @property
     def settings(self) -> UploadSettings | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +15,7 @@ from bots.sdk.program import RemoteBot
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.testing import MockDealer, serve_script
-
-NODE = shutil.which("node")
-COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+from tests.outside import needs, require_compiler
 
 
 def code_blocks(text: str, language: str) -> list[str]:
@@ -76,7 +73,7 @@ def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str])
 
 
 @pytest.mark.sampled
-@pytest.mark.skipif(NODE is None, reason="node is not here")
+@needs("node")
 @pytest.mark.parametrize(
     ("game", "others", "hands"),
     [
@@ -94,7 +91,7 @@ def test_client_in_javascript(
     """It plays from the pages connect-a-bot and game-files alone; whatever is no legal action is an error here."""
     path = root / "tests" / "conformance" / "data" / "games" / game
     played = str(path) if path.exists() else game
-    with RemoteBot([str(NODE), str(root / "examples" / "client.js")], played, environment=program_env) as bot:
+    with RemoteBot(["node", str(root / "examples" / "client.js")], played, environment=program_env) as bot:
         players = [bot, *(make_bot(name, seed) for seed, name in enumerate(others))]
         assert sum(1 for _ in self_play(played, players, deals=hands, seating="single")) == hands
 
@@ -116,12 +113,11 @@ static int WSAStartup(int version, WSADATA *about) { about->version = version; r
 
 @pytest.fixture(scope="module", params=["posix", "winsock"])
 def c_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if COMPILER is None or sys.platform == "win32":
-        pytest.skip("no C compiler for POSIX here")
+    compiler = require_compiler()
     folder = tmp_path_factory.mktemp("c")
     program = folder / "client"
     source = Path(__file__).resolve().parents[2] / "examples" / "client.c"
-    command = [COMPILER, "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-o", str(program), str(source)]
+    command = [compiler, "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-o", str(program), str(source)]
     if request.param == "winsock":
         (folder / "winsock2.h").write_text(WINSOCK)
         (folder / "ws2tcpip.h").touch()

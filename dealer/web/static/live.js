@@ -3,15 +3,29 @@
 {
   const AGAIN_MS = 2000;
 
+  // A row is known by its first link: a new row above it must not make a click end on another one.
+  const keyOf = node => node.nodeName === "TR" ? node.querySelector("a")?.getAttribute("href") : undefined;
+  const isLike = (one, other) => one.nodeName === other.nodeName && keyOf(one) === keyOf(other);
+  // The page has blanks around a piece, its events have none.
+  const contentOf = node => [...node.childNodes].filter(child => !node.dataset.events || child.nodeType === Node.ELEMENT_NODE);
+
   // Changes only what differs, so that a click that has begun on a link still ends on it.
   const adapt = (old, fresh) => {
     if (old.nodeName !== fresh.nodeName) { old.replaceWith(fresh); return; }
     if (old.nodeType !== Node.ELEMENT_NODE) { if (old.data !== fresh.data) old.data = fresh.data; return; }
     for (const { name } of [...old.attributes]) if (name !== "open" && !fresh.hasAttribute(name)) old.removeAttribute(name);
     for (const { name, value } of fresh.attributes) if (name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
-    const [before, after] = [[...old.childNodes], [...fresh.childNodes]];
-    after.forEach((child, at) => before[at] ? adapt(before[at], child) : old.append(child));
-    before.slice(after.length).forEach(child => child.remove());
+    const after = contentOf(fresh);
+    // What is not needed goes first: what has to be moved loses a click that has begun on it.
+    const rest = contentOf(old).filter(child => !keyOf(child) || after.some(other => isLike(child, other)) || child.remove());
+    for (const child of after) {
+      const at = rest.findIndex(other => isLike(other, child));
+      if (at < 0) { old.insertBefore(child, rest[0] ?? null); continue; }
+      const [same] = rest.splice(at, 1);
+      if (at > 0) old.insertBefore(same, rest[0]);
+      adapt(same, child);
+    }
+    rest.forEach(child => child.remove());
   };
 
   const show = (place, html) => {

@@ -9,6 +9,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -283,6 +284,24 @@ def test_the_doctor_finds_what_is_wrong_and_says_what_to_do(arena_here: Arena, t
     ran = arena_here("serve", "doctor", "proxy.toml")
     assert ran.code == 1
     assert "list the public host names under [web] names" in ran.out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is a program of Linux")
+def test_uploads_without_bubblewrap_name_its_package(
+    arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s.toml").write_text("[uploads]\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ran = arena_here("serve", "s.toml", "--port", "0", "--web-port", "0")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "arena: uploaded bots run in bubblewrap, which is not installed; install the package bubblewrap "
+        "(apt install bubblewrap, dnf install bubblewrap), or remove the section [uploads]\n"
+    )
+    ran = arena_here("serve", "doctor", "s.toml")
+    assert ran.code == 1
+    assert "install the package bubblewrap" in " ".join(ran.out.split())
+    assert "correct the file" not in ran.out
 
 
 @pytest.mark.parametrize(

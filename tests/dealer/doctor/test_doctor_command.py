@@ -30,11 +30,11 @@ from tests.dealer.helpers import (
     program_env,
     write_program,
 )
+from tests.outside import needs, require_compiler
 from tests.programs import start
 
 DOCTOR = [*ARENA, "doctor"]
 PEERS = ROOT / "tests" / "dealer" / "doctor" / "peers.py"
-COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 
 
@@ -120,18 +120,17 @@ def test_nothing_is_found_in_the_examples_in_any_game(doctor: Doctor, bot: str, 
     assert (ran.code, ran.data["findings"]) == (0, [])
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not here")
+@needs("node")
 @pytest.mark.parametrize("game", ["limit", "nolimit3"])
 def test_nothing_is_found_in_the_client_in_javascript(doctor: Doctor, game: str) -> None:
     ran = doctor(command("node", ROOT / "examples" / "client.js"), "-g", game, "--json")
     assert (ran.code, ran.data["findings"]) == (0, [])
 
 
-@pytest.mark.skipif(COMPILER is None or sys.platform == "win32", reason="no C compiler for POSIX here")
 def test_nothing_is_found_in_the_client_in_c(doctor: Doctor, tmp_path: Path) -> None:
     program = tmp_path / "client"
     source = ROOT / "examples" / "client.c"
-    subprocess.run([str(COMPILER), "-std=c99", "-o", str(program), str(source)], check=True, timeout=PATIENCE_S)
+    subprocess.run([require_compiler(), "-std=c99", "-o", str(program), str(source)], check=True, timeout=PATIENCE_S)
     ran = doctor(str(program), "--json")
     assert (ran.code, ran.data["findings"]) == (0, [])
 

@@ -16,6 +16,7 @@ from dealer.library import play
 from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, free_ports, program_env
 from tests.dealer.joining.test_joining import hands_of
 from tests.dealer.server.servers import rows
+from tests.outside import require_compiler
 
 HANDS = 100
 CONFIG = """
@@ -76,9 +77,7 @@ class Room(contextlib.ExitStack):
 
 @pytest.mark.slow
 def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None:
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("there is no C compiler")
+    compiler = require_compiler()
     subprocess.run([compiler, "-std=c99", "-o", tmp_path / "c_client", ROOT / "examples" / "client.c"], check=True)
     shutil.copy(ROOT / "examples" / "minimal_bot.py", tmp_path)
     sdk = f"{sys.executable} minimal_bot.py"

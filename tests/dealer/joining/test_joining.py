@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import re
 import secrets
-import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,6 +44,7 @@ from protocol.joining import (
 )
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import House, running
+from tests.outside import make_certificate
 from tests.programs import is_ended, loaded_by
 
 GAMES = """
@@ -733,12 +733,7 @@ def test_another_client_takes_the_bot_over(house_folder: Path) -> None:
 
 def test_encrypted_from_end_to_end(house_folder: Path) -> None:
     for name in ("server", "other"):
-        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-        names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{name}.key", "-out", f"{name}.pem"]
-        try:
-            subprocess.run([*command, *names], check=True, capture_output=True)
-        except FileNotFoundError:
-            pytest.skip("openssl is not here")
+        make_certificate(house_folder, name, "IP:127.0.0.1")
     settings = settings_of(house_folder)
     settings = replace(settings, web=replace(settings.web, certificate="server.pem", key="server.key"))
 

@@ -29,6 +29,7 @@ from tests.dealer.helpers import (
     reference_log,
     setup_of,
 )
+from tests.outside import SHELL
 
 KUHN = game("kuhn")
 PLAYERS = [drawn_by_state(1), drawn_by_state(2)]
@@ -415,7 +416,7 @@ def test_a_match_needs_nobody_who_reads_what_it_prints(folder: Path, redirection
     """Like the reference, it goes on when its streams are closed or full; the log is what counts."""
     ports = [str(port) for port in free_ports(2)]
     command = [*DEALER, *_arguments(5, "-p", ",".join(ports))]
-    dealer = subprocess.Popen(["sh", "-c", f'exec "$@" {redirection}', "sh", *command], cwd=folder, env=program_env())
+    dealer = subprocess.Popen([SHELL, "-c", f'exec "$@" {redirection}', "sh", *command], cwd=folder, env=program_env())
     players = subprocess.Popen([sys.executable, "-c", _PLAY_A_MATCH, *ports], stderr=subprocess.DEVNULL)
     try:
         assert dealer.wait(PATIENCE_S) == code

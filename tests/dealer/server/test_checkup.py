@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +19,12 @@ from dealer.server.db.audit import note_backup
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store, back_up
 from dealer.server.server_settings import ServerGame, ServerSettings, UploadSettings, WebSettings
 from dealer.table import bubblewrap
+from dealer.table.bubblewrap import Box
 from logs.document import Tone
 from protocol import find_game
 from tests.bench.filled import fill
 from tests.dealer.web.visits import small_house, with_web
+from tests.outside import make_certificate
 
 DAY_S = 86_400.0
 MINE = """
@@ -81,10 +82,24 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.
 def test_what_confines_uploaded_bots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_scopes: bool, readable: str, expected: list[tuple[str, Tone]]
 ) -> None:
+    monkeypatch.setattr(Box, "refusal", lambda box: None)
     monkeypatch.setattr(checkup, "has_scopes", lambda: has_scopes)
     monkeypatch.setattr(bubblewrap, "readable_paths", lambda: (readable or str(tmp_path),))
     found = wrong(house(uploads=UploadSettings()), tmp_path / "data")
     assert [(check.what, check.tone) for check in found] == expected
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
+def test_without_bubblewrap_its_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (check,) = wrong(house(uploads=UploadSettings()), tmp_path / "data")
+    assert (check.what, check.tone, check.found, check.remedy) == (
+        "uploads",
+        Tone.BAD,
+        "uploaded bots run in bubblewrap, which is not installed",
+        "install the package bubblewrap (apt install bubblewrap, dnf install bubblewrap), or remove the section "
+        "[uploads]",
+    )
 
 
 @pytest.mark.parametrize(("free_mb", "tone"), [(99, Tone.BAD), (299, Tone.DOUBTFUL), (300, None)])
@@ -194,15 +209,8 @@ def test_how_proxies_names_and_addresses_fit(
 
 
 def certificate(folder: Path, days: int) -> str:
-    words = f"req -x509 -newkey rsa:2048 -nodes -days {days} -subj /CN=x -addext subjectAltName=DNS:*.example.org"
-    try:
-        subprocess.run(
-            ["openssl", *words.split(), "-keyout", "both.pem", "-out", "cert.pem"], cwd=folder, check=True, stderr=-1
-        )
-    except OSError:
-        pytest.skip("there is no openssl here")
-    path = folder / "both.pem"
-    path.write_text(path.read_text() + (folder / "cert.pem").read_text())
+    path, key = make_certificate(folder, "both", "DNS:*.example.org", days=days)
+    path.write_text(key.read_text() + path.read_text())
     return str(path)
 
 

@@ -14,7 +14,14 @@ from dealer.errors import ConfigError, RefusedError
 from dealer.server.queue.fair_queue import Limits
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server_bots import readjust, run_config
-from dealer.server.server_settings import LadderSettings, default_settings, example, player_name, read_toml_settings
+from dealer.server.server_settings import (
+    LadderSettings,
+    UploadSettings,
+    default_settings,
+    example,
+    player_name,
+    read_toml_settings,
+)
 from protocol import shipped_games
 from protocol.benchmark import OWN_SEAT, games_text
 from protocol.joining import ContestTerms
@@ -90,7 +97,9 @@ def test_without_a_configuration_everything_is_there() -> None:
     assert (settings.host, settings.port, settings.game("nothing")) == ("127.0.0.1", 54000, None)
 
 
-def test_the_example_is_what_there_is_without_it(tmp_path: Path) -> None:
+def test_the_example_is_what_there_is_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A file is valid on a machine without bubblewrap, too.
+    monkeypatch.setenv("PATH", str(tmp_path))
     path = tmp_path / "arena-server.toml"
     path.write_text(example())
     assert read_toml_settings(path) == replace(default_settings(), directory=str(tmp_path))
@@ -99,6 +108,7 @@ def test_the_example_is_what_there_is_without_it(tmp_path: Path) -> None:
     settings = read_toml_settings(path)
     assert [(game.name, game.deals, list(game.bots)) for game in settings.games] == [("limit", 3000, ["random", "mfs"])]
     assert settings.ladder == LadderSettings(20.0, ("limit",), 1000, 0.5)
+    assert settings.uploads == UploadSettings()
 
 
 def test_every_way_to_name_a_game_leads_to_its_canonical_name(tmp_path: Path) -> None:
@@ -248,8 +258,9 @@ def test_a_match_with_users_bots_holds_lines_that_nobody_waits_for(tmp_path: Pat
     assert held == {("A", "A"): 10.0, ("A", OWN_SEAT): 10.0, ("A", "joined"): 250.0, ("joined", "another"): 250.0}
 
 
-def test_every_setting_of_the_example_is_read(tmp_path: Path) -> None:
+def test_every_setting_of_the_example_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """None is left out, and each has the place that the example gives it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
     path = tmp_path / "s.toml"
     text = re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', "")
     path.write_text(text)

@@ -21,7 +21,7 @@ from tests.dealer.helpers import PATIENCE_S
 from tests.programs import KUHN
 
 REFUSAL = Box("/", 500, 10, 20, 20).refusal()
-confined = pytest.mark.skipif(REFUSAL is not None, reason=f"there is no confinement: {REFUSAL}")
+confined = pytest.mark.skipif(REFUSAL is not None, reason="" if REFUSAL is None else REFUSAL.problem)
 
 
 def started(folder: Path, code: str, port: int = 1) -> BotProcess:
@@ -61,9 +61,13 @@ def gone(word: str) -> bool:
 def test_without_the_program_nothing_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     box = Box(str(tmp_path), 1, 1, 1, 1)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "there is no program bwrap" in (box.refusal() or "") or sys.platform != "linux"
+    monkeypatch.setattr(bubblewrap.sys, "platform", "linux")  # type: ignore[attr-defined]
+    refusal = box.refusal()
+    assert refusal is not None
+    assert refusal.problem == "uploaded bots run in bubblewrap, which is not installed"
+    assert "apt install bubblewrap" in refusal.remedy
     monkeypatch.setattr(bubblewrap.sys, "platform", "win32")  # type: ignore[attr-defined]
-    assert box.refusal() == "programs of others run in bubblewrap, which needs Linux"
+    assert box.refusal() == ("uploaded bots run in bubblewrap, which needs Linux", "remove the section [uploads]")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
@@ -74,7 +78,7 @@ def test_a_system_that_allows_no_box_is_named(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     refusal = Box(str(tmp_path), 1, 1, 1, 1).refusal()
     assert refusal is not None
-    assert refusal.endswith("does not work here: bwrap: No permissions to create new namespace")
+    assert refusal.problem.endswith("fails on this system: bwrap: No permissions to create new namespace")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the box is Linux's")
@@ -101,7 +105,7 @@ def test_a_box_that_hangs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(bubblewrap, "_TRIAL_S", 0.2)
     refusal = Box(str(tmp_path), 1, 1, 1, 1).refusal()
     assert refusal is not None
-    assert refusal.endswith("does not work here: it has not ended after 0.2 s")
+    assert refusal.problem.endswith("fails on this system: it has not ended after 0.2 s")
 
 
 # ---- the connection

@@ -13,6 +13,7 @@ from dealer.errors import ConfigError, PlayerError
 from dealer.run.plan import settle
 from dealer.run.run_settings import validated
 from dealer.table.players import Player, PlayerKind, parse_player, unique_names
+from tests.outside import SHELL
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="file modes of Unix")
 
@@ -90,7 +91,7 @@ def test_wrappers_are_looked_through(start: str, tmp_path: Path) -> None:
     assert parse_player(f"{start} {sys.executable} x.py").name == "x"
     (tmp_path / "bot.sh").touch()
     assert parse_player(f"{start} ./bot.sh", str(tmp_path)).name == "bot.sh"
-    assert parse_player(f"{start} sh ./bot.sh", str(tmp_path)).name == "bot"
+    assert parse_player(f"{start} {SHELL} ./bot.sh", str(tmp_path)).name == "bot"
 
 
 def test_a_name_that_no_file_could_have_is_cut_where_it_was_made_here() -> None:

@@ -6,24 +6,20 @@ import asyncio
 import json
 import os
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from tests.dealer.helpers import ROOT
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
+from tests.outside import SHELL, needs
 
 CALLS = re.findall(r"(?m)^    (curl .*)$", (ROOT / "docs" / "api.md").read_text("utf-8"))
 TIME_IS_UP = 28
 
-pytestmark = pytest.mark.skipif(not shutil.which("curl") or not shutil.which("sh"), reason="there is no curl here")
-
 
 async def ran(command: str, folder: Path, environment: dict[str, str]) -> str:
     program = await asyncio.create_subprocess_exec(
-        "sh",
+        SHELL,
         "-c",
         command,
         cwd=folder,
@@ -37,6 +33,7 @@ async def ran(command: str, folder: Path, environment: dict[str, str]) -> str:
     return out.decode()
 
 
+@needs("curl")
 def test_every_call_does_what_the_page_says(tmp_path: Path) -> None:
     # As written, but an answer that is no success is a failure.
     (tmp_path / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import subprocess
 from pathlib import Path
 
 import httpx2
@@ -14,27 +13,12 @@ from dealer.errors import ConfigError, ListenError
 from dealer.server.server_settings import read_toml_settings
 from dealer.web import serving
 from tests.dealer.web.visits import Visit, small_house, visit, with_web
+from tests.outside import make_certificate
 
 
-@pytest.fixture
-def certificate(tmp_path: Path) -> Path:
-    """A certificate of this machine, signed by itself."""
-    path = tmp_path / "cert.pem"
-    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1"
-    try:
-        ran = subprocess.run(
-            ["openssl", *words.split(), "-keyout", "key.pem", "-out", "cert.pem"],
-            cwd=tmp_path,
-            capture_output=True,
-            check=False,
-        )
-    except OSError:
-        pytest.skip("there is no openssl here")
-    assert ran.returncode == 0, ran.stderr
-    return path
+def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path) -> None:
+    certificate, key = make_certificate(tmp_path, "pages", "IP:127.0.0.1")
 
-
-def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path, certificate: Path) -> None:
     async def talk(one: Visit) -> None:
         assert one.address.startswith("https://")
         trusted = ssl.create_default_context(cafile=str(certificate))
@@ -44,7 +28,7 @@ def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path, certificat
             assert answer.headers["set-cookie"].startswith("__Host-arena-")
             assert "Secure" in answer.headers["set-cookie"]
 
-    settings = with_web(small_house(), certificate=str(certificate), key=str(tmp_path / "key.pem"))
+    settings = with_web(small_house(), certificate=str(certificate), key=str(key))
     visit(settings, talk, tmp_path / "data")
 
 

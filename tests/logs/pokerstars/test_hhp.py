@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterable
 from decimal import Decimal
@@ -23,6 +22,7 @@ from logs.pokerstars import format_pokerstars, format_pokerstars_file
 from tests.logs.hands import random_hands
 from tests.logs.pokerstars.checker import check_file
 from tests.logs.pokerstars.test_writer import odd_game
+from tests.outside import find_program
 
 SCRIPT = Path(__file__).with_name("hhp_nets.js")
 LF = ExportOptions(crlf=False)
@@ -33,7 +33,7 @@ def node_path() -> str | None:
     """Where the package is; None where it or node is not."""
     folders = [*os.environ.get("NODE_PATH", "").split(os.pathsep), "node_modules"]
     found = [folder for folder in folders if folder and (Path(folder) / "hhp").is_dir()]
-    return str(Path(found[0]).resolve()) if found and shutil.which("node") else None
+    return str(Path(found[0]).resolve()) if found and find_program("node") else None
 
 
 pytestmark = pytest.mark.skipif(node_path() is None, reason="needs node and the package hhp")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
+from tests.outside import SHELL
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="descriptors and signals of Unix")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -25,7 +26,7 @@ COMMANDS = [
 def _in_shell(folder: Path, arguments: list[str], redirection: str) -> subprocess.CompletedProcess[bytes]:
     script = f'"$@" {redirection}'
     return subprocess.run(
-        ["sh", "-c", script, "sh", *ARENA, *arguments],
+        [SHELL, "-c", script, "sh", *ARENA, *arguments],
         cwd=folder,
         env=program_env(),
         capture_output=True,

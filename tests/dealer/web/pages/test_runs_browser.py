@@ -158,10 +158,12 @@ def test_the_list_of_runs_moves_by_itself(browser: Any, server: Served) -> None:
         page.evaluate("document.querySelector('.lines tbody a').isTheSame = true")
         before = row.text_content()
         page.wait_for_function("before => document.querySelector('.lines tbody tr').textContent !== before", arg=before)
-        # What a click has begun on is not replaced under the finger.
-        assert page.evaluate("document.querySelector('.lines tbody a').isTheSame") is True
+        # What a click has begun on is not replaced under the finger, and leads where it led.
+        first = "document.querySelector('.lines tbody a[href=\"/runs/1\"]').isTheSame"
+        assert page.evaluate(first) is True
         submit(page, server)
         page.locator(".lines tbody tr").nth(1).wait_for()
+        assert page.evaluate(first) is True
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
