@@ -48,7 +48,9 @@ def parse_cards(text: str) -> tuple[Card, ...]:
         CardError: a pair of characters is not a card; the message names it.
     """
     if len(text) % 2:
-        raise CardError(f"{quoted(text)} is not a run of two-character cards")
+        raise CardError(
+            f"{quoted(text)} is not a run of cards: write each as a rank of {RANKS} and a suit of {SUITS}, such as AhTd"
+        )
     try:
         return tuple([_CARD_OF_TEXT[text[i : i + 2]] for i in range(0, len(text), 2)])
     except KeyError as error:

@@ -276,6 +276,11 @@ def find_game(name: str, *, as_reference: bool = False) -> tuple[str, Game]:
     return full, _load_shipped(full)
 
 
+def game_file(name: str) -> str:
+    """The path of the definition that `find_game` reads."""
+    return name if os.path.isfile(name) else os.path.join(_FOLDER, f"{find_game(name)[0]}.game")
+
+
 def name_of(game: Game) -> str:
     """The canonical name of a shipped game; empty for any other."""
     return next((name for name in shipped_games() if _load_shipped(name) == game), "")

@@ -88,11 +88,16 @@ def builtin_names() -> tuple[str, ...]:
     return tuple(_ENTRIES)
 
 
+def known_names() -> list[str]:
+    """The names of all bots, built in or declared by installed packages, sorted; imports none of them."""
+    return sorted([*_ENTRIES, *_declared()])
+
+
 def nearest_name(name: str) -> str | None:
     """The bot that a misspelt name is likely to mean."""
     from engine.text import meant
 
-    return meant(name, [*_ENTRIES, *_declared()])
+    return meant(name, known_names())
 
 
 def is_builtin(spec: str) -> bool:
@@ -181,7 +186,7 @@ def describe_all() -> list[BotDescription]:
         SpecError: a built-in bot cannot be imported.
     """
     described = []
-    for name in sorted([*_ENTRIES, *_declared()]):
+    for name in known_names():
         try:
             described.append(describe(name))
         except SpecError as error:

@@ -21,7 +21,8 @@ _GROUPS = {
         "resume": "Resume an interrupted run: same cards, same logs, same result as without the interruption.",
         "runs": "List the runs in a folder, the newest first: when each began, who played, and its result.",
         "show": "Print the result of a run again.",
-        "games": "List the games that come with the arena; any .game file can be played, too.",
+        "games": "List the games that come with the arena; or print the .game file of one. Any .game file can be "
+        "played, too.",
     },
     "Analyse": {
         "stats": "Show how each bot plays: its win rate, how often it bets, raises and goes to showdown, by position "
@@ -56,7 +57,7 @@ _GROUPS = {
         "equity": "Show each player's chances at a showdown of hold'em: to win, to tie, and its share of the pot.",
         "exploit": "Measure how much a bot can lose to an opponent who knows its strategy: exactly in small games, a "
         "lower bound in hold'em.",
-        "solve": "Solve small games; recompute the tables that bots use.",
+        "solve": "Solve a small game, by its name or its .game file; recompute the tables that bots use.",
         "train": "Train players: the learner against any field, cfr against itself.",
         "evolve": "Evolve players by genetic algorithms: of ten-handed limit hold'em and Kuhn poker, and the "
         "learner's constants.",

@@ -9,6 +9,7 @@ import typer
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.commands import ArenaGroup
+from dealer.cli.shell.completion import complete_bot
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import DocumentOptions
 from dealer.cli.shell.streams import EXIT_FAILED
@@ -72,7 +73,10 @@ def _counts(text: str) -> list[int]:
 @app.command()
 def bot(
     terminal: Terminal,
-    bot: Annotated[str, typer.Argument(metavar="BOT", help="A Python bot: its name, or file.py:Class.")],
+    bot: Annotated[
+        str,
+        typer.Argument(metavar="BOT", autocompletion=complete_bot, help="A Python bot: its name, or file.py:Class."),
+    ],
     game: Annotated[str, "The game."] = "limit",
     deals: Annotated[int, "Deals to play, each once in every seat.", Interval(1), Wording(flags="-n")] = 500,
     *,

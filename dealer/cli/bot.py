@@ -9,6 +9,7 @@ import typer
 
 from bots.sdk.builtin import main as play_bot
 from bots.sdk.options import Wording
+from dealer.cli.shell.completion import complete_bot
 
 
 def bot(
@@ -17,6 +18,7 @@ def bot(
         typer.Argument(
             help="A name that 'arena bots' lists, or a class: my_bot.py:MyBot. Options follow '?': random?fold=0.1",
             metavar="BOT",
+            autocompletion=complete_bot,
         ),
     ],
     host: Annotated[str, typer.Argument(help="The dealer's address.")],

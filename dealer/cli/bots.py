@@ -10,6 +10,7 @@ import typer
 
 from bots.sdk.registry import BotDescription, OptionValue, describe, describe_all
 from dealer.cli.shell.command_options import Json
+from dealer.cli.shell.completion import complete_bot
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
 from dealer.errors import PlayerError
@@ -23,7 +24,12 @@ def bots(
     terminal: Terminal,
     name: Annotated[
         str | None,
-        typer.Argument(help="A bot whose options are listed.", metavar="BOT", show_default="every bot, in one line"),
+        typer.Argument(
+            metavar="BOT",
+            help="A bot whose options are listed.",
+            show_default="every bot, in one line",
+            autocompletion=complete_bot,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

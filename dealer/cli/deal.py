@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from dealer.cli.shell.arguments import complete_word
 from dealer.cli.shell.command_options import Given, RunOptions
+from dealer.cli.shell.completion import complete_game, complete_player
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.contests import run_new
 from dealer.run.run_settings import Command, RunSettings, Seating
@@ -26,11 +26,15 @@ _SHOWN: Final = {
 def deal(
     terminal: Terminal,
     game: Annotated[
-        str, typer.Argument(metavar="GAME", help="A game's name or a .game file.", autocompletion=complete_word)
+        str, typer.Argument(metavar="GAME", help="A game's name or a .game file.", autocompletion=complete_game)
     ],
     seats: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SEAT...]", help="A bot, a command, or 'tcp' (the default for every seat)."),
+        typer.Argument(
+            metavar="[SEAT...]",
+            help="A bot, a command, or 'tcp' (the default for every seat).",
+            autocompletion=complete_player,
+        ),
     ] = None,
     *,
     settings: Annotated[Given, RunSettings, _SHOWN],

@@ -11,6 +11,7 @@ import typer
 
 from bots.sdk.options import Wording
 from dealer.cli.shell.command_options import JsonOutput, Junit, Quiet
+from dealer.cli.shell.completion import complete_player
 from dealer.cli.shell.console import Terminal, abort, check_new_file, check_writable, until_stopped, write_file
 from dealer.cli.shell.documents import PageFile, PageForce, show_document
 from dealer.cli.shell.progress import LiveLine
@@ -32,6 +33,7 @@ def doctor(
         str | None,
         typer.Argument(
             metavar="BOT",
+            autocompletion=complete_player,
             help="A bot, a command, or 'tcp': a bot of 'arena bots', FILE.py:CLASS or MODULE:CLASS; a command that is "
             "started with host and port; 'tcp' for a client that connects by itself.",
             show_default=False,

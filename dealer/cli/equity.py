@@ -110,7 +110,9 @@ def _cards(text: str, option: str = "") -> tuple[Card, ...]:
     try:
         return parse_cards(text)
     except CardError as error:
-        abort(f"{option}: {error}" if option else str(error))
+        if option:
+            abort(f"{option}: {error}")
+        abort(f"{error}; a class of starting hands is AKs, AKo, AK or AA, and any hand is random")
 
 
 def equity_document(fields: Sequence[_Field], board: Sequence[Card], found: Chances, seed: int) -> Document:

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from dealer.cli.shell.command_options import Json
+from dealer.cli.shell.completion import complete_game
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
 from engine import Game
 from engine.game import DEFAULT_STACK
 from logs.document import NAME, TEXT, Column, Document, Section, Table
 from protocol import find_game, shipped_games
-from protocol.game_definition import short_name
+from protocol.game_definition import game_file, short_name
 
 
-def games(terminal: Terminal, as_json: Json = False) -> None:
-    """List the games that come with the arena; any .game file can be played, too."""
+def games(
+    terminal: Terminal,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="GAME",
+            help="A game whose definition is printed: its name or a .game file.",
+            show_default="every game, in one line",
+            autocompletion=complete_game,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the games that come with the arena; or print the .game file of one. Any .game file can be played, too."""
+    if name is not None:
+        full, game = find_game(name)
+        definition = Path(game_file(name)).read_text("utf-8", errors="replace")
+        if as_json:
+            entry = _data(full, game) | {"definition": definition}
+            show_document(terminal, Document(short_name(full), data=entry), as_json=True)
+        else:
+            terminal.print(definition.rstrip())
+        return
     found = {name: find_game(name)[1] for name in shipped_games()}
     rows = [(short_name(name), game.num_players, _betting(game), name) for name, game in found.items()]
     columns = (

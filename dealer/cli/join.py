@@ -19,6 +19,7 @@ import typer
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.command_options import Given, Quiet, Verbose
+from dealer.cli.shell.completion import complete_player
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.progress import LiveLine
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
@@ -83,7 +84,11 @@ def join(
     ],
     bot: Annotated[
         list[str],
-        typer.Argument(metavar="BOT...", help="As for 'arena play'; or '--' and a command with its arguments."),
+        typer.Argument(
+            metavar="BOT...",
+            help="As for 'arena play'; or '--' and a command with its arguments.",
+            autocompletion=complete_player,
+        ),
     ],
     *,
     name: Annotated[str | None, "Name of the bot.", Wording(otherwise="as in 'arena play'")] = None,

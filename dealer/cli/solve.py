@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import CompletionItem  # type: ignore[attr-defined]
 
 from bots.sdk.options import Interval, Wording
+from dealer.cli.shell.arguments import is_game_word
 from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.commands import ArenaGroup
+from dealer.cli.shell.completion import complete_game
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.progress import showing_progress
@@ -19,9 +22,22 @@ from dealer.cli.solve_small import game, kuhn, kuhn3, leduc
 from engine import STARTING_HANDS
 from logs.document import Document
 
+
+class _SolveGroup(ArenaGroup):
+    """A game in the place of a command is solved as by ``arena solve game``."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        is_game = args[0] not in self.commands and (args[0].endswith(".game") or is_game_word(args[0]))
+        return super().resolve_command(ctx, ["game", *args] if is_game else args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        commands = super().shell_complete(ctx, incomplete)
+        return commands + [CompletionItem(game) for game in complete_game(incomplete) if game not in self.commands]
+
+
 app = typer.Typer(
-    cls=ArenaGroup,
-    help="Solve small games; recompute the tables that bots use.",
+    cls=_SolveGroup,
+    help="Solve a small game, by its name or its .game file; recompute the tables that bots use.",
     no_args_is_help=True,
 )
 

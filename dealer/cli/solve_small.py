@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-import typer
-
 from bots.kuhn.games import KuhnGame, Variant
 from bots.sdk.options import Interval, Wording
+from dealer.cli.shell.completion import game_argument
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import DocumentOptions
 from dealer.cli.shell.progress import showing_progress
@@ -91,7 +90,7 @@ def kuhn3(terminal: Terminal, *, options: _Options, output: DocumentOptions) -> 
 
 def game(
     terminal: Terminal,
-    name: Annotated[str, typer.Argument(metavar="GAME", help="A game's name, or the file of its definition.")],
+    name: Annotated[str, game_argument()],
     *,
     options: _Options,
     output: DocumentOptions,

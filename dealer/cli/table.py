@@ -9,8 +9,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.shell.arguments import complete_word, split_words
+from dealer.cli.shell.arguments import split_words
 from dealer.cli.shell.command_options import Out
+from dealer.cli.shell.completion import complete_word
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.contests import check_logs
 from dealer.cli.shell.pages import open_browser, require_web

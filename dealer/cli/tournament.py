@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.shell.arguments import complete_word, split_words
+from dealer.cli.shell.arguments import split_words
 from dealer.cli.shell.command_options import Given, RunOptions, Scheduler
+from dealer.cli.shell.completion import complete_word
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.contests import run_new
 from dealer.run.run_settings import Command, Format, RunSettings

@@ -29,11 +29,14 @@ def test_the_order_is_kept() -> None:
     assert format_cards(parse_cards("2cAsTd")) == "2cAsTd"
 
 
+NO_RUN = "is not a run of cards: write each as a rank of 23456789TJQKA and a suit of cdhs, such as AhTd"
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("A", "'A' is not a run of two-character cards"),
-        ("AhK", "'AhK' is not a run of two-character cards"),
+        ("A", f"'A' {NO_RUN}"),
+        ("AhK", f"'AhK' {NO_RUN}"),
         ("AhXs", "'Xs' in 'AhXs' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),
         ("ah", "'ah' in 'ah' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),
         ("AH", "'AH' in 'AH' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),

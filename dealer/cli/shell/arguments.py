@@ -7,7 +7,6 @@ import re
 from itertools import takewhile
 from typing import Final
 
-from bots.sdk.registry import builtin_names
 from dealer.cli.shell.console import abort
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
@@ -21,14 +20,19 @@ _PLAIN: Final = re.compile(r"[\w./-]+")
 
 def split_words(words: list[str]) -> dict[str, list[str]]:
     """The settings ``games`` and ``bots``, each if there are any: games are named before the first bot."""
-    games = list(takewhile(_is_game, words))
+    games = list(takewhile(is_game_word, words))
     bots = words[len(games) :]
     if bots and not games:
         _check_first(bots[0])
     return {name: named for name, named in (("games", games), ("bots", bots)) if named}
 
 
-def _is_game(word: str) -> bool:
+def is_game_word(word: str) -> bool:
+    """Whether a word names a game.
+
+    Raises:
+        GameDefinitionError: it is a game file that cannot be played.
+    """
     try:
         find_game(word)
     except GameDefinitionError:
@@ -52,10 +56,6 @@ def _check_first(word: str) -> None:
         if (near := meant(word, SHORT_NAMES)) is not None:
             abort(f"there is no game {word!r}; did you mean {near!r}?")
         abort(f"{no_player}; nor is it a game ({', '.join(SHORT_NAMES)}, or a .game file)")
-
-
-def complete_word(incomplete: str) -> list[str]:
-    return [word for word in (*SHORT_NAMES, *builtin_names()) if word.startswith(incomplete)]
 
 
 def _is_definition(path: str) -> bool:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_args, ge
 import typer
 
 from bots.sdk.options import NO_DEFAULT, Option, Wording, options_of
+from dealer.cli.shell.completion import COMPLETERS
 from dealer.cli.shell.console import Terminal, abort
 from dealer.errors import ConfigError
 
@@ -55,6 +56,8 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 """Names for users of the settings that have no option named after them."""
 _UNITS: Final = {"_s": "SECONDS", "_ms": "MS", "_mbb": "MBB", "_mb": "MB"}
+_TEXTS: Final = {"game": "GAME", "games": "GAMES"}
+"""The names of the values of some options that are texts."""
 _KINDS: Final = {int: "N", float: "X", str: "TEXT", Path: "PATH"}
 
 
@@ -165,15 +168,18 @@ def _parameter(option: Option, default: Any, shown: str = "") -> inspect.Paramet
         names[0] += f"/--no-{names[0].removeprefix('--')}"
     # Several values are one text, as in 'a b' or in files; an option that is repeated has a list.
     kind = str if get_origin(option.kind) is tuple else option.kind
-    unit = next((word for end, word in _UNITS.items() if option.name.endswith(end)), None)
+    unit = wording.unit or next((word for end, word in _UNITS.items() if option.name.endswith(end)), "")
+    if not unit and kind is str:
+        unit = _TEXTS.get(option.name, "")
     about = typer.Option(
         *names,
         help=option.sentence,
-        metavar=wording.unit or unit or _KINDS.get(kind),
+        metavar=unit or _KINDS.get(kind),
         min=option.bounds.low,
         max=option.bounds.high,
         show_default=shown or wording.otherwise or _text(option.default) or False,
         rich_help_panel=option.group or None,
+        autocompletion=COMPLETERS.get(unit),
     )
     return inspect.Parameter(
         option.name,

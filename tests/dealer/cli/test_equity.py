@@ -84,17 +84,21 @@ def test_drawn_chances_name_their_seed_and_interval(arena_here: Arena) -> None:
     assert line.split()[-3:] == [f"{us.equity:.3%}", "±", f"{1.959964 * expected.standard_errors[0]:.3%}"]
 
 
+CLASSES = "a class of starting hands is AKs, AKo, AK or AA, and any hand is random"
+NO_RUN = "is not a run of cards: write each as a rank of 23456789TJQKA and a suit of cdhs, such as AhTd"
 REFUSED = [
     ("AhKd Ah2d", "Ah is named twice"),
     ("AhKd 2h7dKd", "Kd is named twice"),
     ("AhAh", "Ah is named twice"),
-    ("AhXd", "'Xd' in 'AhXd' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),
+    ("AhXd", f"'Xd' in 'AhXd' is not a card: write a rank of 23456789TJQKA and a suit of cdhs; {CLASSES}"),
     ("Ah", "'Ah' is one card: a player holds two, and a board has three to five"),
     ("AAs", "'AAs': a pair is neither suited nor offsuit, write AA"),
     ("AhKd --players 30", "a showdown has 2 to 10 players, not 30"),
     ("AhKd QsQc 2c2d --players 2", "--players 2: 3 players are named"),
     ("AhKd 2h3h4h5h6h7h", "a board has at most 5 cards, not 6"),
-    ("AhKd --board 2", "--board: '2' is not a run of two-character cards"),
+    ("AhKd --board 2", f"--board: '2' {NO_RUN}"),
+    ("AhK", f"'AhK' {NO_RUN}; {CLASSES}"),
+    ("10hKd", f"'10hKd' {NO_RUN}; {CLASSES}"),
     ("AhKd --dead 2x", "--dead: '2x' in '2x' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),
     ("AhKd 2h7dTc --board 2c3c4c", "'2h7dTc': the board is given twice"),
     ("2h7dTc", "no player's cards are given: give at least one player's, such as AhKd"),

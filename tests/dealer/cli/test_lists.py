@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from bots.sdk.registry import builtin_names
-from protocol import shipped_games
+from protocol import find_game, parse_game_definition, shipped_games
 from protocol.game_definition import SHORT_NAMES
 from tests.dealer.cli.conftest import Arena
+
+GAMES = Path(__file__).resolve().parents[3] / "engine" / "games"
 
 
 def test_bots_are_listed_with_their_games(arena_here: Arena) -> None:
@@ -126,3 +128,26 @@ def test_a_command_that_does_not_exist(arena_here: Arena, command: str) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert "nonsense" in ran.err
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("name", ["limit", "kuhn-depth", "holdem.nolimit.2p"])
+def test_the_file_of_a_game(arena_here: Arena, name: str) -> None:
+    full, game = find_game(name)
+    ran = arena_here("games", name)
+    assert ran.out == (GAMES / f"{full}.game").read_text("ascii")
+    assert parse_game_definition(ran.out) == game
+    data = json.loads(arena_here("games", name, "--json").out)
+    assert (data["full_name"], data["definition"]) == (full, ran.out)
+
+
+def test_the_file_of_a_game_of_ones_own(arena_here: Arena, tmp_path: Path) -> None:
+    text = "# Mine\n" + (GAMES / "kuhn.limit.2p.game").read_text("ascii")
+    (tmp_path / "my.game").write_text(text, "ascii")
+    assert arena_here("games", "my.game").out == text
+    (tmp_path / "my.game").write_text(text + "ante = 1\n", "ascii")
+    assert arena_here("games", "my.game").code == 0
+    (tmp_path / "my.game").write_text(text.replace("limit\n", "limit\nante = 1\n"), "ascii")
+    ran = arena_here("games", "my.game")
+    assert (ran.code, ran.out) == (2, "")
+    assert "line 4: 'ante = 1' is not played" in ran.err
+    assert "no such game or file" in arena_here("games", "nothing").err

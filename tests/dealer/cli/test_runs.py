@@ -189,11 +189,38 @@ def test_defaults_of_a_user(arena_here: Arena, tmp_path: Path, monkeypatch: pyte
         ("arena table limit remb", {"rembrant"}),
         ("arena show runs/o", {"runs/one"}),
         ("arena stats la", {"last"}),
+        ("arena bots r", {"raising", "random", "rembrant", "rh"}),
+        ("arena bot me", set()),
+        ("arena bot mf", {"mfs"}),
+        ("arena exploit le", {"leduc", "leduc-nolimit"}),
+        ("arena exploit kuhn ca", {"calling"}),
+        ("arena exploit kuhn calling --against rai", {"raising"}),
+        ("arena bench bot mf", {"mfs"}),
+        ("arena bench bot mfs --game no", {"nolimit", "nolimit3", "nolimit6", "nolimit10"}),
+        ("arena doctor X -g no", {"nolimit", "nolimit3", "nolimit6", "nolimit10"}),
+        ("arena doctor t", {"tcp"}),
+        ("arena play limit New=m", {"New=mc", "New=mfs"}),
+        ("arena deal my", {"my.game"}),
+        ("arena deal limit Old=le", {"Old=learner"}),
+        ("arena games kuhn-", {"kuhn-depth"}),
+        ("arena solve leduc-", {"leduc-nolimit"}),
+        ("arena solve game leduc-", {"leduc-nolimit"}),
+        ("arena train cfr x --game kuhn-", {"kuhn-depth"}),
+        ("arena train learner --opponents mf", {"mfs"}),
+        ("arena evolve learner x --game kuhn-", {"kuhn-depth"}),
+        ("arena join host:1 mf", {"mfs"}),
+        ("arena join host:1 mfs --games limit,kuhn-", {"limit,kuhn-depth"}),
+        ("arena leaks last --compare cf", {"cfr"}),
+        ("arena stats last --game my", {"my.game"}),
+        ("arena stats last --policy A=cf", {"A=cfr"}),
+        ("arena stats last --policy A", set()),
+        ("arena gate runs/o", {"runs/one"}),
     ],
 )
 def test_a_shell_completes(arena: Arena, tmp_path: Path, typed: str, offered: set[str]) -> None:
     (tmp_path / "runs" / "one").mkdir(parents=True)
     (tmp_path / "runs" / "one" / "run.toml").touch()
+    (tmp_path / "my.game").touch()
     at = str(len(typed.split()) - 1)
     ran = arena(_ARENA_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=at)
     assert set(ran.out.split()) == offered

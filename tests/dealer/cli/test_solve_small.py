@@ -106,6 +106,10 @@ def test_a_game_of_ones_own(arena_here: Arena, tmp_path: Path) -> None:
     found = solved(arena_here, "game", "kuhn13.game")
     assert (found["information_sets"], found["exploitability"] < 1e-11) == (52, True)
     assert found["values"][0] < 0
+    assert solved(arena_here, "kuhn13.game") == found
+    # The .game file of the classic game is solved as the command of that name.
+    (tmp_path / "kuhn3.game").write_text(format_game_definition(find_game("kuhn")[1]))
+    assert solved(arena_here, "kuhn3.game")["values"] == pytest.approx([-1 / 18, 1 / 18])
 
 
 def test_the_page_has_the_convergence_and_all_rounds(arena_here: Arena, tmp_path: Path) -> None:
@@ -120,6 +124,8 @@ def test_the_page_has_the_convergence_and_all_rounds(arena_here: Arena, tmp_path
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (("no.game",), "no.game: cannot read the game definition"),
+        (("leduk",), "no such command 'leduk'; did you mean 'leduc'?"),
         (
             ("kuhn3", "--algorithm", "lp"),
             "a linear program solves games of two players, not one of 3: give --algorithm",
