@@ -17,12 +17,14 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
+from bots.sdk.bot import Bot
 from bots.sdk.options import options_of
 from bots.workers import Workers
 from dealer.errors import (
@@ -53,9 +55,10 @@ from dealer.run.plan import Plan, planned_contests, refuse, repeatable, settle
 from dealer.run.recovery import check_match, extend_log
 from dealer.run.remote import RemoteContest
 from dealer.run.results import AnyResult, ContestResult, GameStandings, PlayerResult, TournamentResult, read_result
-from dealer.run.run_settings import Command, RunSettings, Score, read_config, validated
+from dealer.run.run_settings import BotSettings, Command, RunSettings, Score, read_config, validated
 from dealer.run.tournament_run import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
+from dealer.table.players import BotObject, object_text, require_source
 from engine.errors import quoted
 from logs.estimation import FixedDeals
 from logs.formats import ExportWarning
@@ -95,6 +98,8 @@ __all__ = [
     "tournament_async",
 ]
 
+BotEntry: TypeAlias = str | Mapping[str, Any] | type[Bot] | Bot
+"""A player as a Python program passes it: a text, a table, a class or an object."""
 _PROGRESS_S = 0.2
 OnProgress: TypeAlias = Callable[[Progress], None]
 _Value = TypeVar("_Value")
@@ -306,17 +311,18 @@ def _with_estimates(result: _Result) -> _Result:
     return result.model_copy(update={"estimates": reduction.estimates().games[0]})
 
 
-def new_run(config: RunSettings, out: Path | None) -> Run[Any]:
+def new_run(config: RunSettings, out: Path | None, objects: Mapping[int, BotObject] = MappingProxyType({})) -> Run[Any]:
     """A new run of the command in the settings.
 
     Args:
         out: its folder, new or empty; None makes a new one in ``runs``.
+        objects: the players, by their place, that are classes or objects of this program.
 
     Raises:
         ConfigError: the settings contradict each other.
         StartError: the folder is in use or cannot be written.
     """
-    plan = settle(config)
+    plan = settle(config, objects)
     names = plan.names if len(plan.names) <= 4 else (*plan.names[:3], f"{len(plan.names) - 3}-more")
     is_ours = out is None or not out.is_dir()
     folder = new_folder(out, names)
@@ -326,11 +332,12 @@ def new_run(config: RunSettings, out: Path | None) -> Run[Any]:
     return Run(plan, folder, forget=partial(empty_folder, folder, is_removed=is_ours))
 
 
-def reopen(folder: Path, deals: int | None = None) -> Run[AnyResult]:
+def reopen(folder: Path, deals: int | None = None, bots: Sequence[BotEntry] = ()) -> Run[AnyResult]:
     """The run in a folder, to be resumed.
 
     Args:
         deals: how many to play in all instead of those asked for so far; None leaves their number.
+        bots: its players, where classes or objects that no file holds are among them.
 
     Raises:
         ConfigError: it holds no run, one that cannot be read, or one that cannot have so many deals.
@@ -341,10 +348,14 @@ def reopen(folder: Path, deals: int | None = None) -> Run[AnyResult]:
     if not path.is_file():
         raise ConfigError(f"{folder} holds no run: there is no {CONFIG_NAME} in it")
     config = validated(read_config(path), str(path))
-    plan = settle(config)
+    texts, objects = _without_objects(bots)
+    if bots and validated({"bots": texts}).bots != config.bots:
+        before = ", ".join(bot.bot for bot in config.bots)
+        refuse((True, "bots", f"the run in {folder} has other players: {before}"))
+    plan = settle(config, objects)
     finished = read_result(folder) if (folder / RESULT_NAME).exists() else None
     if deals is not None:
-        plan = _extended(config, plan, folder, deals, finished)
+        plan = _extended(config, plan, folder, deals, finished, objects)
     contests = finished.contests if finished else []
     if finished is not None and (
         not finished.outcome.is_complete or any(contest.deals_asked != plan.deals for contest in contests)
@@ -353,7 +364,14 @@ def reopen(folder: Path, deals: int | None = None) -> Run[AnyResult]:
     return Run(plan, folder, finished)
 
 
-def _extended(config: RunSettings, plan: Plan, folder: Path, deals: int, result: AnyResult | None) -> Plan:
+def _extended(
+    config: RunSettings,
+    plan: Plan,
+    folder: Path,
+    deals: int,
+    result: AnyResult | None,
+    objects: Mapping[int, BotObject],
+) -> Plan:
     validated({"deals": deals})
     planned = planned_contests(plan, folder)
     is_stopped = result is not None and any(contest.outcome is Outcome.STOPPED for contest in result.contests)
@@ -367,8 +385,10 @@ def _extended(config: RunSettings, plan: Plan, folder: Path, deals: int, result:
             "worker; start a new run instead",
         ),
     )
+    for player in plan.players:
+        require_source(player)
     config = replace(config, deals=deals, stop=None if isinstance(plan.stop, FixedDeals) else config.stop)
-    longer = settle(config)
+    longer = settle(config, objects)
     with contextlib.closing(lock_run(folder)), launching(f"write to {folder}"):
         for contest in planned:
             for slot in contest.slots:
@@ -401,7 +421,7 @@ _Path: TypeAlias = str | os.PathLike[str]
 @_takes_settings
 def play(
     game: _Path,
-    bots: Sequence[str],
+    bots: Sequence[BotEntry],
     *,
     out: _Path | None = None,
     on_progress: OnProgress | None = None,
@@ -412,7 +432,9 @@ def play(
 
     Args:
         game: a game's name or the path of a ``.game`` file.
-        bots: a player per seat: a built-in bot, a command, or ``tcp``; ``NAME=BOT`` gives it a name.
+        bots: a player per seat: a built-in bot, a command, or ``tcp``; ``NAME=BOT`` gives it a name. A class derived
+            from `bots.Bot`, or an object of one, plays in this process; each match has a new bot of the class, or a
+            copy of the object.
         out: a new or empty folder for logs and results; without one they are written to a temporary folder that is
             removed at the end.
         on_progress: called several times a second while the contest is played, and once more at the end. After an
@@ -432,7 +454,7 @@ def play(
 @_takes_settings
 async def play_async(
     game: _Path,
-    bots: Sequence[str],
+    bots: Sequence[BotEntry],
     *,
     out: _Path | None = None,
     on_progress: OnProgress | None = None,
@@ -446,7 +468,7 @@ async def play_async(
 @_takes_settings
 def tournament(
     games: Sequence[_Path],
-    bots: Sequence[str],
+    bots: Sequence[BotEntry],
     *,
     format: str = "round-robin",
     out: _Path | None = None,
@@ -482,7 +504,7 @@ def tournament(
 @_takes_settings
 async def tournament_async(
     games: Sequence[_Path],
-    bots: Sequence[str],
+    bots: Sequence[BotEntry],
     *,
     format: str = "round-robin",
     out: _Path | None = None,
@@ -500,6 +522,7 @@ def resume(
     folder: _Path,
     *,
     deals: int | None = None,
+    bots: Sequence[BotEntry] = (),
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
 ) -> AnyResult:
@@ -509,6 +532,8 @@ def resume(
 
     Args:
         deals: how many to play in all instead of those asked for so far.
+        bots: the players as they were given to `play`, where objects are among them, or classes that cannot be
+            imported: no file holds these.
         on_progress: as for `play`.
         watch: as for `play`.
 
@@ -517,25 +542,61 @@ def resume(
         StartError: the folder is in use, its files are not those of the run, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `resume_async` there.
     """
-    return _play_here(resume_async, partial(reopen, deals=deals), folder, on_progress, watch)
+    return _play_here(resume_async, partial(reopen, deals=deals, bots=bots), folder, on_progress, watch)
 
 
 async def resume_async(
     folder: _Path,
     *,
     deals: int | None = None,
+    bots: Sequence[BotEntry] = (),
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
 ) -> AnyResult:
     """`resume` inside a running event loop; cancelling it interrupts the run again."""
-    return await _play_in_thread(partial(reopen, deals=deals), folder, on_progress, watch)
+    return await _play_in_thread(partial(reopen, deals=deals, bots=bots), folder, on_progress, watch)
 
 
 def _run_of(kind: type[_Result], settings: dict[str, Any], **own: object) -> Callable[[Path], Run[_Result]]:
     """Make the run of a function in a folder: a play or a tournament, by the kind of its result."""
     command = Command.PLAY if kind is ContestResult else Command.TOURNAMENT
     refuse(("command" in settings, "command", f"it follows from the function, here {command}"))
-    return partial(new_run, validated(settings | own | {"command": command}))
+    own["bots"], objects = _without_objects(own["bots"])
+    if objects and settings.get("in_process") is None:
+        settings["in_process"] = True
+    names = ", ".join(object_text(bot) for bot in objects.values())
+    not_here = f"a class or an object plays in the process that has it, and {names} cannot play over TCP: leave it out"
+    refuse((objects and not settings["in_process"], "in_process", not_here))
+    return partial(new_run, validated(settings | own | {"command": command}), objects=objects)
+
+
+def _without_objects(bots: Any) -> tuple[Any, dict[int, BotObject]]:
+    """Put texts in place of the classes and objects among players; return both.
+
+    Raises:
+        ConfigError: a class is not one of a bot.
+    """
+    refuse((isinstance(bots, Bot | type), "bots", f"must be a list with a player per seat, not {quoted(bots)}"))
+    if isinstance(bots, str) or not isinstance(bots, Sequence):
+        return bots, {}
+    entries: list[Any] = []
+    objects: dict[int, BotObject] = {}
+    for place, entry in enumerate(bots):
+        bot = entry.get("bot") if isinstance(entry, Mapping) else entry
+        if isinstance(bot, type):
+            no_bot = f"{bot.__qualname__} is a class, but not of a bot: derive it from bots.Bot"
+            refuse((not issubclass(bot, Bot), "bots", no_bot))
+        if not isinstance(bot, Bot | type):
+            known = isinstance(entry, str | Mapping | BotSettings)
+            refuse(
+                (not known, f"bots.{place}", f"must be text, a table, a class or an object of a bot, not {quoted(bot)}")
+            )
+            entries.append(entry)
+            continue
+        objects[place] = bot
+        text = object_text(bot)
+        entries.append({**entry, "bot": text} if isinstance(entry, Mapping) else text)
+    return entries, objects
 
 
 def _play_here(

@@ -155,8 +155,38 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
     }
     if seed is not None and any(option.name == "seed" for option in _options(found)):
         given.setdefault("seed", seed)
+    return _construct(found, _arguments(found, given), spec)
+
+
+def make_bot_from(source: type[Bot] | Bot, seed: int | None = None) -> Bot:
+    """A bot of a class, or a copy of an object: matches share nothing.
+
+    Args:
+        seed: for a class whose constructor has a parameter of that name.
+
+    Raises:
+        SpecError: it cannot be made or copied.
+    """
+    if isinstance(source, type):
+        from inspect import signature
+
+        takes_seed = seed is not None and "seed" in signature(source).parameters
+        return _construct(source, {"seed": seed} if takes_seed else {}, source.__name__)
+    from copy import deepcopy
+
+    name = type(source).__name__
     try:
-        return found(**_arguments(found, given))
+        return deepcopy(source)
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        problem = f"the object cannot be copied, and each match has its own: {in_one_line(error)}; pass the class"
+        raise SpecError(name, problem) from error
+
+
+def _construct(found: type[Bot], arguments: Mapping[str, object], spec: str) -> Bot:
+    try:
+        return found(**arguments)
     except ValueError as error:
         raise SpecError(spec, str(error)) from error
     except BaseException as error:

@@ -70,7 +70,7 @@ class BotGroup:
 
     Attributes:
         said: the comments that went with the last answer of `ask`, as the lines that would have been sent.
-        running_seat: of the bot whose code runs, or ran last.
+        running_seat: of the bot whose code runs; None while none does.
     """
 
     def __init__(self, bots: Sequence[Bot], game: Game) -> None:
@@ -90,7 +90,7 @@ class BotGroup:
         self._game = game
         self._is_prepared = False
         self.said: list[bytes] = []
-        self.running_seat = Seat(0)
+        self.running_seat: Seat | None = None
         self._bots = tuple(bots)
         self._starters = [seat for seat in range(players) if overrides(bots[seat], "hand_started")]
         self._enders = [seat for seat in range(players) if overrides(bots[seat], "hand_finished")]
@@ -167,6 +167,8 @@ class BotGroup:
             failure = self._failure(seat, error, view)
             self._without([failure])
             raise failure from error
+        finally:
+            self.running_seat = None
         if view.comments:
             self._keep_comments(seat, view)
         self.said = said = self._waiting[seat]
@@ -251,6 +253,8 @@ class BotGroup:
             if is_interrupt(error):
                 raise
             return self._failure(Seat(seat), error, *arguments)
+        finally:
+            self.running_seat = None
         return None
 
     def _failure(self, seat: Seat, error: BaseException, seen: View | Game | None = None) -> BotFailure:

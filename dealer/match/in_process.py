@@ -88,8 +88,8 @@ class InProcessMatch:
         return self._dealer.totals
 
     @property
-    def running_seat(self) -> Seat:
-        """Seat of the bot whose code runs, or ran last."""
+    def running_seat(self) -> Seat | None:
+        """Seat of the bot whose code runs; None while none does."""
         return self._bots.running_seat
 
     @property

@@ -233,7 +233,7 @@ class LocalRun(MatchRun):
     def _prepare(self) -> None:
         self._match: InProcessMatch | None = None
         self._learners: list[LearningBot] = []
-        self._making_seat = Seat(0)
+        self._making_seat: Seat | None = None
         self._output_left = [MAX_OUTPUT_CHARACTERS] * len(self.players)
         self._output_audience = Audience(())
 
@@ -288,8 +288,10 @@ class LocalRun(MatchRun):
             except BotFileError as error:
                 raise TrainingError(str(error)) from error
         if self.setup.hands - self._progress.hands >= _MANY_HANDS:
-            for bot in bots:
+            for number, bot in enumerate(bots):
+                self._making_seat = Seat(number)
                 bot.prepare_for_many_hands()
+        self._making_seat = None
         return InProcessMatch(self.setup, bots, self._watchers, self._progress)
 
     @contextlib.contextmanager
@@ -300,6 +302,9 @@ class LocalRun(MatchRun):
     def _receive_output(self, stream: str, text: str) -> None:
         """Pass on what the code of a bot writes, up to a bound."""
         seat = self._making_seat if self._match is None else self._match.running_seat
+        if seat is None:
+            getattr(sys, stream).write(text)
+            return
         left = self._output_left[seat]
         self._output_left[seat] -= len(text)
         if left <= 0:

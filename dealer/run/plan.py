@@ -15,10 +15,11 @@ import itertools
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from bots.sdk.registry import is_builtin
@@ -30,7 +31,7 @@ from dealer.run.match_files import RecordPlan
 from dealer.run.run_settings import BotSettings, Command, Format, RunSettings, Score, Seating
 from dealer.table.confinement import Confinement
 from dealer.table.listener import MOST_SEATS
-from dealer.table.players import Player, PlayerKind, parse_player, unique_names
+from dealer.table.players import BotObject, Player, PlayerKind, object_player, parse_player, unique_names
 from engine import DealKey, Game, Seed, derived_seed
 from engine.equity import shares_refusal
 from engine.errors import quoted
@@ -335,8 +336,11 @@ def pairings(format_: Format, bots: int, players: int) -> list[tuple[int, ...]]:
     return [group for group in groups if format_ is Format.ROUND_ROBIN or 0 in group]
 
 
-def settle(settings: RunSettings) -> Plan:
+def settle(settings: RunSettings, objects: Mapping[int, BotObject] = MappingProxyType({})) -> Plan:
     """Decide everything that the settings leave open.
+
+    Args:
+        objects: the players, by their place, that are classes or objects of this program.
 
     Raises:
         ConfigError: a game or a player cannot be found, or settings contradict each other.
@@ -355,7 +359,7 @@ def settle(settings: RunSettings) -> Plan:
         # 0 waits without limit.
         start_us=round(settings.start_timeout_s * 1e6) if settings.start_timeout_s > 0 else None,
     )
-    players = _find_players(settings, games, limits)
+    players = _find_players(settings, games, limits, objects)
     names = unique_names(players)
     _check_histories(settings, games, names)
     deals, stop = _length(settings)
@@ -420,7 +424,9 @@ def _find_game(name: str, settings: RunSettings) -> NamedGame:
     return NamedGame(full, game, exports, chip_value)
 
 
-def _find_players(settings: RunSettings, games: Sequence[NamedGame], limits: TimeLimits) -> tuple[Player, ...]:
+def _find_players(
+    settings: RunSettings, games: Sequence[NamedGame], limits: TimeLimits, objects: Mapping[int, BotObject]
+) -> tuple[Player, ...]:
     bots, most = settings.bots, max(games, key=lambda named: named.game.num_players)
     seats = most.game.num_players
     is_tournament = settings.command is Command.TOURNAMENT
@@ -447,19 +453,25 @@ def _find_players(settings: RunSettings, games: Sequence[NamedGame], limits: Tim
         ),
         (not is_tournament and len(bots) != seats, "bots", f"{most.shown} needs {seats} players, {given}"),
     )
-    players = tuple(_find_player(bot, settings, [named.game for named in games], limits) for bot in bots)
+    rules = [named.game for named in games]
+    players = tuple(_find_player(bot, settings, rules, limits, objects.get(place)) for place, bot in enumerate(bots))
     is_remote = any(player.kind is PlayerKind.TCP for player in players)
     many = "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command"
     refuse((is_tournament and is_remote, "bots", many))
     return players
 
 
-def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game], limits: TimeLimits) -> Player:
+def _find_player(
+    bot: BotSettings, settings: RunSettings, games: Sequence[Game], limits: TimeLimits, source: BotObject | None
+) -> Player:
     directory = settings.directory if bot.directory is None else os.path.join(settings.directory or "", bot.directory)
     if bot.directory is not None and not os.path.isdir(directory or ""):
         raise _problem("bots", f"{quoted(bot.bot)} cannot start in {directory}: there is no such folder")
     python_path = bot.environment.get("PYTHONPATH", "")
-    player = parse_player(bot.bot, directory, games, in_process=settings.in_process, python_path=python_path)
+    if source is not None:
+        player = object_player(source, games)
+    else:
+        player = parse_player(bot.bot, directory, games, in_process=settings.in_process, python_path=python_path)
     is_command, is_tcp = player.kind is PlayerKind.COMMAND, player.kind is PlayerKind.TCP
     has_process = is_command or (player.kind is PlayerKind.PYTHON and not settings.in_process)
     confinement = _confinement(bot)

@@ -6,8 +6,11 @@ a result (`ContestResult.rate`, `CrosstableCell.rate`) name the player they belo
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+from collections.abc import Iterable, Sequence
+from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -43,6 +46,37 @@ def won_fields(*winnings: Estimate | None) -> dict[str, Any]:
 def _rate(fields: BaseModel, kind: str, player: str, opponent: str) -> Rate:
     mean, half_width, error = (getattr(fields, kind + name) for name in _WON)
     return Rate(mean, half_width, error, player=player, opponent=opponent)
+
+
+def _frame(rows: list[dict[str, Any]]) -> Any:
+    """Rows as a pandas data frame.
+
+    Raises:
+        ImportError: pandas is not installed.
+    """
+    try:
+        pandas = importlib.import_module("pandas")
+    except ModuleNotFoundError:
+        raise ImportError("to_frame() needs pandas, which is not installed: pip install pandas") from None
+    return pandas.DataFrame(rows)
+
+
+def _html_table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table for a notebook; the first column names the row."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in heads)
+    body = "".join(
+        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+        for name, *cells in rows
+    )
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _won_text(fields: BaseModel, kind: str = "") -> str:
+    mean, half_width, _ = (getattr(fields, kind + name) for name in _WON)
+    if mean is None:
+        return ""
+    return f"{mean:+,.1f}" if half_width is None else f"{mean:+,.1f} ± {half_width:,.1f}"
 
 
 class PlayerResult(_Frozen):
@@ -192,6 +226,31 @@ class ContestResult(_Frozen):
         """Itself, as of a tournament."""
         return [self]
 
+    def to_frame(self) -> Any:
+        """The players as a pandas data frame: a row for each, with the fields of `PlayerResult`.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        rows = [player.model_dump() | {"faults": sum(player.faults.values())} for player in self.players]
+        return _frame(rows)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the result."""
+        rows = [
+            {
+                "player": player.name,
+                "mbb/g ± 95 %": _won_text(player),
+                "without luck": _won_text(player, "corrected_"),
+                "chips": f"{player.chips:+,.10g}",
+                "faults": f"{sum(player.faults.values()):,}",
+            }
+            for player in self.players
+        ]
+        heads = [head for head in rows[0] if any(row[head] for row in rows)]
+        table = _html_table("", heads, [[row[head] for head in heads] for row in rows]) if self.duplicates else ""
+        return f"<p>{escape(self.sentence)}</p>{table}"
+
     def opponent_of(self, player: str) -> str:
         """Whom a player's rate is against: its only opponent, or the table."""
         others = [one.name for one in self.players if one.name != player]
@@ -288,6 +347,34 @@ class TournamentResult(_Frozen):
     folder: str | None = Field(description="folder of the files; null without files")
     resume: str | None = Field(description="the command that resumes the run; null if nothing is left to play")
     sentence: str = Field(description="the result in words")
+
+    def to_frame(self) -> Any:
+        """The crosstables as a pandas data frame: a row for every ordered pair of bots in each game.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        rows = [
+            {"game": standings.game, **cell.model_dump()}
+            for standings in self.standings
+            for cell in standings.crosstable
+        ]
+        return _frame(rows)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the result: the crosstable of each game."""
+        tables = []
+        for standings in self.standings:
+            cells = {(cell.player, cell.opponent): cell for cell in (*standings.crosstable, *standings.means)}
+            kind = "corrected_" if standings.corrected_mbb_per_game else ""
+            columns = (*standings.bots, "")
+            rows = [
+                (name, *(_won_text(cells[name, other], kind) if (name, other) in cells else "" for other in columns))
+                for name in standings.bots
+            ]
+            title = f"{standings.game}: mbb/g of row against column{', without luck' if kind else ''}, ± 95 %"
+            tables.append(_html_table(title, ("", *standings.bots, "mean"), rows))
+        return f"<p>{escape(self.sentence)}</p>{''.join(tables)}"
 
 
 AnyResult: TypeAlias = ContestResult | TournamentResult

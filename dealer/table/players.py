@@ -15,8 +15,8 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from bots.errors import SpecError, is_interrupt, located
 from bots.sdk.bot import Bot
@@ -28,6 +28,7 @@ from bots.sdk.registry import (
     is_bot_name,
     is_builtin,
     make_bot,
+    make_bot_from,
     nearest_name,
     source_problem,
 )
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
     from dealer.match.setup import TimeLimits
 
 
+BotObject: TypeAlias = type[Bot] | Bot
+"""A class or an object that a Python program passes as a player."""
+
+
 class PlayerKind(enum.Enum):
     """Where a player comes from."""
 
@@ -51,6 +56,8 @@ class PlayerKind(enum.Enum):
 
 
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
+_OBJECT = re.compile("<([^<>]+)>")
+"""Text of a class or an object that only the Python program has that passed it."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 _MOST_NAME_LETTERS = 64
 """A name is a part of file names, which most systems bound at 255 bytes."""
@@ -75,6 +82,7 @@ class Player:
         is_linked: whether the program that runs the match speaks for such a client, so that no port is opened.
         environment: variables that its process gets besides our own.
         limits: its clocks where they are not those of the match.
+        source: the class or the object of a bot that this program was passed; None for a bot that `text` names.
         learns: whether it is another player after every hand.
         refusals: for each game that it was asked about, why it does not play it; None where it does.
         confinement: what its process may have; None for everything that we have.
@@ -91,6 +99,7 @@ class Player:
     is_linked: bool = False
     environment: tuple[tuple[str, str], ...] = ()
     limits: TimeLimits | None = None
+    source: BotObject | None = field(default=None, compare=False)
     learns: bool = False
     refusals: tuple[str | None, ...] = ()
     confinement: Confinement | Box | None = None
@@ -151,6 +160,8 @@ def parse_player(
         raise PlayerError(f"{quoted(text, 400)}: 'tcp' takes no options, because its client is started elsewhere")
     if text.lower() == "tcp":
         return Player("tcp", name or "tcp", PlayerKind.TCP)
+    if in_process and (known := _OBJECT.fullmatch(text)) is not None:
+        return Player(text, name or _clean(known[1]), PlayerKind.PYTHON)
     bot = text.partition("?")[0]
     if is_bot_name(bot):
         player = Player(text, name, PlayerKind.PYTHON, (), directory)
@@ -174,13 +185,47 @@ def parse_player(
     return Player(text, name, PlayerKind.COMMAND, (program, *command[1:]), directory)
 
 
+def object_player(source: BotObject, games: Sequence[Game] = ()) -> Player:
+    """The player of a class or an object that a Python program passes, asked as by `parse_player`.
+
+    Raises:
+        PlayerError: it cannot be made, or fails when it is asked.
+    """
+    kind = source if isinstance(source, type) else type(source)
+    return _asked(Player(object_text(source), _clean(kind.__name__), PlayerKind.PYTHON, source=source), games)
+
+
+def object_text(source: BotObject) -> str:
+    """What stands in files for a class or an object: a name to import the class by, or what played, as ``<Mine>``."""
+    kind = source if isinstance(source, type) else type(source)
+    module = kind.__module__
+    is_named = module != "__main__" and getattr(sys.modules.get(module), kind.__name__, None) is kind
+    return f"{module}:{kind.__name__}" if source is kind and is_named else f"<{kind.__name__}>"
+
+
+def require_source(player: Player) -> None:
+    """Refuse a player of a run that was a class or an object, unless it was passed again.
+
+    Raises:
+        PlayerError: it is missing.
+    """
+    if player.source is None and (known := _OBJECT.fullmatch(player.text)) is not None:
+        raise PlayerError(
+            f"{known[1]} is a class or an object of the Python program that played it, and no file holds it: resume "
+            "the run there, with dealer.resume(FOLDER, bots=...) and the players as they were given to play"
+        )
+
+
 def make_player(player: Player, seed: int | None) -> Bot:
     """The bot of a Python player, in this process.
 
     Raises:
         PlayerError: it cannot be made; the message has the reason.
     """
+    require_source(player)
     try:
+        if player.source is not None:
+            return make_bot_from(player.source, seed)
         return make_bot(player.text, seed, directory=player.directory)
     except SpecError as error:
         raise PlayerError(str(error)) from error

@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 import time
+import types
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,8 +21,11 @@ from typing import Any, cast
 import pytest
 
 import dealer
+from bots.sdk.bot import Bot
+from bots.sdk.view import View
 from dealer.library import new_run
 from dealer.run.run_settings import validated
+from engine import Action, Game
 from protocol import find_game, format_game_definition
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by
@@ -316,3 +320,166 @@ def test_the_example_of_the_package_runs(capsys: pytest.CaptureFixture[str]) -> 
     example = textwrap.dedent("\n".join(line for line in lines if line.startswith("    ") or not line))
     exec(example, {})
     assert "\nraising over random +1,315 ± 1,046 mbb/g\n" in capsys.readouterr().out
+
+
+# ---- classes and objects
+
+
+class Mine(Bot):
+    """Calls; draws nothing, and counts what no other match may see."""
+
+    def __init__(self, seed: int | None = None, *, raises: bool = False) -> None:
+        self.seed, self.raises, self.calls = seed, raises, 0
+
+    def hand_started(self, view: View) -> None:
+        assert self.calls == 0 or view.hand_number > 0, "an object is copied for every match"
+
+    def act(self, view: View) -> Action:
+        self.calls += 1
+        return view.raise_min() if self.raises and view.can_raise else view.call()
+
+
+class NoBot:
+    pass
+
+
+def test_classes_and_objects_play_in_this_process(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"deals": 40, "seed": 1}
+    mine = Mine(raises=True)
+    result = dealer.play("limit", [mine, Mine], out="objects", **options)
+    assert [(player.name, player.player) for player in result.players] == [
+        ("Mine", "<Mine>"),
+        ("Mine#2", f"{__name__}:Mine"),
+    ]
+    assert mine.calls == 0
+    dealer.play("limit", ["Mine=raising", "B=calling"], out="names", in_process=True, **options)
+    for name in ("match.a.log", "match.b.log"):
+        states = [(tmp_path / folder / name).read_text().replace("Mine#2", "B") for folder in ("objects", "names")]
+        assert states[0] == states[1]
+
+
+def test_an_object_in_a_table_and_in_a_tournament() -> None:
+    bots: list[Any] = [{"bot": Mine(), "t_response_s": 2.0}, "calling", Mine]
+    cup = dealer.tournament(["kuhn"], bots, deals=5, seed=1)
+    assert cup.players == ["Mine", "calling", "Mine#2"]
+    assert cup.outcome is dealer.Outcome.FINISHED
+
+
+def test_a_class_gets_the_seed_of_its_match() -> None:
+    seeds: list[int | None] = []
+
+    class Seeded(Mine):
+        def prepare(self, game: Game) -> None:
+            seeds.append(self.seed)
+
+    dealer.play("kuhn", [Seeded, "random"], deals=2, seed=1)
+    assert len(set(seeds)) == 2
+    assert None not in seeds
+
+
+def test_a_run_of_objects_is_resumed_with_them() -> None:
+    bots: list[Any] = [Mine(), "random"]
+    dealer.play("kuhn", bots, out="run", deals=10, seed=1)
+    with pytest.raises(dealer.PlayerError, match=r"Mine is a class or an object .* dealer\.resume\(FOLDER, bots="):
+        dealer.resume("run", deals=20)
+    with pytest.raises(dealer.ConfigError, match="bots: the run in run has other players: <Mine>, random"):
+        dealer.resume("run", deals=20, bots=["random", Mine()])
+    longer = dealer.resume("run", deals=20, bots=bots)
+    whole = dealer.play("kuhn", bots, deals=20, seed=1)
+    assert isinstance(longer, dealer.ContestResult)
+    assert longer.hands_played == 40
+    assert longer.players[0].chips == whole.players[0].chips
+
+
+class Holder(Mine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+@pytest.mark.parametrize(
+    ("bots", "options", "words"),
+    [
+        ([NoBot, "random"], {}, "bots: NoBot is a class, but not of a bot: derive it from bots.Bot"),
+        ([3, "random"], {}, "bots.0: must be text, a table, a class or an object of a bot, not 3"),
+        (Mine, {}, "bots: must be a list with a player per seat, not <class"),
+        ([Bot, "random"], {}, "'Bot': Bot cannot be made: TypeError: Can't instantiate abstract class Bot"),
+        (
+            [Mine(), "random"],
+            {"in_process": False},
+            "in_process: a class or an object plays in the process that has it, and <Mine> cannot play over TCP",
+        ),
+        (
+            [Holder(), "random"],
+            {},
+            "'Holder': the object cannot be copied, and each match has its own: TypeError: .*; pass the class",
+        ),
+    ],
+)
+def test_what_is_no_bot_gets_a_sentence(bots: Any, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(dealer.ConfigError, match=f"^{words}"):
+        dealer.play("kuhn", bots, deals=2, **options)
+
+
+# ---- notebooks
+
+
+def test_a_result_is_a_table_in_a_notebook() -> None:
+    result = dealer.play("kuhn", ["A=calling", "B=random"], deals=120, seed=1, in_process=True)
+    shown = result._repr_html_()
+    assert shown.startswith(f"<p>{result.sentence}</p><table>")
+    assert "<th>player</th><th>mbb/g ± 95 %</th><th>chips</th><th>faults</th>" in shown
+    first = result.players[0]
+    assert first.half_width_95 is not None
+    assert f"<tr><th>A</th><td>{first.mbb_per_game:+,.1f} ± {first.half_width_95:,.1f}</td>" in shown
+    cup = dealer.tournament(["kuhn", "leduc"], ["A=calling", "B=random"], deals=5, seed=1, in_process=True)
+    shown = cup._repr_html_()
+    assert shown.count("<table>") == 2
+    assert "<caption>leduc.limit.2p: mbb/g of row against column, ± 95 %</caption>" in shown
+    hostile = result.model_copy(update={"sentence": "<script>"})
+    assert hostile._repr_html_().startswith("<p>&lt;script&gt;</p>")
+
+
+def test_a_result_as_a_frame_has_a_row_per_player_and_per_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas = types.ModuleType("pandas")
+    monkeypatch.setattr(pandas, "DataFrame", list, raising=False)
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    result = dealer.play("kuhn", ["A=calling", "B=random"], **FAST)
+    rows = result.to_frame()
+    assert [(row["name"], row["chips"], row["faults"]) for row in rows] == [
+        (player.name, player.chips, 0) for player in result.players
+    ]
+    cup = dealer.tournament(["kuhn"], ["A=calling", "B=random"], **FAST)
+    assert [(row["game"], row["player"], row["opponent"]) for row in cup.to_frame()] == [
+        ("kuhn.limit.2p", *pair) for pair in (("A", "B"), ("B", "A"))
+    ]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"^to_frame\(\) needs pandas, which is not installed: pip install pandas$"):
+        result.to_frame()
+
+
+def test_a_frame_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = dealer.play("kuhn", ["A=calling", "B=random"], **FAST).to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame["name"]) == ["A", "B"]
+
+
+def test_prints_of_bots_in_process_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Talker(Mine):
+        def act(self, view: View) -> Action:
+            print("act", view.hand_number)
+            print("aside", file=sys.stderr)
+            return super().act(view)
+
+    def show(event: dealer.MatchEvent) -> None:
+        print("ours")
+
+    before = sys.stdout
+    dealer.play("kuhn", [Talker, "calling"], deals=2, seed=1, seating="single", out="run", watch=show)
+    assert sys.stdout is before
+    out, err = capsys.readouterr()
+    assert {"act 0", "act 1", "ours"} == set(out.splitlines())
+    assert set(err.splitlines()) == {"aside"}
+    kept = (tmp_path / "run" / "match.seat1.Talker.out").read_text()
+    assert kept == "act 0\naside\nact 1\naside\n"
