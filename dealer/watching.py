@@ -31,8 +31,9 @@ from dealer.run.writers import read_faults
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState
 from logs.contest_scores import ContestScores
-from logs.errors import LogError, LogsError
+from logs.errors import LogError, LogProblem, LogsError
 from logs.files import stem
+from logs.hand_identity import SeenHands
 from logs.hand_index import HandIndex, MatchHands, open_hands
 from logs.hand_source import HandFile, HandSource, find
 from logs.hand_view import HandView, live_views, views_of
@@ -128,6 +129,10 @@ class WatchedRun:
         self.problems: dict[str, str] = {}
         self._contests: dict[str, WatchedContest] = {}
         self._files: dict[str, HandIndex] = {}
+        self._seen = SeenHands()
+        self._source: HandSource | None = None
+        self._copies: list[LogProblem] = []
+        self._sizes: list[tuple[str, int]] = []
         self._next_look_s = 0.0
         self.result: AnyResult | None = None
         self.is_over = False
@@ -187,7 +192,7 @@ class WatchedRun:
             if not (self.path / CONFIG_NAME).is_file():
                 raise
             source = HandSource(())
-        for file in source.files[:_MOST_FILES]:
+        for file in self._distinct(source).files[:_MOST_FILES]:
             self._take(file, source.game)
         if not self._files and self.problems and not (self.path / CONFIG_NAME).is_file():
             path, problem = next(iter(self.problems.items()))
@@ -195,6 +200,24 @@ class WatchedRun:
         for key, found in self._found().items():
             self._update(key, found)
         self.is_over = is_over
+
+    def _distinct(self, source: HandSource) -> HandSource:
+        """The files without copies of hands. The logs of a run are all different, and other files in it are exports."""
+        if (self.path / CONFIG_NAME).is_file():
+            logs = tuple([file for file in source.files if file.format is None])
+            return replace(source, files=logs or source.files)
+        sizes = [(file.path, os.path.getsize(file.path)) for file in source.files]
+        if self._source is None or sizes != self._sizes:
+            self._sizes, self._copies = sizes, []
+            self._source = replace(source, on_problem=self._copies.append).without_copies()
+        return self._source
+
+    @property
+    def sentences(self) -> list[str]:
+        """Problems of the files, and hands and files left out because others hold the same hands."""
+        repeats = None if self._source is None else self._source.repeats_problem(self._seen)
+        copies = [*self._copies, *([] if repeats is None else [repeats])]
+        return [*(f"{path}: {problem}" for path, problem in sorted(self.problems.items())), *map(str, copies)]
 
     def _read_result(self) -> bool:
         if not self.path.is_dir() or not (self.path / CONFIG_NAME).is_file():
@@ -212,7 +235,8 @@ class WatchedRun:
         access = self._files.get(file.path)
         try:
             if access is None:
-                self._files[file.path] = open_hands(file, game)
+                repeats = None if self._source is None else self._source.repeats
+                self._files[file.path] = open_hands(file, game, seen=self._seen, repeats=repeats)
             else:
                 access.refresh()
             self.problems.pop(file.path, None)

@@ -274,8 +274,8 @@ def largest_losses(source: HandSource, player: str | None = None, *, count: int 
 
 
 def _with_paths(source: HandSource) -> Iterator[tuple[str, HandRecord]]:
-    for file in source.files:
-        for record in source.read(file):
+    for file, hands in source.by_file():
+        for record in hands:
             yield file.path, record
 
 

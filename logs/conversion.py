@@ -65,6 +65,8 @@ def convert(
     source = replace(source, times=True)
     heroes: dict[str, str] = {}
     given: set[ExportWarning] = set()
+    # Hands of one table may come from several files.
+    tables: dict[Path, int] = {}
     converted = 0
     furthest: Exporter | None = None
 
@@ -73,8 +75,7 @@ def convert(
             given.add(warning)
             on_warning(warning)
 
-    for file in source.files:
-        records = source.read(file)
+    for file, records in source.by_file():
         first = next(records, None)
         if first is None:
             continue
@@ -98,7 +99,14 @@ def convert(
         parent = Path(file.path).parent
         target = None if folder is None else folder / os.path.relpath(parent.absolute(), top)
         exporters = [
-            Exporter(format_, target or parent / format_.name, options, force=overwrites, skips_games=not is_log)
+            Exporter(
+                format_,
+                target or parent / format_.name,
+                options,
+                force=overwrites,
+                skips_games=not is_log,
+                written=None if is_log else tables,
+            )
             for format_ in formats
         ]
         _write(exporters, first, records, warn, on_written)

@@ -51,6 +51,10 @@ class ProblemKind(enum.Enum):
     """The last hand of a hand history lacks its end."""
     CUT = "the rest of the file is left out"
     """The file cannot be read on from there."""
+    COUNTED_ONCE = "each counts once"
+    """Hands that were read before. Nothing is damaged, so strict reading continues."""
+    LEFT_OUT = "left out"
+    """Files in a folder that hold no hands. Nothing is damaged, so strict reading continues."""
     NOTED = "read all the same"
     """Nothing is left out, but something is not as it should be."""
 
@@ -61,13 +65,13 @@ class LogProblem:
 
     Attributes:
         path: the file, as it was given; ``<lines>`` for lines without a file.
-        line_number: 1-based.
+        line_number: 1-based; None for a problem of the whole file.
         column: 1-based index of the first wrong character in the line; None where it is unknown.
         problem: what is wrong, as a sentence without its stop.
     """
 
     path: str
-    line_number: int
+    line_number: int | None
     column: int | None
     problem: str
     kind: ProblemKind
@@ -76,13 +80,20 @@ class LogProblem:
         return f"{self.place}: {self.problem} ({self.kind.value})"
 
     @property
-    def is_end(self) -> bool:
-        """Whether it is the missing end of a file, which strict reading accepts."""
-        return self.kind in (ProblemKind.HALF_WRITTEN, ProblemKind.UNFINISHED)
+    def is_damage(self) -> bool:
+        """Whether strict reading stops at it; it accepts the missing end of a file."""
+        return self.kind not in (
+            ProblemKind.HALF_WRITTEN,
+            ProblemKind.UNFINISHED,
+            ProblemKind.COUNTED_ONCE,
+            ProblemKind.LEFT_OUT,
+        )
 
     @property
     def place(self) -> str:
         """Where it is: ``match.log, line 7, byte 12``."""
+        if self.line_number is None:
+            return self.path
         return f"{self.path}, line {self.line_number}" + ("" if self.column is None else f", byte {self.column}")
 
 
@@ -143,7 +154,7 @@ class ProblemReporter:
         """Report a problem that may be another file's; see `report`."""
         if self.on_problem is not None:
             self.on_problem(problem)
-        if self.strict and not problem.is_end:
+        if self.strict and problem.is_damage:
             raise DamagedLogError(problem)
 
 

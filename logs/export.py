@@ -117,6 +117,7 @@ class Exporter:
         force: bool = False,
         skips_games: bool = False,
         label: str = "",
+        written: dict[Path, int] | None = None,
     ) -> None:
         """Prepare to write.
 
@@ -128,9 +129,10 @@ class Exporter:
                 in files of card rooms, where stacks and blinds change, every hand may be a game of its own.
             label: distinguishes the files from those of other matches in the same folder; it is at the end of their
                 names, followed by the microsecond when the match began.
+            written: files of other exporters that hands are appended to, with their numbers of hands; it is updated.
         """
         self._label = label
-        self.written: dict[Path, int] = {}
+        self.written: dict[Path, int] = {} if written is None else written
         self.skipped = 0
         self.first_skipped = ""
         self.ahead_s = 0

@@ -232,6 +232,11 @@ def exported_number(base: int, number: int) -> int:
     return _SMALLEST + (base + number) % _SPAN
 
 
+def is_exported_number(number: int) -> bool:
+    """Whether a hand number is in the range of those written here."""
+    return _SMALLEST <= number < _SMALLEST + _SPAN
+
+
 _DEEP_BIG_BLINDS: Final = 10_000
 
 

@@ -23,7 +23,7 @@ import threading
 from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import IO, Final, NamedTuple
 
@@ -35,6 +35,7 @@ from logs.acpc_log.seating import MatchSeats
 from logs.acpc_log.state_lines import StateLines
 from logs.errors import LogError, LogProblem, NoSuchHandError
 from logs.files import is_plain, stem
+from logs.hand_identity import SeenHands
 from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 from protocol import FormatError
@@ -141,19 +142,30 @@ class HandIndex:
         self.close()
 
 
-def open_hands(file: HandFile, game: Game | None = None) -> HandIndex:
+def open_hands(
+    file: HandFile,
+    game: Game | None = None,
+    *,
+    seen: SeenHands | None = None,
+    repeats: Mapping[str, frozenset[int]] | None = None,
+) -> HandIndex:
     """Pass through a file.
 
     Args:
         game: of a log that does not name its game.
+        seen: hands of files opened before, which are left out.
+        repeats: see `logs.hand_source.HandSource`.
 
     Raises:
         LogError: it holds no hands that can be read.
         OSError: it cannot be read.
     """
-    if file.format is None and is_plain(file.path) and _is_of_today(file.path):
+    is_repeated = repeats is not None and file.path in repeats
+    if file.format is None and not is_repeated and is_plain(file.path) and _is_of_today(file.path):
         return _LogIndex(file.path, game)
-    return _CopiedIndex(file, game)
+    problems: list[LogProblem] = []
+    source = HandSource((file,), game, times=True, on_problem=problems.append, repeats=repeats)
+    return _CopiedIndex(file.path, source.hands() if seen is None else source.read(file, seen=seen), problems)
 
 
 def _is_of_today(path: str) -> bool:
@@ -414,15 +426,15 @@ class _CopiedMatch(MatchHands):
 
 
 class _CopiedIndex(HandIndex):
-    def __init__(self, file: HandFile, game: Game | None) -> None:
-        self.path = file.path
-        self.problems = problems = list[LogProblem]()
+    def __init__(self, path: str, hands: Iterator[HandRecord], problems: Sequence[LogProblem]) -> None:
+        self.path = path
+        self.problems = problems
         lock = threading.Lock()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
         self.matches: list[_CopiedMatch] = []
         newest: dict[str, _CopiedMatch] = {}
         try:
-            for record in HandSource((file,), game, times=True, on_problem=problems.append).hands():
+            for record in hands:
                 match = newest.get(record.match_name)
                 if match is None or record.hand_number in match.places:
                     match = newest[record.match_name] = _CopiedMatch(record, self._file, lock)

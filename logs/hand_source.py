@@ -6,9 +6,10 @@
 `find` makes a `HandSource` of paths: the one thing that whatever counts, compares, shows or converts hands takes.
 
 A file is recognised by its name (``.phh``, ``.phhs``), or by its first lines where names are ambiguous, as those of
-PokerStars histories are; any other file is taken for an ACPC log. In a folder the ACPC logs count. The files of other
-formats with them are copies of the same hands, so only where there are no logs, PHH files are read, and only where
-there are none of these either, PokerStars histories. Any of them may be compressed (``.xz``, ``.gz``, ``.bz2``).
+PokerStars histories are; any other file is read as an ACPC log. Any of them may be compressed (``.xz``, ``.gz``,
+``.bz2``). In a folder the files of all formats are read, except histories that were exported from others of its files.
+
+A hand counts once, however many files hold it (see `logs.hand_identity`).
 """
 
 from __future__ import annotations
@@ -16,23 +17,24 @@ from __future__ import annotations
 import heapq
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, TypeAlias
 
 from engine import Game
-from engine.text import is_text
+from engine.text import count_of, is_text
 from logs.acpc_log.header import HEADER_START, read_log_header
 from logs.acpc_log.parts import LogPart
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogError, LogProblem, NotALogError, ProblemKind
 from logs.export import FORMATS
-from logs.files import opened, without_compression
-from logs.formats import ExportFormat, HandReader
+from logs.files import opened, stem, without_compression
+from logs.formats import ExportFormat, HandReader, is_exported_number
+from logs.hand_identity import Originals, SeenHands, repeated_lines
 from logs.record import HandRecord
 
 OnProblem: TypeAlias = Callable[[LogProblem], None]
@@ -43,6 +45,7 @@ _FILES_PER_LOG: Final = 3
 """A log, its transaction log and its comments."""
 _OTHER_FILES: Final = 64
 _SNIFFED_CHARACTERS: Final = 4096
+_HAND_NUMBER: Final = re.compile(r"[^#]{1,40} #([0-9]{1,18}):")
 _READABLE: Final = sorted(
     [format_ for format_ in FORMATS.values() if format_.read is not None], key=lambda format_: bool(format_.first_words)
 )
@@ -74,6 +77,7 @@ class HandSource:
         transcript: the dealer's transcript; for a single log.
         on_problem: takes every problem as it is met.
         has_others: whether the files are among several.
+        repeats: by path of a log, the lines whose hands are in an earlier log; None before copies are looked for.
     """
 
     files: tuple[HandFile, ...]
@@ -83,23 +87,36 @@ class HandSource:
     transcript: str | os.PathLike[str] | None = None
     on_problem: OnProblem | None = None
     has_others: bool = False
+    repeats: Mapping[str, frozenset[int]] | None = None
 
     def hands(self) -> Iterator[HandRecord]:
-        for file in self.files:
-            yield from self.read(file)
+        """All hands, each once."""
+        for _, hands in self.by_file():
+            yield from hands
+
+    def by_file(self) -> Iterator[tuple[HandFile, Iterator[HandRecord]]]:
+        """The files with their hands, which are to be read before the next file; each hand once."""
+        source, seen = self.without_copies(), SeenHands()
+        for file in source.files:
+            yield file, source.read(file, seen=seen)
+        source.report_repeats(seen)
 
     def by_deal(self) -> Iterator[HandRecord]:
-        """The hands, those of a deal one after the other where files name their seed."""
-        for group in self.groups():
-            yield from side_by_side([group.read(file) for file in group.files])
+        """The hands, those of a deal one after the other where files name their seed; each hand once."""
+        source, seen = self.without_copies(), SeenHands()
+        for group in source.groups():
+            yield from side_by_side([group.read(file, seen=seen) for file in group.files])
+        source.report_repeats(seen)
 
     def deals(self) -> Iterator[list[tuple[str, HandRecord]]]:
         """The hands of each deal as in `by_deal`, each with the path of its file."""
-        for group in self.groups():
+        source, seen = self.without_copies(), SeenHands()
+        for group in source.groups():
             paths: dict[int, str] = {}
-            hands = side_by_side([_noted(group.read(file), file.path, paths) for file in group.files])
+            hands = side_by_side([_noted(group.read(file, seen=seen), file.path, paths) for file in group.files])
             for _, deal in groupby(hands, attrgetter("hand_number")):
                 yield [(paths.pop(id(record)), record) for record in list(deal)]
+        source.report_repeats(seen)
 
     def groups(self) -> list[HandSource]:
         """The files in groups of the same seed, in the order of their first files: only ACPC logs name their seed."""
@@ -110,18 +127,47 @@ class HandSource:
         return [replace(self, files=tuple(files)) for files in groups.values()]
 
     def without_copies(self) -> HandSource:
-        """The files without those that hold the hands of others once more; each of these is reported as a problem.
+        """The files without those that hold the hands of others once more; these are reported as problems.
 
-        These are files given twice, files that begin as another one does, to their end, and files of other formats in
-        the folder of an ACPC log or in a folder of it: exports of the same run. Of two copies the longer one stays, of
-        equal ones the first.
+        These are files given twice, files that begin as another one does, to their end, and histories that were
+        exported from another file. Of two copies the longer one stays, of equal ones the first. Of the logs that
+        remain, the lines are noted that repeat hands of another.
         """
+        if self.repeats is not None:
+            return self
         copied = _copies(self.files)
         self.report(
             [LogProblem(self.files[at].path, 1, None, copied[at], ProblemKind.SKIPPED) for at in sorted(copied)]
         )
-        files = tuple([file for at, file in enumerate(self.files) if at not in copied])
-        return replace(self, files=files, has_others=len(files) > 1)
+        files = [file for at, file in enumerate(self.files) if at not in copied]
+        exported = _exports(files)
+        self.report(_left_out(exported))
+        kept = tuple([file for file in files if file.path not in exported])
+        repeats = repeated_lines([file.path for file in kept if file.format is None], self.game)
+        return replace(self, files=kept, has_others=len(self.files) > 1, repeats=repeats)
+
+    def report_repeats(self, seen: SeenHands) -> None:
+        """Report how many hands were read more than once, after the last hand."""
+        problem = self.repeats_problem(seen)
+        self.report([] if problem is None else [problem])
+
+    def repeats_problem(self, seen: SeenHands) -> LogProblem | None:
+        """How many hands are in the files more than once; None if each is in them once."""
+        repeats = {path: lines for path, lines in (self.repeats or {}).items() if lines}
+        count = seen.repeated + sum(map(len, repeats.values()))
+        if not count:
+            return None
+        if repeats:
+            path = next(iter(repeats))
+            where = f"the first is in line {min(repeats[path])}"
+        else:
+            path, number = seen.first or ("", 0)
+            where = f"the first is hand {number}"
+        verb = "is" if count == 1 else "are"
+        problem = f"{count_of(count, 'hand')} {verb} in the files twice, {where}"
+        if seen.conflicting:
+            problem += f"; {seen.conflicting:,} of them with other content, and the first to be read stays"
+        return LogProblem(path, None, None, problem, ProblemKind.COUNTED_ONCE)
 
     def report(self, problems: Iterable[LogProblem]) -> None:
         """Report what was found wrong.
@@ -132,17 +178,22 @@ class HandSource:
         for problem in problems:
             if self.on_problem is not None:
                 self.on_problem(problem)
-            if self.strict and not problem.is_end:
+            if self.strict and problem.is_damage:
                 raise DamagedLogError(problem)
 
-    def read(self, file: HandFile, part: LogPart | None = None) -> Iterator[HandRecord]:
-        """The hands of one of the files, or of a part of an ACPC log."""
+    def read(
+        self, file: HandFile, part: LogPart | None = None, *, seen: SeenHands | None = None
+    ) -> Iterator[HandRecord]:
+        """The hands of one of the files, or of a part of an ACPC log; without those in `seen`, which grows."""
         try:
             if not self.has_others and not os.path.getsize(file.path):
                 raise LogError(file.path, "the file is empty")
             read = None if file.format is None else file.format.read
             if read is not None:
-                yield from read(file.path, strict=self.strict, on_problem=self.on_problem, chip_value=file.chip_value)
+                hands = read(file.path, strict=self.strict, on_problem=self.on_problem, chip_value=file.chip_value)
+                if seen is not None:
+                    hands = seen.filter(file.path, hands, room=_room_of(file))
+                yield from hands
             else:
                 yield from self._read_log(file.path, part)
         except LogError as error:
@@ -159,6 +210,7 @@ class HandSource:
             times=self.times,
             transcript=self.transcript,
             part=part,
+            left_out=(self.repeats or {}).get(path, frozenset()),
         )
         try:
             yield from hands
@@ -193,7 +245,10 @@ def find(
     for given in paths:
         path = os.fspath(given)
         if os.path.isdir(path):
-            found += _files_in(path)
+            files_in, unlike = _files_in(path)
+            found += files_in
+            if unlike and on_problem is not None:
+                on_problem(_unrecognised(path, unlike))
         elif os.path.isfile(path):
             is_format = (format_ for format_ in _READABLE if _is_of(format_, path, any_ending=True))
             found.append(HandFile(path, next(is_format, None)))
@@ -203,6 +258,15 @@ def find(
             raise LogError(path, "there is no such file or folder")
     files = tuple(_with_chips(found, None if chip_value is None else Decimal(str(chip_value))))
     return HandSource(files, game, strict, times, transcript, on_problem, has_others=len(files) > 1)
+
+
+def _unrecognised(folder: str, paths: Sequence[str]) -> LogProblem:
+    reason = _likeness(_first_lines(paths[0])) or "it is neither an ACPC log nor a hand history that is read"
+    name = os.path.relpath(paths[0], folder)
+    if len(paths) == 1:
+        return LogProblem(paths[0], None, None, f"not recognised: {reason}", ProblemKind.LEFT_OUT)
+    problem = f"{count_of(len(paths), 'text file')} are not recognised; of {name}: {reason}"
+    return LogProblem(folder, None, None, problem, ProblemKind.LEFT_OUT)
 
 
 def side_by_side(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
@@ -241,14 +305,9 @@ def _with_chips(files: list[HandFile], given: Decimal | None) -> list[HandFile]:
 
 def _copies(files: Sequence[HandFile]) -> dict[int, str]:
     real = [os.path.realpath(file.path) for file in files]
-    folders = {os.path.dirname(path) for path, file in zip(real, files, strict=True) if file.format is None}
     alike: dict[object, list[int]] = {}
     copied: dict[int, str] = {}
     for at, file in enumerate(files):
-        here = os.path.dirname(real[at])
-        if file.format is not None and not folders.isdisjoint((here, os.path.dirname(here))):
-            copied[at] = "it was exported from a log in the same folder, which counts instead"
-            continue
         first_lines = tuple(_first_lines(real[at])[:_COMPARED_LINES])
         same = alike.setdefault((file.format and file.format.name, first_lines), [])
         for other in same:
@@ -260,6 +319,35 @@ def _copies(files: Sequence[HandFile]) -> dict[int, str]:
                 copied[copy] = f"{words}, and count{'s' * is_same} once"
         same[:] = [one for one in [*same, at] if one not in copied]
     return copied
+
+
+def _exports(files: Sequence[HandFile]) -> dict[str, str]:
+    """By the path of each history that was exported from one of the files, the path of that file."""
+    # An export may come from any format before its own.
+    order = [None, *_READABLE]
+    ranks = {file.path: order.index(file.format) for file in files}
+    if len(set(ranks.values())) < 2:
+        return {}
+    originals = Originals()
+    exported: dict[str, str] = {}
+    for file in sorted(files, key=lambda file: ranks[file.path]):
+        source = HandSource((file,))
+        if file.format is not None and (original := originals.source_of(partial(source.read, file))):
+            exported[file.path] = original
+        elif file.format is not None or _looks_like_a_log(file.path):
+            originals.add(file.path, source.read(file))
+    return exported
+
+
+def _left_out(exported: Mapping[str, str]) -> list[LogProblem]:
+    if not exported:
+        return []
+    path, original = next(iter(exported.items()))
+    if len(exported) == 1:
+        problem = f"it was exported from {original}"
+    else:
+        problem = f"{count_of(len(exported), 'file')} were exported from others, this one from {original}"
+    return [LogProblem(path, None, None, problem, ProblemKind.COUNTED_ONCE)]
 
 
 def _shorter_copy(file: HandFile, other: HandFile) -> HandFile | None:
@@ -290,9 +378,21 @@ def _allow_open_files(wanted: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _files_in(folder: str) -> list[HandFile]:
+def _room_of(file: HandFile) -> str | None:
+    """The word that the hands of a card room begin with; None for formats that rooms do not write."""
+    words = () if file.format is None else file.format.first_words
+    lines = [line.lstrip(" \ufeff") for line in _first_lines(file.path)] if words else []
+    return next((line.partition(" ")[0] for line in lines if line.startswith(words)), None)
+
+
+def _files_in(folder: str) -> tuple[list[HandFile], list[str]]:
+    """The files with hands in a folder, format by format, and the texts in which none are recognised.
+
+    Raises:
+        LogError: there are no hands.
+    """
     logs: list[HandFile] = []
-    unlike = ""
+    unlike: list[str] = []
     others: dict[str, list[HandFile]] = {format_.name: [] for format_ in _READABLE}
     for place, folders, names in os.walk(folder):
         folders.sort(key=_natural)
@@ -309,13 +409,29 @@ def _files_in(folder: str) -> list[HandFile]:
                     others[format_.name].append(HandFile(path, format_))
                     break
             else:
-                unlike = unlike or (path if without_compression(name).lower().endswith(".txt") else "")
-    found = next(filter(None, (logs, *others.values())), None)
-    if found is None:
+                if without_compression(name).lower().endswith(".txt"):
+                    unlike.append(path)
+    stems = {stem(file.path) for file in logs}
+    found = [*logs, *(file for of_format in others.values() for file in of_format if not _is_own_export(file, stems))]
+    if not found:
         problem = "there is no ACPC log, PHH file or PokerStars hand history in this folder"
-        likeness = _likeness(_first_lines(unlike)) if unlike else None
-        raise LogError(folder, problem if likeness is None else f"{problem}; of {os.path.basename(unlike)}: {likeness}")
-    return found
+        likeness = _likeness(_first_lines(unlike[0])) if unlike else None
+        name = os.path.basename(unlike[0]) if unlike else ""
+        raise LogError(folder, problem if likeness is None else f"{problem}; of {name}: {likeness}")
+    return found, unlike
+
+
+def _is_own_export(file: HandFile, log_stems: Collection[str]) -> bool:
+    """Whether a history lies where a run exports it: in a folder of its format's name, beside its log."""
+    folder, name = os.path.split(file.path)
+    parent, format_name = os.path.split(folder)
+    if file.format is None or format_name != file.format.name:
+        return False
+    if not file.format.first_words:
+        return os.path.join(parent, stem(name)) in log_stems
+    numbers = [found for line in _first_lines(file.path) if (found := _HAND_NUMBER.match(line))]
+    in_parent = any(os.path.dirname(log_stem) == parent for log_stem in log_stems)
+    return in_parent and bool(numbers) and is_exported_number(int(numbers[0][1]))
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions
+from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions, no_such_hand
 from engine.text import shown
 from logs.acpc_log.writer import state_text
 from logs.contest_scores import Loss, largest_losses
@@ -34,17 +34,27 @@ def hands(
         find = reading.finder(strict=reading.strict)
         source = find(sources, on_problem=problems, times=number is not None)
         if number is not None:
-            document = _numbered([record for record in source.hands() if record.hand_number == number], number)
+            document = _numbered(source.hands(), number)
         else:
             document = _lost(largest_losses(source, player, count=worst))
     if not document.sections:
-        abort("there is no such hand" if number is not None else "there is no hand that the player lost")
+        abort("there is no hand that the player lost")
     show_document(terminal, document, as_json=as_json)
 
 
-def _numbered(records: Sequence[HandRecord], number: int) -> Document:
-    sections = (Section(f"Hand {number}", tuple(map(_replay, records))),) if records else ()
-    return Document(f"Hand {number}", sections=sections, data=[*map(_data, records)])
+def _numbered(hands: Iterable[HandRecord], number: int) -> Document:
+    found: list[HandRecord] = []
+    count = lowest = highest = 0
+    for record in hands:
+        lowest = min(lowest, record.hand_number) if count else record.hand_number
+        highest = max(highest, record.hand_number)
+        count += 1
+        if record.hand_number == number:
+            found.append(record)
+    if not found:
+        abort(no_such_hand(number, count, lowest, highest))
+    section = Section(f"Hand {number}", tuple(map(_replay, found)))
+    return Document(f"Hand {number}", sections=(section,), data=[*map(_data, found)])
 
 
 def _lost(losses: Sequence[Loss]) -> Document:

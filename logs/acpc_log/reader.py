@@ -21,7 +21,7 @@ import contextlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final, TextIO
 
 from engine import Deal, Game, Seed, deals, logged_seed
@@ -53,6 +53,7 @@ def read_log(
     times: bool = False,
     transcript: str | os.PathLike[str] | None = None,
     part: LogPart | None = None,
+    left_out: Collection[int] = (),
 ) -> Iterator[HandRecord]:
     """The finished hands of a log, in its order, as they are read.
 
@@ -69,6 +70,7 @@ def read_log(
         transcript: what the dealer wrote to standard error: comments are taken from it, and times where no
             transaction log gives them.
         part: read only this part of a file (see `logs.acpc_log.parts`), without times and transcript.
+        left_out: numbers of lines whose hands are checked as all are, and not returned.
 
     Raises:
         LogError: it is not a log, its game cannot be found, or it is another than the one given.
@@ -78,6 +80,7 @@ def read_log(
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         reader = _LogReader(path, game, strict, on_problem, path if times else None, transcript)
+        reader.left_out = left_out
         if part is not None:
             reader.begin_in(part)
         yield from reader.read(
@@ -138,6 +141,7 @@ class _LogReader:
         tlog_of: str | None,
         transcript: str | os.PathLike[str] | None,
     ) -> None:
+        self.left_out: Collection[int] = ()
         self._path = path
         self._tlog_of = tlog_of
         self._transcript = transcript
@@ -348,6 +352,8 @@ class _LogReader:
         totals = match.totals
         for seat, value in zip(seats, values, strict=True):
             totals[seat] += value
+        if line_number in self.left_out:
+            return None
         times: tuple[Times, ...] = ()
         comments: tuple[PlayerComment, ...] = ()
         if self._notes is not None:

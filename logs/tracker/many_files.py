@@ -24,6 +24,7 @@ from logs.acpc_log.parts import LogPart, cut_logs, only_score
 from logs.acpc_log.state_lines import is_same_score, wrong_score
 from logs.errors import LogError, LogProblem, ProblemKind, UncleanLogError
 from logs.files import is_plain
+from logs.hand_identity import SeenHands
 from logs.hand_source import HandSource, side_by_side
 from logs.record import HandRecord
 from logs.tracker.clean_logs import clean_columns
@@ -47,14 +48,15 @@ class _Job(NamedTuple):
 
 
 class _Counted(NamedTuple):
-    """The result of a job: the hands, the chips of each player in each file where parts were read, and why no more
-    could be read.
+    """The result of a job: the hands, the chips of each player in each file where parts were read, why no more could be
+    read, and the identities of hands outside logs.
     """
 
     counts: HandCounts
     net: list[dict[str, float]]
     problems: list[LogProblem]
     failure: LogError | None
+    seen: SeenHands
 
 
 def count_hands(
@@ -76,21 +78,24 @@ def count_hands(
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
-    source = source.without_copies()
+    source, seen = source.without_copies(), SeenHands()
     if processes > 1 and _bytes_of(source) >= _LEAST_BYTES:
         sent = replace(source, on_problem=None, has_others=source.has_others and source.on_problem is not None)
         jobs = [job for group in sent.groups() for job in _jobs(group, processes, big_pots)]
         return _merge(jobs, processes, source, on_progress)
     counts = HandCounts(big_pots=big_pots)
     for group in source.groups():
-        more, _ = _count(_Job(group, (), True, big_pots), lambda hands: on_progress(counts.hands + hands))
+        more, _ = _count(_Job(group, (), True, big_pots), seen, lambda hands: on_progress(counts.hands + hands))
         counts.merge(more)
+    source.report_repeats(seen)
     return counts
 
 
 def _may_be_clean(group: HandSource) -> bool:
     """Whether to try to read the hands into columns at once."""
-    return not group.times and group.transcript is None and all(file.format is None for file in group.files)
+    repeats = group.repeats or {}
+    is_log = all(file.format is None and file.path not in repeats for file in group.files)
+    return not group.times and group.transcript is None and is_log
 
 
 def _bytes_of(source: HandSource) -> int:
@@ -113,7 +118,13 @@ def _merge(jobs: list[_Job], processes: int, source: HandSource, on_progress: Ca
     counts, group_counts = HandCounts(big_pots=jobs[0].big_pots), HandCounts(big_pots=jobs[0].big_pots)
     net: list[dict[str, float]] = []
     problems: list[LogProblem] = []
+    seen = SeenHands()
     for job, counted in zip(jobs, _count_all(jobs, processes), strict=True):
+        if not seen.contents.keys().isdisjoint(counted.seen.contents):
+            # Rare: the job is done again without the hands that others before it hold.
+            counted = _count_apart(job, seen)
+        else:
+            seen.add(counted.seen)
         group_counts.merge(counted.counts)
         net += counted.net
         problems += counted.problems
@@ -130,6 +141,7 @@ def _merge(jobs: list[_Job], processes: int, source: HandSource, on_progress: Ca
             counts.merge(group_counts)
             group_counts, net, problems = HandCounts(big_pots=job.big_pots), [], []
         on_progress(counts.hands + group_counts.hands)
+    source.report_repeats(seen)
     return counts
 
 
@@ -144,18 +156,19 @@ def _count_all(jobs: list[_Job], processes: int) -> Iterator[_Counted]:
             pool.shutdown(cancel_futures=True)
 
 
-def _count_apart(job: _Job) -> _Counted:
-    """Do a job in another process."""
+def _count_apart(job: _Job, seen: SeenHands | None = None) -> _Counted:
+    """Do a job, as a rule in another process."""
     problems: list[LogProblem] = []
+    seen = SeenHands() if seen is None else seen
     try:
-        counts, net = _count(job._replace(source=replace(job.source, on_problem=problems.append)))
+        counts, net = _count(job._replace(source=replace(job.source, on_problem=problems.append)), seen)
     except LogError as error:
-        return _Counted(HandCounts(), [], problems, error)
-    return _Counted(counts, net, problems, None)
+        return _Counted(HandCounts(), [], problems, error, seen)
+    return _Counted(counts, net, problems, None, seen)
 
 
 def _count(
-    job: _Job, on_progress: Callable[[int], None] = lambda hands: None
+    job: _Job, seen: SeenHands, on_progress: Callable[[int], None] = lambda hands: None
 ) -> tuple[HandCounts, list[dict[str, float]]]:
     """Count hands, and the chips of each player in each file where parts are read."""
     source = job.source
@@ -168,7 +181,7 @@ def _count(
                 net = so_far
             return counts, net
     net = [{} for _ in job.parts]
-    hands = [source.read(file, part) for file, part in zip_longest(source.files, job.parts)]
+    hands = [source.read(file, part, seen=seen) for file, part in zip_longest(source.files, job.parts)]
     if job.parts:
         hands = list(map(_tallied, hands, net))
     return HandCounts(big_pots=job.big_pots).add_all(side_by_side(hands), on_progress), net

@@ -16,16 +16,16 @@ from protocol import find_game
 from tests.logs.hands import random_hands
 
 
-def _log(folder: Path, name: str, game: str = "holdem.limit.2p.reverse_blinds") -> Path:
-    records = random_hands(find_game(game)[1], 4, 1)
+def _log(folder: Path, name: str, game: str = "holdem.limit.2p.reverse_blinds", seed: int = 1) -> Path:
+    records = random_hands(find_game(game)[1], 4, seed)
     path = folder / name
-    path.write_text(f"# name/game/hands/seed m {game} 4 1\n" + "".join(map(format_state_line, records)), "utf-8")
+    path.write_text(f"# name/game/hands/seed m {game} 4 {seed}\n" + "".join(map(format_state_line, records)), "utf-8")
     return path
 
 
 def test_everything_about_it_is_told_once(tmp_path: Path) -> None:
-    for name in ("one.log", "two.log"):
-        _log(tmp_path, name)
+    for seed, name in enumerate(("one.log", "two.log"), 1):
+        _log(tmp_path, name, seed=seed)
     (tmp_path / "three.log").write_text("# name/game/hands/seed m chess 4 1\nSTATE:0\n")
     problems: list[LogProblem] = []
     warnings: list[ExportWarning] = []

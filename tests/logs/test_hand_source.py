@@ -71,7 +71,7 @@ def test_a_folder_is_searched_for_logs(tmp_path: Path) -> None:
             "match.LOG",
             "match.log",
         )
-    ]
+    ] + [("match.phhs", PHH)]
 
 
 def test_a_folder_without_logs_is_searched_for_phh(tmp_path: Path) -> None:
@@ -105,12 +105,24 @@ def test_pokerstars_histories_are_known_by_their_first_lines(tmp_path: Path) -> 
 
 def test_copies_of_hands_in_other_formats_are_not_counted_again(tmp_path: Path) -> None:
     hands = random_hands("limit", 2)
-    write_pokerstars(tmp_path / "pokerstars" / "1.txt", hands)
+    history = write_pokerstars(tmp_path / "pokerstars" / "1.txt", hands)
     assert found(tmp_path) == [("1.txt", POKERSTARS)]
-    write_phh(tmp_path / "phh" / "1.phhs", hands)
-    assert found(tmp_path) == [("1.phhs", PHH)]
-    write_log(tmp_path / "1.log", hands)
+    phh = write_phh(tmp_path / "phh" / "1.phhs", hands)
+    assert counted_once(tmp_path) == (2, [f"{history}: it was exported from {phh} (each counts once)"])
+    write_log(tmp_path / "1.log", hands, "holdem.limit.2p.reverse_blinds")
+    # Where a run exports its own hands to, they are no news.
     assert found(tmp_path) == [("1.log", LOG)]
+    elsewhere = phh.rename(tmp_path / "renamed.phhs")
+    assert counted_once(tmp_path) == (
+        2,
+        [f"{elsewhere}: it was exported from {tmp_path / '1.log'} (each counts once)"],
+    )
+
+
+def counted_once(*paths: Path) -> tuple[int, list[str]]:
+    """The number of hands that are read strictly, and what is reported."""
+    problems: list[LogProblem] = []
+    return len(list(find(paths, strict=True, on_problem=problems.append).hands())), [*map(str, problems)]
 
 
 def test_folders_and_files_come_in_the_order_given(tmp_path: Path) -> None:
@@ -183,7 +195,7 @@ def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
 
 def test_problems_of_all_files_are_told(tmp_path: Path) -> None:
     for name in ("1.log", "2.log"):
-        path = write_log(tmp_path / name, random_hands("kuhn", 5))
+        path = write_log(tmp_path / name, random_hands("kuhn", 5, int(name[0])))
         path.write_text(path.read_text().replace("STATE:3:", "STATE:x:"))
     heard: list[LogProblem] = []
     assert len(list(find([tmp_path], on_problem=heard.append).hands())) == 8
@@ -290,7 +302,11 @@ def test_a_line_that_does_not_end_ends_the_reading(
 ) -> None:
     monkeypatch.setattr("logs.files._MOST_OF_LINE", 3_000_000)
     text = "".join(log_lines(random_hands("kuhn", 3), "kuhn.limit.2p")[:-1])
-    text = {"m.log": text, "m.phhs": "".join(format_phhs(random_hands("limit", 3))), "m.txt": SIX_MAX * 3}[name]
+    text = {
+        "m.log": text,
+        "m.phhs": "".join(format_phhs(random_hands("limit", 3))),
+        "m.txt": "".join(SIX_MAX.replace("Hand #", f"Hand #{i}") for i in (1, 2, 3)),
+    }[name]
     path = tmp_path / f"{name}{ending}"
     for before, hands in ((text, 3), ("", 0)):
         content = before.encode() + b"x" * 6_000_000

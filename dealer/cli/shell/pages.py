@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.console import Terminal, abort, on_stop
+from dealer.cli.shell.sources import no_such_hand
 
 if TYPE_CHECKING:
     from dealer.run.contest import Watch
+    from dealer.watching import WatchedRun
     from logs.hand_source import HandSource
 
 _START_S = 10.0
@@ -71,7 +73,7 @@ def show_pages(
         if number is not None:
             holding = [match.key for match in run.matches.values() if match.hands.has(number)]
             if not holding:
-                abort(f"there is no hand {number} in {paths[0]}")
+                abort(f"{paths[0]}: {_no_such_hand(run, number)}")
             begin = hand_path(keys[0], holding[0], number)
         run.close()
 
@@ -87,6 +89,12 @@ def show_pages(
 
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(serve())
+
+
+def _no_such_hand(run: WatchedRun, number: int) -> str:
+    matches = [match.hands for match in run.matches.values() if match.hands.count]
+    ends = [match.page(place, 1)[0] for match in matches for place in (0, match.count - 1)]
+    return no_such_hand(number, sum(match.count for match in matches), min(ends, default=0), max(ends, default=0))
 
 
 def open_browser(terminal: Terminal, address: str) -> None:

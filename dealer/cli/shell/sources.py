@@ -164,6 +164,15 @@ def counted(
     return counts
 
 
+def no_such_hand(number: int, count: int, lowest: int, highest: int) -> str:
+    """The sentence about a hand number that none of `count` hands has, from the lowest to the highest number."""
+    if not count:
+        return f"there is no hand {number}, as there is no finished hand"
+    if count == 1:
+        return f"there is no hand {number}; the only hand is number {lowest}"
+    return f"there is no hand {number}; there are {count_of(count, 'hand')}, with numbers from {lowest} to {highest}"
+
+
 def abort_without_hands(sources: Sequence[Path]) -> NoReturn:
     """End the command because there is nothing to read."""
     abort("there is no finished hand in " + ", ".join(map(str, sources)))

@@ -118,7 +118,7 @@ class _Pages:
 
         def read(found: ShownRun) -> dict[str, Any]:
             run = found.run
-            problems = [shown(f"{path}: {problem}") for path, problem in sorted(run.problems.items())]
+            problems = [*map(shown, run.sentences)]
             if len(run.contests) == 1 and not isinstance(run.result, TournamentResult):
                 return {**_contest_page(found, run.contests[0]), "problems": problems}
             return {"document": run_document(found), "crumbs": (Link("Runs", "/runs"),), "problems": problems}

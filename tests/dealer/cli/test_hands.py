@@ -81,7 +81,7 @@ def test_hands_as_json(arena_here: Arena, run: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--hand", "999"), "there is no such hand"),
+        (("--hand", "999"), "there is no hand 999; there are 120 hands, with numbers from 0 to 59"),
         (("--player", "Zoe"), "no player is called 'Zoe'; there are random, calling"),
     ],
 )

@@ -223,7 +223,7 @@ def test_exports_beside_their_log_count_once(tmp_path: Path) -> None:
         exported.parent.mkdir()
         exported.write_text("".join(format_phhs(records)), newline="")
     hands, said = count(tmp_path / "run", tmp_path / "run" / "phh")
-    assert (hands, said) == (40, ["it was exported from a log in the same folder, which counts instead"])
+    assert (hands, said) == (40, [f"it was exported from {tmp_path / 'run' / 'match.log'}"])
     assert count(tmp_path / "elsewhere", tmp_path / "elsewhere" / "match.phhs")[0] == 40
 
 

@@ -52,7 +52,7 @@ def test_pages_are_shown_until_they_are_interrupted(run: Path, words: tuple[str,
     ("words", "sentence"),
     [
         (("watch", "nothing"), "nothing: there is no such file or folder"),
-        (("replay", "RUN", "--hand", "20"), "there is no hand 20 in"),
+        (("replay", "RUN", "--hand", "20"), ": there is no hand 20; there are "),
         (("replay", "FILE"), "not an ACPC log"),
     ],
 )
