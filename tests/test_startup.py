@@ -15,6 +15,7 @@ import pytest
 from dealer.cli import COMMANDS
 from protocol import find_game, format_game_definition
 from tests.dealer.helpers import program_env
+from tests.programs import PATIENCE_S
 
 ENGINE = {
     "engine",
@@ -120,7 +121,7 @@ def loaded(code: str, *arguments: str, folder: Path) -> set[str]:
         env=program_env(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     last = ran.stderr.splitlines()[-1]

@@ -16,6 +16,7 @@ from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.testing import MockDealer, serve_script
 from tests.outside import needs, require_compiler
+from tests.programs import PATIENCE_S
 
 
 def code_blocks(text: str, language: str) -> list[str]:
@@ -32,7 +33,7 @@ def limit_script() -> MockDealer:
 
 def run_example(root: Path, name: str, env: dict[str, str]) -> list[str]:
     script = limit_script()
-    result = serve_script(script, [sys.executable, root / "examples" / name], timeout_s=60, env=env)
+    result = serve_script(script, [sys.executable, root / "examples" / name], timeout_s=PATIENCE_S, env=env)
     assert result.exit_code == 0
     return script.replies
 
@@ -46,7 +47,7 @@ def test_minimal_bot(root: Path, program_env: dict[str, str]) -> None:
 def test_pot_odds_bot(root: Path, program_env: dict[str, str]) -> None:
     script = limit_script()
     command = [sys.executable, root / "examples" / "pot_odds_bot.py"]
-    assert serve_script(script, command, timeout_s=60, env=program_env).exit_code == 0
+    assert serve_script(script, command, timeout_s=PATIENCE_S, env=program_env).exit_code == 0
     assert script.replies == ["c", "r", "c"]
     assert script.comments == [
         b"# preflop: HIGH_CARD, chance 30%, odds 0%\r\n",
@@ -65,7 +66,7 @@ def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str])
     path.write_text("".join([*shown, "from bots import run\n", "run(PairRaiser())\n"]))
     assert len(path.read_text().splitlines()) < 15
     script = limit_script()
-    assert serve_script(script, [sys.executable, path], timeout_s=60, env=program_env) == (
+    assert serve_script(script, [sys.executable, path], timeout_s=PATIENCE_S, env=program_env) == (
         0,
         "bot: the dealer closed the connection in the middle of hand 1\n",
     )
@@ -122,7 +123,7 @@ def c_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         (folder / "winsock2.h").write_text(WINSOCK)
         (folder / "ws2tcpip.h").touch()
         command += ["-D_WIN32", f"-I{folder}"]
-    compiled = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    compiled = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert compiled.returncode == 0, compiled.stderr
     return program
 
@@ -130,7 +131,7 @@ def c_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.mark.parametrize("chunk_bytes", [None, 1])
 def test_c_client(c_client: Path, chunk_bytes: int | None) -> None:
     script = limit_script()
-    assert serve_script(script, [c_client], timeout_s=60, chunk_bytes=chunk_bytes) == (0, "")
+    assert serve_script(script, [c_client], timeout_s=PATIENCE_S, chunk_bytes=chunk_bytes) == (0, "")
     assert script.replies == ["r", "r", "c"]
 
 
@@ -144,13 +145,13 @@ def test_c_client_knows_whose_turn_it_is(c_client: Path) -> None:
     script.tell(f"MATCHSTATE:1:8:rrc/crc/rrc/:|QdQs{river}").ask(f"MATCHSTATE:1:8:rrc/crc/rrc/c:|QdQs{river}", "r")
     script.tell(f"MATCHSTATE:1:8:rrc/crc/rrc/crc:JhTh|QdQs{river}")
     script.tell("MATCHSTATE:0:9::3c2d|").tell("MATCHSTATE:0:9:f:3c2d|").ask("MATCHSTATE:1:10::|3c2d", "c")
-    assert serve_script(script, [c_client], timeout_s=60) == (0, "")
+    assert serve_script(script, [c_client], timeout_s=PATIENCE_S) == (0, "")
 
 
 def test_c_client_complains(c_client: Path) -> None:
-    assert subprocess.run([c_client], capture_output=True, timeout=60).returncode == 2
+    assert subprocess.run([c_client], capture_output=True, timeout=PATIENCE_S).returncode == 2
     with pytest.raises(AssertionError, match=r"not a state of a two-player game: MATCHSTATE:2:0"):
-        serve_script(MockDealer("limit3").ask("MATCHSTATE:2:0::||AhAd"), [c_client], timeout_s=60)
+        serve_script(MockDealer("limit3").ask("MATCHSTATE:2:0::||AhAd"), [c_client], timeout_s=PATIENCE_S)
 
 
 def test_the_guides_python_bot(root: Path, tmp_path: Path, program_env: dict[str, str]) -> None:
@@ -160,11 +161,11 @@ def test_the_guides_python_bot(root: Path, tmp_path: Path, program_env: dict[str
     (tmp_path / "my_bot.py").write_text(bot)
     (tmp_path / "test_my_bot.py").write_text(test)
     script = limit_script()
-    serve_script(script, [sys.executable, tmp_path / "my_bot.py"], timeout_s=60, env=program_env)
+    serve_script(script, [sys.executable, tmp_path / "my_bot.py"], timeout_s=PATIENCE_S, env=program_env)
     assert script.replies == ["c", "r", "c"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_bot.py"]
     env = program_env | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stdout
 
 

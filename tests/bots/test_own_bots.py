@@ -16,6 +16,7 @@ from bots.sdk.registry import describe_all, is_bot_name, make_bot, parse_spec
 from engine import CALL, RAISE
 from protocol.mock_dealer import MockDealer
 from tests.bots.conftest import ThreadDealer
+from tests.programs import PATIENCE_S
 from tests.tables import rows
 
 SHARK = '''"""A shark, in two files."""
@@ -268,7 +269,7 @@ def test_a_declaration_is_not_imported_before_it_is_asked_for() -> None:
 
 def run_bot(folder: Path, env: dict[str, str], name: str, port: int) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "bots.sdk.builtin", name, "127.0.0.1", str(port), "--game", "kuhn"]
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
 @pytest.mark.parametrize("name", ["shark.py:Shark", "shark:Shark"])

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.shadowing import ours
+from tests.programs import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("engine", "protocol", "logs", "bots", "dealer")
@@ -30,7 +31,7 @@ def run_script(folder: Path, script: str, *flags: str, home: Path = ROOT) -> sub
     path.write_text(script)
     env = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"} | {"PYTHONPATH": str(home)}
     command = [sys.executable, *flags, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=folder, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=folder, timeout=PATIENCE_S, check=False)
 
 
 def install(site: Path, distribution: str, package: str, code: str = "print('the stranger runs')\n") -> Path:

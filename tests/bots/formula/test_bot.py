@@ -20,6 +20,7 @@ from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Hand, deal_hand, raise_to
 from protocol import find_game, shipped_games
 from tests.bots.playing import HOLDEM, BotMaker, ViewOf, assert_plays, comment_of, play_legally, play_random_casts
+from tests.programs import PATIENCE_S
 from tests.tables import rows
 
 
@@ -231,7 +232,7 @@ def test_a_playing_mfs_compiles_nothing(
         script.tell("MATCHSTATE:1:0:ccrff:|AhAs|")
     dealer = thread_dealer(script)
     command = [sys.executable, "-c", PROGRAM, "mfs", "127.0.0.1", str(dealer.port), "--game", "limit3"]
-    done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=PATIENCE_S)
     assert (done.stdout, done.stderr) == (f"0 False{loaded}\n", "")
 
 

@@ -15,6 +15,7 @@ from bots.sdk.builtin import main
 from bots.sdk.registry import describe_all, make_bot
 from protocol import find_game
 from protocol.mock_dealer import MockDealer
+from tests.programs import PATIENCE_S
 
 StartDealer = Callable[..., Any]
 
@@ -67,7 +68,7 @@ def test_a_playing_bot_loads_nothing_heavy(
     game = "kuhn" if make_bot(name).refusal(find_game("limit")[1]) else "limit"
     dealer = thread_dealer(one_hand_of_kuhn() if game == "kuhn" else one_hand_of_holdem())
     command = [sys.executable, "-c", PROGRAM, name, "127.0.0.1", str(dealer.port), "--game", game]
-    done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=PATIENCE_S)
     code, *modules = done.stdout.split()
     assert (code, done.stderr) == ("0", "")
     assert "engine" in modules

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from bots.sdk.client import FinishedMatch, play_to_exit_code, read_arguments, re
 from engine import Game
 from protocol import find_game
 from protocol.mock_dealer import MockDealer
+from tests.programs import PATIENCE_S
 
 StartDealer = Callable[..., Any]
 
@@ -45,9 +46,12 @@ def one_hand() -> MockDealer:
     return MockDealer("kuhn").ask("MATCHSTATE:0:0::As|", "c").tell("MATCHSTATE:0:0:cc:As|Ks")
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port that refuses connections: it is bound, so that no other program listens there."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        yield sock.getsockname()[1]
 
 
 @pytest.fixture(autouse=True)
@@ -114,10 +118,9 @@ def test_a_dealer_that_listens_late(thread_dealer: StartDealer, monkeypatch: pyt
     dealers[0].join()
 
 
-def test_nobody_listens() -> None:
-    port = free_port()
-    with pytest.raises(ConnectError, match=rf"no dealer at 127.0.0.1 port {port}: .+ \(tried for 0 s\)"):
-        play(Caller(), "127.0.0.1", port, "kuhn", connect_timeout_s=0)
+def test_nobody_listens(closed_port: int) -> None:
+    with pytest.raises(ConnectError, match=rf"no dealer at 127.0.0.1 port {closed_port}: .+ \(tried for 0 s\)"):
+        play(Caller(), "127.0.0.1", closed_port, "kuhn", connect_timeout_s=0)
 
 
 def test_unknown_host() -> None:
@@ -180,7 +183,9 @@ def test_exit_0_before_the_first_hand(thread_dealer: StartDealer, capfd: pytest.
     assert capfd.readouterr().err == "bot: the dealer closed the connection before the first hand\n"
 
 
-def test_exit_1_is_one_sentence(thread_dealer: StartDealer, capfd: pytest.CaptureFixture[str]) -> None:
+def test_exit_1_is_one_sentence(
+    thread_dealer: StartDealer, closed_port: int, capfd: pytest.CaptureFixture[str]
+) -> None:
     def complaint(bot: Bot, port: int, game: str) -> str:
         assert play_to_exit_code(bot, "127.0.0.1", port, game, connect_timeout_s=0) == 1
         out, err = capfd.readouterr()
@@ -189,7 +194,7 @@ def test_exit_1_is_one_sentence(thread_dealer: StartDealer, capfd: pytest.Captur
         assert err.count("\n") == 1
         return err
 
-    assert "no dealer at 127.0.0.1" in complaint(Caller(), free_port(), "kuhn")
+    assert "no dealer at 127.0.0.1" in complaint(Caller(), closed_port, "kuhn")
     assert "no such game or file" in complaint(Caller(), 1, "poker")
     assert "does not fit the game assumed, limit: " in complaint(
         Caller(), thread_dealer(b"MATCHSTATE:0:0::As|\r\n").port, "limit"
@@ -295,5 +300,5 @@ def test_interrupt(program_env: dict[str, str], tmp_path: Path) -> None:
                 assert connection.recv(100) == b"VERSION:2.0.0\r\n"
                 # It is now about to wait for us, or waits: both are inside the part that an interrupt ends quietly.
                 process.send_signal(signal.SIGINT)
-                assert process.communicate(timeout=60)[1] == b""
+                assert process.communicate(timeout=PATIENCE_S)[1] == b""
         assert process.returncode == 130

@@ -10,6 +10,7 @@ import pytest
 from bots import CALL, RAISE, Action, Bot, IllegalReply, View
 from bots.sdk import testing
 from bots.sdk.testing import MockDealer, check, serve_script
+from tests.programs import PATIENCE_S
 
 
 class Caller(Bot):
@@ -67,14 +68,14 @@ sys.exit(3)
 @pytest.mark.parametrize("chunk_bytes", [None, 1, 5])
 def test_serve_script_passes(chunk_bytes: int | None) -> None:
     dealer = script()
-    result = serve_script(dealer, [sys.executable, "-c", CLIENT + GOOD], timeout_s=60, chunk_bytes=chunk_bytes)
+    result = serve_script(dealer, [sys.executable, "-c", CLIENT + GOOD], timeout_s=PATIENCE_S, chunk_bytes=chunk_bytes)
     assert result == (3, "playing\n")
     assert dealer.replies == ["c", "c"]
 
 
 def test_serve_script_tells_a_python_bot_the_game(program_env: dict[str, str]) -> None:
     result = serve_script(
-        script(), [sys.executable, "-m", "bots.sdk.builtin", "calling"], timeout_s=60, env=program_env
+        script(), [sys.executable, "-m", "bots.sdk.builtin", "calling"], timeout_s=PATIENCE_S, env=program_env
     )
     assert result == (0, "")
 
@@ -100,7 +101,7 @@ def test_serve_script_tells_a_python_bot_the_game(program_env: dict[str, str]) -
 )
 def test_serve_script_says_what_is_wrong(program: str, sentences: list[str]) -> None:
     with pytest.raises(AssertionError) as caught:
-        serve_script(script(), [sys.executable, "-c", program], timeout_s=60)
+        serve_script(script(), [sys.executable, "-c", program], timeout_s=PATIENCE_S)
     for sentence in sentences:
         assert sentence in str(caught.value)
 
@@ -123,7 +124,7 @@ def test_time_is_up_before_the_program_connects(monkeypatch: pytest.MonkeyPatch)
     readings = iter([0.0])
     monkeypatch.setattr(testing.time, "monotonic", lambda: next(readings, 1000.0))
     with pytest.raises(AssertionError, match=r"had its time without connecting.*still running"):
-        serve_script(script(), [sys.executable, "-c", SLEEP], timeout_s=60)
+        serve_script(script(), [sys.executable, "-c", SLEEP], timeout_s=PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_time_is_up_in_the_script(monkeypatch: pytest.MonkeyPatch, program: str,
 
     monkeypatch.setattr(dealer, "receive", receive_and_run_out)
     with pytest.raises(AssertionError, match=sentence):
-        serve_script(dealer, [sys.executable, "-c", program], timeout_s=60)
+        serve_script(dealer, [sys.executable, "-c", program], timeout_s=PATIENCE_S)
 
 
 def test_time_is_up_after_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,4 +161,4 @@ def test_time_is_up_after_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testing, "_expect_silence", expect_and_run_out)
     program = CLIENT + GOOD.replace("sys.exit(3)", "f.close(); s.close()\n" + SLEEP)
     with pytest.raises(AssertionError, match="the program did not end"):
-        serve_script(script(), [sys.executable, "-c", program], timeout_s=60)
+        serve_script(script(), [sys.executable, "-c", program], timeout_s=PATIENCE_S)

@@ -42,7 +42,7 @@ from protocol.joining import (
     encode,
     read_request,
 )
-from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.helpers import PATIENCE_S, free_ports
 from tests.dealer.server.servers import House, running
 from tests.outside import make_certificate
 from tests.programs import is_ended, loaded_by
@@ -309,16 +309,17 @@ def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder: Path
 
 def test_the_server_is_stopped_and_started_again(house_folder: Path) -> None:
     settings = settings_of(house_folder)
+    # The system would hand out one of its own ports to another program meanwhile.
+    settings = replace(settings, web=replace(settings.web, port=free_ports(1)[0]))
 
     async def run() -> None:
         async with running(settings, web=server_site) as house:
-            port = urlsplit(house.started.page or "").port or 0
             client = bringing(house, challenges=challenge(deals=150))
             client.start()
             await client.until(SeatOffer)
             await logged(2000)
         await client.until(ConnectionLost)
-        async with running(replace(settings, web=replace(settings.web, port=port)), web=server_site):
+        async with running(settings, web=server_site):
             ending = await client.ending()
             assert ending.is_good
             assert ending.runs == {"finished": 1}
@@ -488,7 +489,8 @@ def test_a_port_that_is_no_server(house_folder: Path, answer: bytes, problem: st
         writer.close()
 
     async def run() -> None:
-        server = await asyncio.start_server(serve_one, "127.0.0.1", 0)
+        # Nobody else listens there afterwards.
+        server = await asyncio.start_server(serve_one, "127.0.0.1", free_ports(1)[0])
         player = parse_player("./bot2l.sh", str(Path.cwd()))
         address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         settings = JoinSettings(address, "t", player, Path.cwd())

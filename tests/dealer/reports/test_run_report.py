@@ -19,6 +19,7 @@ from logs.tracker.hand_counts import HandCounts
 from tests.browsers import BROWSER, needs_browser
 from tests.logs.hands import random_hands
 from tests.logs.pages import checked_page
+from tests.programs import PATIENCE_S
 
 EVIL = '<script>document.title="evil"</script>"\'&\u202e{{ 7*7 }}'
 
@@ -125,7 +126,7 @@ def test_a_browser_shows_it_and_replays_a_hand(tmp_path: Path) -> None:
             path.as_uri(),
         ],
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=True,
     )
     dom = done.stdout.decode("utf-8")

@@ -23,6 +23,7 @@ from dealer.table.listener import LOOPBACK, Listener, reachable_at
 from engine import Seat
 from protocol import Reply
 from tests.dealer.helpers import Client, Playing, always, free_ports, game, limits, run_async, setup_of
+from tests.programs import PATIENCE_S
 
 KUHN = game("kuhn")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="other systems have fewer loopback addresses")
@@ -335,7 +336,7 @@ def test_loopback_is_every_address_of_its_own(monkeypatch: pytest.MonkeyPatch, i
     door = Listener(LOOPBACK, 0, Seat(0))
     assert len(door.sockets) == (1 if is_bound else 2)
     for address in ("127.0.0.1", "127.0.1.1", *(["127.9.9.9"] if is_bound else [])):
-        socket.create_connection((address, door.port), timeout=10).close()
+        socket.create_connection((address, door.port), timeout=PATIENCE_S).close()
     door.close()
 
 

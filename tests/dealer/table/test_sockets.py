@@ -28,6 +28,7 @@ from tests.dealer.helpers import (
     run_async,
     setup_of,
 )
+from tests.programs import PATIENCE_S
 
 KUHN = game("kuhn")
 
@@ -169,7 +170,7 @@ def test_a_table_that_never_ran_can_be_closed_twice() -> None:
     connections.close()
     connections.close()
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", ports[0]), timeout=10)
+        socket.create_connection(("127.0.0.1", ports[0]), timeout=PATIENCE_S)
 
 
 @needs_proc
@@ -257,7 +258,7 @@ def test_a_watcher_can_wake_a_task_while_the_match_waits() -> None:
         while (event := await client.question()) is not None:
             if event.state.hand_number > hands:
                 hands = event.state.hand_number
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(PATIENCE_S):
                     await bell.rang.wait()
                 bell.rang.clear()
             await client.send(client.session.send(Reply(always("c")(event))))
@@ -347,7 +348,7 @@ def test_a_watcher_can_wake_a_task_while_nothing_else_happens() -> None:
         connections = Connections(Match(setup, [bell]))
         ports = connections.listen()
         running = asyncio.create_task(connections.run())
-        peers = [socket.create_connection(("127.0.0.1", port), timeout=20) for port in ports]
+        peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in ports]
         woken = threading.Event()
 
         def first_hand() -> bool:
@@ -358,7 +359,7 @@ def test_a_watcher_can_wake_a_task_while_nothing_else_happens() -> None:
                 while data.count(b"\n") < 1 + seat:
                     data += peers[seat].recv(4096)
                 peers[seat].sendall(data.splitlines()[-1] + b":c\r\n")
-            return woken.wait(5)
+            return woken.wait(PATIENCE_S)
 
         playing = asyncio.create_task(asyncio.to_thread(first_hand))
         await bell.rang.wait()

@@ -11,7 +11,7 @@ from types import TracebackType
 from dealer.server.server_settings import ServerSettings
 from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
-from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.helpers import PATIENCE_S, free_ports
 from tests.dealer.server.servers import running
 
 
@@ -26,7 +26,9 @@ class Served:
     def __init__(self, settings: ServerSettings, folder: Path) -> None:
         self.address = ""
         self.token = ""
-        self._settings = settings
+        # The system hands out its own ports to others while this server is down.
+        port = settings.web.port or free_ports(1)[0]
+        self._settings = replace(settings, web=replace(settings.web, port=port))
         self._folder = folder
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -60,8 +62,6 @@ class Served:
         assert is_up.wait(PATIENCE_S)
         if self._error is not None:
             raise self._error
-        port = int(self.address.rstrip("/").rpartition(":")[2])
-        self._settings = replace(self._settings, web=replace(self._settings.web, port=port))
 
     def stop(self) -> None:
         """End the server."""

@@ -245,7 +245,7 @@ def test_who_says_nothing_for_long_has_given_up(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         client = Client(one.browser, prefix="/slumbot/calling/api")
         await client.deal()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while one.house.rows("SELECT state FROM runs") == [("running",)]:
                 await asyncio.sleep(0.05)
         assert (await refused(one, "act", token=client.token, incr="c"))[0] == 401
