@@ -10,7 +10,7 @@ from bots.sdk.registry import describe, is_builtin, make_bot
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.match.faults import FaultPolicy
 from dealer.run.run_settings import BotSettings, Command, RunSettings, validated
-from dealer.table.players import NAME_RULE, PlayerKind, parse_player
+from dealer.table.players import NAME_RULE, PlayerKind, parse_player, quoting_advice
 from engine import Game, Seat, Seed
 from engine.errors import quoted
 from engine.text import count_of
@@ -64,7 +64,10 @@ def table_config(
     if len(bots) == 1:
         bots = [bots[0]] * others
     if len(bots) != others:
-        named = ", ".join(bot.bot for bot in bots)
+        words = [bot.bot for bot in bots]
+        named = ", ".join(words)
+        if len(bots) > others:
+            named += f"; {quoting_advice(words)}"
         raise ConfigError(
             f"{game} needs {count_of(others, 'bot')} besides you, or one for all seats; {len(bots)} given: {named}"
         )

@@ -31,7 +31,15 @@ from dealer.run.match_files import RecordPlan
 from dealer.run.run_settings import BotSettings, Command, Format, RunSettings, Score, Seating
 from dealer.table.confinement import Confinement
 from dealer.table.listener import MOST_SEATS
-from dealer.table.players import BotObject, Player, PlayerKind, object_player, parse_player, unique_names
+from dealer.table.players import (
+    BotObject,
+    Player,
+    PlayerKind,
+    object_player,
+    parse_player,
+    quoting_advice,
+    unique_names,
+)
 from engine import DealKey, Game, Seed, derived_seed
 from engine.equity import shares_refusal
 from engine.errors import quoted
@@ -433,7 +441,10 @@ def _find_players(
     files = [named.name for named in games if named.name not in shipped_games()]
     if not bots and not is_tournament:
         bots = tuple(BotSettings(bot=_PLAYERS[seat % 2]) for seat in range(seats))
-    given = f"{len(bots)} given: {', '.join(bot.bot for bot in bots)}"
+    words = [bot.bot for bot in bots]
+    given = f"{len(bots)} given: {', '.join(words)}"
+    if len(bots) > seats:
+        given += f"; {quoting_advice(words)}"
     refuse(
         (
             is_tournament and len(bots) < seats,

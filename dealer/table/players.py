@@ -16,6 +16,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from bots.errors import SpecError, is_interrupt, located
@@ -298,6 +299,15 @@ def _missing_program(word: str, path: str, text: str) -> str:
     known = ", ".join(builtin_names())
     bots = f"a built-in bot ({known}) nor a class such as my_bot.py:MyBot"
     return f"{quoted(word, 400)} is neither {bots}, 'tcp' or a program that can be found"
+
+
+def quoting_advice(words: Sequence[str]) -> str:
+    """How to name a command with blanks, for words of which too many name players."""
+    for program, argument in pairwise(words):
+        name = os.path.basename(program.rpartition("=")[2])
+        if _INTERPRETERS.fullmatch(name) or _WRAPPERS.fullmatch(name):
+            return f'quote a command with blanks: "{program} {argument}"'
+    return 'quote a command with blanks, such as "python my_bot.py"'
 
 
 NAME_RULE = (

@@ -23,9 +23,24 @@ from engine.text import meant
 
 _NO_BOUND: Final = 10**9
 """A bound from here on only keeps numbers representable."""
+_STARTING: Final = ("arena doctor", "arena bench bot", "arena exploit")
+"""Commands whose argument BOT may be a command with blanks."""
 
 
 class ArenaCommand(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse words that no argument takes, which may be those of a command with blanks."""
+        ctx.allow_extra_args = True
+        extra = super().parse_args(ctx, args)
+        if extra and not ctx.resilient_parsing:
+            message = f"unexpected argument {quoted(extra[0])}"
+            if ctx.command_path in _STARTING:
+                from dealer.table.players import quoting_advice
+
+                message += f"; {quoting_advice([str(ctx.params['bot']), *extra])}"
+            ctx.fail(message)
+        return extra
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _write_help(self, ctx, formatter)
 

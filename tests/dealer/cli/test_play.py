@@ -176,6 +176,15 @@ def test_faults_are_shown_with_the_first_one_quoted(arena: Arena, tmp_path: Path
         (("nobody",), ["'nobody' is neither a built-in bot"]),
         (("kuhn", "calling"), ["kuhn needs 2 players, 1 given: calling"]),
         (("kuhn", "calling", "calling", "calling"), ["needs 2 players, 3 given"]),
+        (
+            ("kuhn", "python", "bot.py", "calling"),
+            ['kuhn needs 2 players, 3 given: python, bot.py, calling; quote a command with blanks: "python bot.py"'],
+        ),
+        (
+            ("kuhn", "calling", "New=python3.12", "bot.py"),
+            ['; quote a command with blanks: "New=python3.12 bot.py"'],
+        ),
+        (("kuhn", "calling", "calling", "random"), ['; quote a command with blanks, such as "python my_bot.py"']),
         (("kuhn", "nobody", "calling"), ["'nobody' is neither a built-in bot", "'tcp'"]),
         (("kuhn", "random?fold=much", "calling"), ["fold must be a number, not 'much'"]),
         (("kuhn", "random?luck=1", "calling"), ["no option 'luck'"]),
@@ -221,6 +230,26 @@ def test_a_game_that_cannot_be_read(arena_here: Arena, tmp_path: Path, arguments
     assert (ran.code, ran.out) == (2, "")
     assert word in ran.err
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("doctor python bot.py", "unexpected argument 'bot.py'; quote a command with blanks: \"python bot.py\""),
+        ("bench bot node bot.js", "unexpected argument 'bot.js'; quote a command with blanks: \"node bot.js\""),
+        (
+            "exploit kuhn calling x.py",
+            "unexpected argument 'x.py'; quote a command with blanks, such as \"python my_bot.py\"",
+        ),
+        ("table kuhn python bot.py", 'quote a command with blanks: "python bot.py"'),
+        ("deal kuhn tcp python bot.py", 'quote a command with blanks: "python bot.py"'),
+        ("runs one two", "unexpected argument 'two'; see 'arena runs -h'"),
+    ],
+)
+def test_a_command_with_blanks_that_is_not_quoted(arena_here: Arena, command: str, sentence: str) -> None:
+    ran = arena_here(*command.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert sentence in ran.sentence
 
 
 @pytest.mark.parametrize(

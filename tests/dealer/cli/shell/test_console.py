@@ -69,7 +69,7 @@ def test_every_error_of_a_command_is_a_sentence(
         (("stats",), "RUN|LOG... is missing; see 'arena stats -h'"),
         (("stats", "log", "--chip-value", "x"), "--chip-value: x is not an amount above 0 with at most 6 decimals"),
         (("gate", "run"), "--min-mbb is missing; see 'arena gate -h'"),
-        (("show", "run", "more"), "got unexpected extra argument(s) (more); see 'arena show -h'"),
+        (("show", "run", "more"), "unexpected argument 'more'; see 'arena show -h'"),
         (("nothing",), "no such command 'nothing'; see 'arena -h'"),
         (("tournamnt",), "no such command 'tournamnt'; did you mean 'tournament'?"),
         (("--nothing",), "no such option: --nothing; see 'arena -h'"),
