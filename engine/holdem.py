@@ -91,8 +91,13 @@ def card_room_difference(game: Game) -> str | None:
         return f"{game.num_hole_cards} hole card{'s' * (game.num_hole_cards > 1)} per player"
     if game.num_board_cards != _BOARD:
         return f"a board of {' + '.join(map(str, game.num_board_cards))} cards"
-    if game.first_players != (opening, 0, 0, 0):
-        return f"an order in which positions {', '.join(map(str, game.first_players))} begin the rounds"
+    if game.first_players[1:] != (0, 0, 0):
+        return "another first player after the flop than the one left of the button"
+    first = game.first_players[0]
+    if first != opening:
+        if game.blinds.count(max(game.blinds)) > 1 and game.blinds[first] == max(game.blinds):
+            return "a second big blind, of a player who joins the table and acts in turn"
+        return "another first player before the flop than the one behind the blinds"
     if game.is_limit and (game.raise_sizes[0] != game.raise_sizes[1] or game.raise_sizes[2] != game.raise_sizes[3]):
         return f"bets of {', '.join(map(str, game.raise_sizes))} chips in the four rounds"
     if not any(game.blinds):

@@ -26,6 +26,7 @@ _NO_TIMES: Final = (
     "{}: the times of its hands are unknown (it has no .tlog): they are dated a second apart from the "
     "beginning of 2000 on"
 )
+_RELABELLED: Final = "amounts in {} are written as {} and not converted; leave the currency out to keep it"
 _AHEAD: Final = "a {} dates hands at least a second apart: these, played faster, are dated up to {} late"
 
 
@@ -164,5 +165,7 @@ def _write(
             exporter.close()
             for path, hands in exporter.written.items():
                 on_written(path, hands)
+            for currencies in sorted(exporter.relabelled):
+                warn(ExportWarning(_RELABELLED.format(*currencies)))
             if exporter.skipped:
                 warn(ExportWarning(exporter.not_written()))

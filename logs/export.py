@@ -29,7 +29,7 @@ from logs.ohh import OHH
 from logs.phh import PHH
 from logs.pokerstars import POKERSTARS
 from logs.pokerstars.stakes import CURRENCY_SYMBOLS
-from logs.record import HandRecord
+from logs.record import PLAY_MONEY, HandRecord
 from logs.whole_file import LineFile
 
 FORMATS: Final = {format_.name: format_ for format_ in (POKERSTARS, PHH, OHH)}
@@ -106,6 +106,7 @@ class Exporter:
     Attributes:
         written: how many hands each file holds.
         ahead_s: how many seconds after its real time the last hand of a file is dated, at most.
+        relabelled: the currency of hands and the other one that they are written in.
     """
 
     def __init__(
@@ -136,12 +137,13 @@ class Exporter:
         self.skipped = 0
         self.first_skipped = ""
         self.ahead_s = 0
+        self.relabelled: set[tuple[str, str]] = set()
         self.format_ = format_
         self._folder = Path(folder)
         self._options = options
         self._force = force
         self._skips_games = skips_games
-        self._match: tuple[Game, str, tuple[str, ...]] | None = None
+        self._match: tuple[Game, str, tuple[str, ...], str | None] | None = None
         self._open: tuple[MatchWriter, LineFile, Path] | None = None
 
     def write(self, record: HandRecord) -> None:
@@ -153,7 +155,7 @@ class Exporter:
             OSError: it cannot be written.
         """
         try:
-            if self._open is None or self._match != (record.game, record.match_name, record.names_by_seat):
+            if self._open is None or self._match != self._key(record):
                 self._open = self._begin(record)
             writer, file, path = self._open
             text = writer.write(record, self.written[path])
@@ -191,7 +193,11 @@ class Exporter:
     def _begin(self, record: HandRecord) -> tuple[MatchWriter, LineFile, Path]:
         self.close()
         self.format_.check(record.game)
-        writer = self.format_.start(record, _options_for(self.format_, record, self._options))
+        options = _options_for(self.format_, record, self._options)
+        writer = self.format_.start(record, options)
+        currency = options.currency or PLAY_MONEY
+        if record.currency not in (None, currency):
+            self.relabelled.add((record.currency or PLAY_MONEY, currency))
         path = self._folder / writer.file_name
         if self._label:
             path = path.with_stem(f"{path.stem} {self._label[:100]} {_begin_us(record, self._options) or 0}")
@@ -202,8 +208,12 @@ class Exporter:
         file = LineFile(path, append=is_ours)
         if not is_ours:
             self.written[path] = 0
-        self._match = (record.game, record.match_name, record.names_by_seat)
+        self._match = self._key(record)
         return writer, file, path
+
+    def _key(self, record: HandRecord) -> tuple[Game, str, tuple[str, ...], str | None]:
+        """Equal for hands of one match."""
+        return record.game, record.match_name, record.names_by_seat, record.currency
 
 
 def hand_text(
@@ -260,4 +270,5 @@ def _options_for(format_: ExportFormat, first: HandRecord, options: ExportOption
         match_id = f"seed {seed}, begun {begin_us}"
     asked = options.hero or (options.default_hero if format_.wants_hero else None)
     hero = asked if asked in first.names_by_seat else None
-    return replace(options, hero=hero, table=table, match_id=match_id)
+    currency = options.currency_of(first)
+    return replace(options, hero=hero, table=table, match_id=match_id, currency=currency)

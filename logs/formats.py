@@ -58,7 +58,7 @@ from engine.holdem import Blinds, card_room_difference, holdem_blinds
 from logs.acpc_log.writer import format_state_line
 from logs.errors import LogError, LogProblem, LogsError, ProblemReporter, UnsupportedGameError
 from logs.files import lines_of, opened
-from logs.record import HandRecord
+from logs.record import PLAY_MONEY, HandRecord
 
 MOST_DECIMALS: Final = 6
 """Of what a chip is worth."""
@@ -204,6 +204,7 @@ def is_next_of_match(record: HandRecord, before: HandRecord | None) -> bool:
         and record.hand_number > before.hand_number
         and record.names_by_seat == before.names_by_seat
         and record.match_name == before.match_name
+        and record.currency == before.currency
         and record.game == before.game
     )
 
@@ -248,9 +249,7 @@ def check_holdem(game: Game, format_name: str) -> None:
     """
     difference = card_room_difference(game)
     if difference is not None:
-        raise UnsupportedGameError(
-            format_name, f"{format_name} holds hold'em only, and this game has {difference}; an ACPC log holds it"
-        )
+        raise UnsupportedGameError(format_name, f"{format_name} cannot hold a game with {difference}; an ACPC log can")
 
 
 def usual_blinds(game: Game, format_name: str) -> Blinds:
@@ -295,7 +294,8 @@ class ExportOptions:
         hero: a player's name: its cards are dealt face up, the others' are seen at the showdown. None shows what a
             format can show of every player's.
         chip_value: what a chip is worth in money; PokerStars histories want whole cents.
-        currency: the code of the money, in PokerStars histories USD, EUR or GBP; None is play money.
+        currency: the code of the money of hands whose file names none, in PokerStars histories USD, EUR or GBP; None is
+            play money.
         rake: in chips; None takes nothing. See `logs.formats`.
         seed: of the match's cards, or the fingerprint of their key, where it is known.
         begin_us: when the match began, in microseconds of Unix time; None if unknown. Hands without
@@ -306,6 +306,7 @@ class ExportOptions:
         crlf: whether the lines of a PokerStars history end as on Windows, as genuine ones do.
         site: the name of the site and its network in an Open Hand History.
         default_hero: the hero where none is asked for, in the files of formats that are made for one (`wants_hero`).
+        keeps_currency: whether hands keep the currency that their file names; `currency` is for all hands otherwise.
     """
 
     hero: str | None = None
@@ -319,6 +320,13 @@ class ExportOptions:
     crlf: bool = True
     site: str = "acpc-arena"
     default_hero: str | None = None
+    keeps_currency: bool = True
+
+    def currency_of(self, record: HandRecord) -> str | None:
+        """The currency in which a hand is written; None is play money."""
+        if not self.keeps_currency or record.currency is None:
+            return self.currency
+        return None if record.currency == PLAY_MONEY else record.currency
 
     def hand_time_us(self, record: HandRecord) -> int:
         """When a hand began, in microseconds of Unix time, if known."""

@@ -76,7 +76,7 @@ def _hand(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> d
         "game_type": "Holdem",
         "bet_limit": {"bet_type": "FL" if game.is_limit else "NL", "bet_cap": 0},
         "table_size": game.num_players,
-        "currency": options.currency or _PLAY_MONEY,
+        "currency": options.currency_of(record) or _PLAY_MONEY,
         "dealer_seat": record.seats[blinds.button] + 1,
         "small_blind_amount": scale.amount(game.blinds[blinds.small]),
         "big_blind_amount": scale.amount(game.blinds[blinds.big]),

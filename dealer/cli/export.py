@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -39,7 +39,9 @@ class ExportArguments:
         "The stakes, such as 0.50/1: the blinds, in limit games the bets.",
         Wording("SMALL/BIG", otherwise="a chip is 1"),
     ] = None
-    currency: Annotated[str, "USD, EUR, GBP, or none for play money."] = "USD"
+    currency: Annotated[
+        str | None, "USD, EUR, GBP, or none for play money.", Wording(otherwise="that of the hands, or USD")
+    ] = None
     rake: Annotated[float, "Rake, in per cent of the pot.", Interval(0, 100)] = 0.0
     rake_step: Annotated[float, "The rake is a multiple of this, in money.", Interval(0)] = 0.0
     rake_cap: Annotated[float | None, "The most it takes, in money.", Interval(0), Wording(otherwise="no cap")] = None
@@ -65,7 +67,9 @@ class ExportArguments:
             begin_us = None if begin is None else int(begin.timestamp()) * 1_000_000
         except (OverflowError, OSError, ValueError):
             raise ValueError(f"--begin: {quoted(self.begin)} is not a time such as '2026-01-03 20:15'") from None
-        options = ExportOptions(hero=self.hero, currency=parse_currency(self.currency), begin_us=begin_us)
+        options = ExportOptions(hero=self.hero, begin_us=begin_us, keeps_currency=self.currency is None)
+        if self.currency is not None:
+            options = replace(options, currency=parse_currency(self.currency))
         rake = Rake(self.rake, self.rake_step, self.rake_cap, not self.rake_preflop) if self.rake else None
         return formats, options, rake
 

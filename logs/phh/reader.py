@@ -37,12 +37,13 @@ from engine import (
 )
 from engine.errors import quoted
 from engine.game import DEFAULT_STACK
-from engine.hand import hand_values, showdown_values
+from engine.hand import hand_values, showdown_values, side_pots, uncalled
 from engine.holdem import NO_CAP, holdem_game
 from engine.text import is_text
 from logs.errors import HandError, LogError, ProblemKind, ProblemReporter
 from logs.files import stem
 from logs.formats import MOST_DECIMALS, HandReader, Scale
+from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord, PlayerComment, Times
 
 _VARIANTS: Final = {"FT": BettingType.LIMIT, "NT": BettingType.NO_LIMIT}
@@ -141,9 +142,13 @@ def _game_of(fields: _Fields) -> Game:
     if not isinstance(max_raises, list) or not all(type(cap) is int for cap in max_raises):
         max_raises = [NO_CAP] * 4
     try:
-        return holdem_game(_VARIANTS[variant], tuple(stacks), tuple(blinds), raise_sizes, tuple(max_raises))
+        game = holdem_game(_VARIANTS[variant], tuple(stacks), tuple(blinds), raise_sizes, tuple(max_raises))
     except GameError as error:
         raise HandError(f"this game cannot be played: {error}") from None
+    # With a straddle it is the blind before it.
+    if variant == "NT" and "min_bet" in fields.table and (min_bet := fields.amount("min_bet")) not in blinds:
+        raise HandError(f"min_bet is {min_bet} chips, and the big blind is {game.big_blind}")
+    return game
 
 
 _NONE_KNOWN: Final = "????"
@@ -246,7 +251,7 @@ class _Replay:
 
 
 _ODD_CHIP: Final = 1.0
-"""A player's result may differ by this much from an exact split: card rooms give the odd chip to one player."""
+"""A winner's share may differ by this much from an exact split: card rooms give the odd chip to one player."""
 _ROUNDING: Final = 1e-4
 
 
@@ -283,53 +288,134 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
         values=values,
         times=times,
         comments=comments,
+        currency=_currency(fields),
     )
     return record, doubt
 
 
 def _values(fields: _Fields, play: _Replay) -> tuple[tuple[float, ...], str | None]:
     betting = play.betting
-    game = betting.game
     deal = Deal(tuple(play.holes), tuple(play.board))
-    ended = fields.money("finishing_stacks")
-    if ended is not None and len(ended) != game.num_players:
-        raise HandError(f"{len(ended)} finishing stacks at a table of {game.num_players}")
-    stacks = fields.amounts("starting_stacks")
+    won = _finishing_results(fields, betting)
     if not betting.is_showdown:
-        return _compared(hand_values(betting, deal), ended, stacks)
+        values, doubt = _compared(hand_values(betting, deal), betting, won)
+        _check_winnings(fields, betting, values)
+        return values, doubt
     in_pot = betting.in_pot
     unknown = [position for position in in_pot if not play.holes[position] and position not in play.mucked]
     shown = [position for position in in_pot if play.holes[position] and position not in play.mucked]
     if unknown or not shown:
-        if ended is None:
+        if won is None:
             raise HandError("the showdown cannot be judged: hole cards are missing, and so are the finishing stacks")
-        won = [stack - start for stack, start in zip(ended, stacks, strict=True)]
         if abs(sum(won)) > _ROUNDING:
             raise HandError("the showdown cannot be judged: hole cards are missing, and the stacks do not add up")
+        _check_range(betting, won)
+        _check_winnings(fields, betting, tuple(won))
         return tuple(won), None
     ranks = [
         rank_hand((*hole, *deal.board)) if position in shown else None for position, hole in enumerate(deal.hole_cards)
     ]
-    values, doubt = _compared(showdown_values(betting.spent, ranks), ended, stacks)
+    values, doubt = _compared(showdown_values(betting.spent, ranks), betting, won)
+    _check_winnings(fields, betting, values)
     if all(play.holes[position] for position in in_pot) and list(values) != hand_values(betting, deal):
         doubt = "a better hand was mucked than the one that wins"
     return values, doubt
 
 
-def _compared(
-    values: list[float], ended: list[float] | None, stacks: list[int]
-) -> tuple[tuple[float, ...], str | None]:
+def _finishing_results(fields: _Fields, betting: BettingState) -> list[float] | None:
+    """Net chips of each position by the finishing stacks; None where the hand has none."""
+    ended = fields.money("finishing_stacks")
     if ended is None:
+        return None
+    if len(ended) != betting.game.num_players:
+        raise HandError(f"{len(ended)} finishing stacks at a table of {betting.game.num_players}")
+    return [stack - start for stack, start in zip(ended, fields.amounts("starting_stacks"), strict=True)]
+
+
+def _called(betting: BettingState) -> list[float]:
+    """Chips that each position put into the pots, without an uncalled bet."""
+    called = [float(chips) for chips in betting.spent]
+    returned_to, returned = uncalled(betting.spent)
+    called[returned_to] -= returned
+    return called
+
+
+def _most_collected(betting: BettingState) -> list[int]:
+    """Chips of the pots for which each position plays."""
+    pots = side_pots(betting.spent, betting.folded)
+    return [sum(pot.amount for pot in pots if position in pot.players) for position in range(len(betting.spent))]
+
+
+def _check_range(betting: BettingState, won: list[float]) -> None:
+    """Raise `HandError` for a result that no winners of the pots could give a player."""
+    for position, (put_in, most) in enumerate(zip(_called(betting), _most_collected(betting), strict=True)):
+        start = betting.game.stacks[position]
+        least_left, most_left = start - put_in, start - put_in + most
+        if not least_left - _ROUNDING <= start + won[position] <= most_left + _ROUNDING:
+            raise HandError(
+                f"p{position + 1} has {start + won[position]:g} chips at the end, and can have {least_left:g} to "
+                f"{most_left:g}"
+            )
+
+
+def _compared(
+    values: list[float], betting: BettingState, won: list[float] | None
+) -> tuple[tuple[float, ...], str | None]:
+    """The values, compared with the results by the finishing stacks: rake comes off who collects, at most the pot."""
+    if won is None:
         return tuple(values), None
-    differences = [stack - start - value for stack, start, value in zip(ended, stacks, values, strict=True)]
-    if max(map(abs, differences)) < _ODD_CHIP:
-        return tuple(values), None
-    if max(differences) < _ODD_CHIP and -sum(differences) > _ROUNDING:
-        return tuple(values), f"the finishing stacks lack {-sum(differences):g} chips of the pot, as if rake was taken"
-    wrong = next(position for position, difference in enumerate(differences) if abs(difference) >= _ODD_CHIP)
-    raise HandError(
-        f"p{wrong + 1} has {ended[wrong]:g} chips at the end, and should have {stacks[wrong] + values[wrong]:g}"
-    )
+    called = _called(betting)
+    rake = sum(values) - sum(won)
+    if rake > sum(called) + _ROUNDING:
+        raise HandError(f"the finishing stacks lack {rake:g} chips, and rake is at most the pot of {sum(called):g}")
+    for position, (value, put_in) in enumerate(zip(values, called, strict=True)):
+        lacks = value - won[position]
+        collects = value > _ROUNDING - put_in
+        odd_chip = _ODD_CHIP if collects else _ROUNDING
+        most = max(rake, 0.0) if collects else 0.0
+        if not -odd_chip < lacks < most + odd_chip or lacks > value + put_in + _ROUNDING:
+            start = betting.game.stacks[position]
+            raise HandError(
+                f"p{position + 1} has {start + won[position]:g} chips at the end, and should have {start + value:g}"
+            )
+    if rake < -_ROUNDING:
+        raise HandError(f"the finishing stacks have {-rake:g} chips more than the starting stacks")
+    if rake > _ROUNDING:
+        return tuple(values), f"the finishing stacks lack {rake:g} chips of the pot, as if rake was taken"
+    return tuple(values), None
+
+
+def _check_winnings(fields: _Fields, betting: BettingState, values: tuple[float, ...]) -> None:
+    """Hold `winnings`, what each player collected after rake, against the values.
+
+    Some writers count an uncalled bet of the winner with them.
+
+    Raises:
+        HandError: others collect, or one collects more than its pots.
+    """
+    winnings = fields.money("winnings")
+    if winnings is None:
+        return
+    if len(winnings) != len(values):
+        raise HandError(f"{len(winnings)} winnings at a table of {len(values)}")
+    for position, (put_in, most) in enumerate(zip(_called(betting), _most_collected(betting), strict=True)):
+        collected = winnings[position]
+        returned = betting.spent[position] - put_in
+        has_won = values[position] > _ROUNDING - put_in
+        if not -_ROUNDING <= collected <= most + returned + _ROUNDING or (collected > _ROUNDING) != has_won:
+            wanted = values[position] + put_in
+            raise HandError(f"the winnings of p{position + 1} are {collected:g}, and should be {wanted:g} before rake")
+
+
+def _currency(fields: _Fields) -> str | None:
+    """The code of the money: by its symbol where the hand does not name it."""
+    codes = {symbol: code for code, symbol in CURRENCY_SYMBOLS.items() if code is not None}
+    code, symbol = fields.text("currency"), fields.text("currency_symbol") or ""
+    if code is None:
+        return codes.get(symbol)
+    if symbol in codes and codes[symbol] != code.upper() and code.upper() in codes.values():
+        raise HandError(f"the currency is {quoted(code, 20)}, and its symbol is {symbol}")
+    return code.upper()
 
 
 def _seating(fields: _Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat, ...]]:
@@ -344,6 +430,14 @@ def _seating(fields: _Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat
         or not all(type(c) is int for c in player_seats)
     ):
         raise HandError(f"seats are not {players} different numbers")
+    seat_count = table.get("seat_count")
+    if seat_count is not None:
+        if type(seat_count) is not int:
+            raise HandError("seat_count is not a number")
+        if seat_count < players:
+            raise HandError(f"{players} players at a table of {seat_count} seats")
+        if "seats" in table and not 1 <= min(player_seats) <= max(player_seats) <= seat_count:
+            raise HandError(f"seats are not within 1 to {seat_count}, which is seat_count")
     order = sorted(player_seats)
     seats = tuple([Seat(order.index(player_seat)) for player_seat in player_seats])
     by_seat = {seat: name or f"p{position + 1}" for position, (seat, name) in enumerate(zip(seats, names, strict=True))}
@@ -396,8 +490,8 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
             if not is_text(text) and not any(map(_KEY.match, text.splitlines())):
                 raise LogError(problems.path, "it is not text, and PHH is") from None
             # Only the last hand of a file can lack the end of its last line.
-            is_cut = error.__cause__ is not None and not text.endswith("\n")
-            kind = ProblemKind.HALF_WRITTEN if is_cut else ProblemKind.SKIPPED
+            is_cut = error.__cause__ is not None and not text.endswith("\n") and error.line == text.count("\n")
+            kind = ProblemKind.UNFINISHED if is_cut else ProblemKind.SKIPPED
             problems.report(start + error.line, error.column, error.problem, kind)
             continue
         if doubt:
@@ -434,8 +528,11 @@ def _parse(text: str) -> dict[str, Any]:
         message = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         where = _TOML_PLACE.search(message)
         plain = message[: where.start()] if where else message
-        at_end = " at the end of the hand" if where and not where.group(1) else ""
-        line = int(where.group(1) or 1) - 1 if where else 0
+        is_at_end = where is not None and not where.group(1)
+        at_end = " at the end of the hand" if is_at_end else ""
+        line = int(where.group(1)) - 1 if where and where.group(1) else 0
+        if is_at_end:
+            line = len(text.splitlines()) - 1
         column = int(where.group(2)) if where and where.group(2) else None
         raise HandError(f"this is not TOML: {plain[:1].lower()}{plain[1:]}{at_end}", line, column) from error
 

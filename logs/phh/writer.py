@@ -132,8 +132,9 @@ def _fields(record: HandRecord, options: ExportOptions) -> Iterator[tuple[str, s
     yield "players", _array(map(_string, record.names))
     finishing = [stack + won for stack, won in zip(stacks, record.values, strict=True)]
     yield "finishing_stacks", _array(map(amounts.part, finishing))
-    if options.currency is not None:
-        yield "currency", _string(options.currency)
+    currency = options.currency_of(record)
+    if currency is not None:
+        yield "currency", _string(currency)
     yield from _own_fields(record, options)
 
 

@@ -34,6 +34,7 @@ The writer keeps what it made of the bettings it met last (`logs.pokerstars.plan
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -53,7 +54,7 @@ from logs.formats import (
 )
 from logs.pokerstars.names import HandName, name_ending, name_hand, screen_names, table_name
 from logs.pokerstars.plans import BettingPlan, PlannedEnding, Planner, TableText
-from logs.pokerstars.stakes import FORMAT_NAME, Money
+from logs.pokerstars.stakes import CURRENCY_SYMBOLS, FORMAT_NAME, Money
 from logs.record import HandRecord
 
 _NEW_YORK: Final = ZoneInfo("America/New_York")
@@ -152,8 +153,18 @@ def check_game(game: Game) -> Blinds:
 
 
 def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
-    writer = PokerStarsWriter(first.game, first.match_name, first.names_by_seat, options)
+    writer = _writer(first, options)
     return MatchWriter(writer.file_name(first), lambda record, _: writer.format(record), lambda: writer.ahead_s)
+
+
+def _writer(first: HandRecord, options: ExportOptions) -> PokerStarsWriter:
+    currency = options.currency_of(first)
+    if currency not in CURRENCY_SYMBOLS:
+        raise LogsError(
+            f"hand {first.hand_number} is played for {currency}, and a {FORMAT_NAME} is in USD, EUR, GBP or play money"
+        )
+    options = replace(options, currency=currency)
+    return PokerStarsWriter(first.game, first.match_name, first.names_by_seat, options)
 
 
 class PokerStarsWriter:
@@ -348,7 +359,7 @@ def format_pokerstars(record: HandRecord, options: ExportOptions = _DEFAULT_OPTI
         UnsupportedGameError: it is not hold'em, or its blinds are not the usual two.
         LogsError: the format cannot express it, or the hero is not at the table.
     """
-    return PokerStarsWriter(record.game, record.match_name, record.names_by_seat, options).format(record)
+    return _writer(record, options).format(record)
 
 
 def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
@@ -364,6 +375,6 @@ def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions
     before: HandRecord | None = None
     for record in records:
         if writer is None or not is_next_of_match(record, before):
-            writer = PokerStarsWriter(record.game, record.match_name, record.names_by_seat, options)
+            writer = _writer(record, options)
         before = record
         yield writer.format(record)

@@ -10,7 +10,7 @@ from logs import format_state_line
 from logs.conversion import convert
 from logs.errors import LogError, LogProblem
 from logs.export import FORMATS
-from logs.formats import ExportWarning, Rake
+from logs.formats import ExportOptions, ExportWarning, Rake
 from logs.hand_source import find
 from protocol import find_game
 from tests.logs.hands import random_hands
@@ -55,3 +55,39 @@ def test_strictly_or_alone_a_file_that_cannot_be_read_ends_it(tmp_path: Path) ->
     _log(tmp_path, "one.log")
     with pytest.raises(LogError):
         convert(find([tmp_path], strict=True), (FORMATS["phh"],))
+
+
+def test_hands_keep_their_currency(tmp_path: Path) -> None:
+    genuine = Path(__file__).parent / "pokerstars" / "genuine" / "heads-up-limit.txt"
+    text = genuine.read_text("utf-8")
+    euros = text.replace("$", "€").replace("#27", "#28")
+    path = tmp_path / "hands.txt"
+    path.write_text(f"{text}\n\n{euros}\n\n", "utf-8")
+    warnings: list[ExportWarning] = []
+    formats = tuple(FORMATS.values())
+    convert(find([path]), formats, folder=tmp_path / "kept", on_warning=warnings.append)
+    assert warnings == []
+    first_lines = [made.read_text("utf-8").split("\r\n")[0] for made in sorted((tmp_path / "kept").glob("HH*"))]
+    assert [line[line.index("(") : line.index(")") + 1] for line in first_lines] == ["($2/$4 USD)", "(€2/€4 EUR)"]
+    phh = (tmp_path / "kept" / "Io III.phhs").read_text("utf-8")
+    assert [line for line in phh.splitlines() if "currency" in line] == ['currency = "USD"', 'currency = "EUR"']
+    ohh = (tmp_path / "kept" / "Io III.OHH").read_text("utf-8")
+    assert [ohh.count(f'"currency":"{code}"') for code in ("USD", "EUR")] == [1, 1]
+    asked = ExportOptions(currency="GBP", keeps_currency=False)
+    convert(find([path]), formats[:1], asked, folder=tmp_path / "other", on_warning=warnings.append)
+    assert [warning.problem for warning in warnings] == [
+        f"amounts in {code} are written as GBP and not converted; leave the currency out to keep it"
+        for code in ("EUR", "USD")
+    ]
+
+
+def test_a_currency_that_a_format_does_not_have(tmp_path: Path) -> None:
+    genuine = Path(__file__).parent / "pokerstars" / "genuine" / "heads-up-limit.txt"
+    path = tmp_path / "hands.txt"
+    path.write_text(genuine.read_text("utf-8").replace("$2/$4)", "$2/$4 CAD)"), "utf-8")
+    warnings: list[ExportWarning] = []
+    convert(find([path]), (FORMATS["pokerstars"],), folder=tmp_path / "out", on_warning=warnings.append)
+    assert [warning.problem for warning in warnings] == [
+        "1 hand cannot be written as PokerStars hand history: hand 27000000001 is played for CAD, and a PokerStars "
+        "hand history is in USD, EUR, GBP or play money"
+    ]

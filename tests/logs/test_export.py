@@ -70,7 +70,7 @@ def test_a_file_that_is_there_is_not_touched(tmp_path: Path, format_: ExportForm
 @pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 def test_a_game_that_a_format_does_not_have(tmp_path: Path, format_: ExportFormat, name: str) -> None:
-    with pytest.raises(UnsupportedGameError, match="an ACPC log holds it"):
+    with pytest.raises(UnsupportedGameError, match="an ACPC log can"):
         Exporter(format_, tmp_path).write(hands(name, 1)[0])
     assert list(tmp_path.iterdir()) == []
 
@@ -81,7 +81,7 @@ def test_hands_of_other_games_are_left_out_where_every_hand_is_a_game_of_its_own
     write_all(exporter, [*others, *some, *others, *some])
     exporter.close()
     assert (exporter.hands, exporter.skipped) == (6, 4)
-    assert "4 hands cannot be written as PHH: PHH holds hold'em only" in exporter.not_written()
+    assert "4 hands cannot be written as PHH: PHH cannot hold a game with" in exporter.not_written()
     (path,) = exporter.paths
     assert len(list(read_phh(path, strict=True))) == 6
 

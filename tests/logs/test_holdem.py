@@ -28,7 +28,7 @@ def test_the_shipped_games_of_holdem(name: str) -> None:
 @pytest.mark.parametrize("name", TOYS)
 def test_the_shipped_games_of_other_kinds(name: str) -> None:
     for check in (check_holdem, usual_blinds):
-        with pytest.raises(UnsupportedGameError, match="X holds hold'em only, and this game has a deck of"):
+        with pytest.raises(UnsupportedGameError, match="X cannot hold a game with a deck of"):
             check(find_game(name)[1], "X")
 
 

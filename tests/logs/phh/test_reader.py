@@ -242,6 +242,91 @@ def test_rake_is_noted() -> None:
     assert hands[0].values == (-250.0, -100.0, 350.0)
 
 
+SHOWN = SHOWDOWN.replace("'p1 sm', 'p3 sm'", "'p1 sm 6s6h', 'p3 sm 8h5h'")
+
+
+@pytest.mark.parametrize(
+    ("text", "stacks", "problem"),
+    [
+        (FOLD, "[1, 2, 3]", "the finishing stacks lack 59994 chips, and rake is at most the pot of 600"),
+        (FOLD, "[19750, 19900, 19749]", "the finishing stacks lack 601 chips, and rake is at most the pot of 600"),
+        (FOLD, "[19750, 19890, 20350]", "p2 has 19890 chips at the end, and should have 19900"),
+        (FOLD, "[19750, 19910, 20340]", "p2 has 19910 chips at the end, and should have 19900"),
+        (FOLD, "[19750, 19900, 20360]", "p3 has 20360 chips at the end, and should have 20350"),
+        (FOLD, "[19749.5, 19900, 20350]", "p1 has 19749.5 chips at the end, and should have 19750"),
+        (SHOWN, "[20340, 19900, 19740]", "p3 has 19740 chips at the end, and should have 19750"),
+        (SHOWN, "[19750, 19900, 20350]", "p1 has 19750 chips at the end, and should have 20350"),
+    ],
+)
+def test_rake_comes_off_who_collects(text: str, stacks: str, problem: str) -> None:
+    assert problem_of(f"{text}finishing_stacks = {stacks}\n") == problem
+
+
+@pytest.mark.parametrize(
+    ("stacks", "problem"),
+    [
+        ("[19740, 19910, 20350]", "p1 has 19740 chips at the end, and can have 19750 to 20350"),
+        ("[19750, 19890, 20360]", "p2 has 19890 chips at the end, and can have 19900 to 19900"),
+    ],
+)
+def test_a_showdown_nobody_saw_pays_the_pot_to_its_players(stacks: str, problem: str) -> None:
+    text = SHOWDOWN.replace("8h5h", "????").replace("6s6h", "????").replace(", 'p1 sm', 'p3 sm'", "")
+    assert problem_of(f"{text}finishing_stacks = {stacks}\n") == problem
+
+
+def test_winnings_go_to_who_wins() -> None:
+    """They are what is collected after rake; of an uncalled bet they hold all or nothing."""
+    for winnings in ("[0, 0, 600]", "[0, 0, 580.5]", "[0, 0, 1080]"):
+        assert only(f"{FOLD}winnings = {winnings}\n").values == (-250.0, -100.0, 350.0)
+    for winnings, problem in [
+        ("[0, 0, 1081]", "the winnings of p3 are 1081, and should be 600 before rake"),
+        ("[600, 0, 0]", "the winnings of p1 are 600, and should be 0 before rake"),
+        ("[0, -1, 600]", "the winnings of p2 are -1, and should be 0 before rake"),
+        ("[0, 0, 0]", "the winnings of p3 are 0, and should be 600 before rake"),
+        ("[0, 600]", "2 winnings at a table of 3"),
+    ]:
+        assert problem_of(f"{FOLD}winnings = {winnings}\n") == problem
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("min_bet = 100", "min_bet = 50.5", "min_bet holds 50.5, which is not a whole number of chips of 1: give a"),
+        ("min_bet = 100", "min_bet = 20", "min_bet is 20 chips, and the big blind is 100"),
+        ("min_bet = 100", "min_bet = 200", "min_bet is 200 chips, and the big blind is 100"),
+        ("min_bet", "seat_count = 2\nmin_bet", "3 players at a table of 2 seats"),
+        ("min_bet", "seat_count = 'x'\nmin_bet", "seat_count is not a number"),
+        ("min_bet", "seat_count = 6\nseats = [1, 2, 7]\nmin_bet", "seats are not within 1 to 6, which is seat_count"),
+        ("min_bet", "currency = 'EUR'\ncurrency_symbol = '$'\nmin_bet", "the currency is 'EUR', and its symbol is $"),
+    ],
+)
+def test_fields_that_must_agree(old: str, new: str, problem: str) -> None:
+    assert problem_of(FOLD.replace(old, new)).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("fields", "currency"),
+    [
+        ("", None),
+        ("currency = 'eur'\n", "EUR"),
+        ("currency_symbol = '£'\n", "GBP"),
+        ("currency = 'CAD'\ncurrency_symbol = '$'\n", "CAD"),
+    ],
+)
+def test_the_currency_of_a_hand(fields: str, currency: str | None) -> None:
+    assert only(FOLD + fields).currency == currency
+
+
+def test_only_the_end_of_a_file_is_unfinished() -> None:
+    for text, end in [
+        (FOLD.replace("min_bet = 100", "min_bet = = 100").removesuffix("\n"), "(skipped)"),
+        (FOLD.removesuffix("]\n"), "(left out: the file ends before the hand does)"),
+    ]:
+        hands, (problem,) = read(text)
+        assert hands == []
+        assert problem.endswith(end)
+
+
 def test_the_rules_of_the_reader_are_those_of_the_file() -> None:
     text = (
         FOLD
@@ -343,7 +428,7 @@ def test_a_limit_bet_of_another_size_is_wrong() -> None:
         ("variant = NT\n", "<lines>, line 1, byte 11: this is not TOML: "),
         (FOLD + "variant = 'NT'\n", "<lines>, line 8, byte 15: this is not TOML: "),
         ("variant = 'NT\n", "<lines>, line 1"),
-        ("actions = [\n 'p1 f',\n", "<lines>, line 1: this is not TOML: "),
+        ("actions = [\n 'p1 f',\n", "<lines>, line 2: this is not TOML: "),
         ("x = " + "[" * 100_000 + "\n", "<lines>, line 1: this is not TOML: it is nested too deeply (skipped)"),
         ("x = 2020-13-45\n", "<lines>, line 1, byte "),
         ("x = '\udcff'\n", "<lines>, line 1: there is no variant; "),
@@ -434,7 +519,7 @@ def test_a_file_cut_off_anywhere(tmp_path: Path, every: int) -> None:
         is_within_header = any(start < size <= start + 4 for start in starts)
         assert len(heard) == max(1, begun) - len(hands) or is_within_header
         kinds.update(problem.kind for problem in heard)
-    assert kinds[ProblemKind.HALF_WRITTEN] > kinds[ProblemKind.SKIPPED] > 0
+    assert kinds[ProblemKind.UNFINISHED] > kinds[ProblemKind.SKIPPED] > 0
 
 
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])

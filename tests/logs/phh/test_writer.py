@@ -202,7 +202,7 @@ def test_other_games_are_refused_in_one_sentence(name: str, what: str) -> None:
     assert name in TOYS
     with pytest.raises(UnsupportedGameError) as caught:
         format_phh(random_hands(name, 1)[0])
-    assert str(caught.value) == f"PHH holds hold'em only, and this game has {what}; an ACPC log holds it"
+    assert str(caught.value) == f"PHH cannot hold a game with {what}; an ACPC log can"
     assert caught.value.format_name == "PHH"
 
 
@@ -212,7 +212,13 @@ def test_other_games_are_refused_in_one_sentence(name: str, what: str) -> None:
         ({"num_hole_cards": 3}, "3 hole cards per player"),
         ({"num_hole_cards": 1}, "1 hole card per player"),
         ({"num_board_cards": (0, 3, 2, 1)}, "a board of 0 + 3 + 2 + 1 cards"),
-        ({"first_players": (0, 0, 0, 0)}, "an order in which positions 0, 0, 0, 0 begin the rounds"),
+        ({"first_players": (0, 0, 0, 0)}, "another first player before the flop than the one behind the blinds"),
+        ({"first_players": (2, 1, 0, 0)}, "another first player after the flop than the one left of the button"),
+        (
+            {"blinds": (5, 5, 0), "first_players": (1, 0, 0, 0)},
+            "PHH cannot hold a game with a second big blind, of a player who joins the table and acts in turn; an ACPC "
+            "log can",
+        ),
         ({"raise_sizes": (10, 20, 20, 20)}, "bets of 10, 20, 20, 20 chips in the four rounds"),
         ({"blinds": (0, 0, 0), "first_players": (0, 0, 0, 0)}, "no blinds"),
     ],

@@ -83,5 +83,5 @@ def test_stakes_that_an_importer_does_not_know_are_told() -> None:
 
 
 def test_other_games_have_no_stakes() -> None:
-    with pytest.raises(UnsupportedGameError, match="PokerStars hand history holds hold'em only"):
+    with pytest.raises(UnsupportedGameError, match="PokerStars hand history cannot hold a game with"):
         stakes_warning(find_game("leduc")[1], ExportOptions())
