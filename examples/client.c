@@ -161,9 +161,9 @@ int main(int argc, char **argv)
 #else
     signal(SIGPIPE, SIG_IGN); /* a dealer that has gone is noticed by what send() returns */
 #endif
-    connection = connect_to(argv[1], argv[2]);
+    connection = connect_to(argv[argc - 2], argv[argc - 1]);
     if (connection == INVALID_SOCKET) {
-        fprintf(stderr, "no dealer at %s port %s\n", argv[1], argv[2]);
+        fprintf(stderr, "no dealer at %s port %s\n", argv[argc - 2], argv[argc - 1]);
         return 1;
     }
     if (!send_text(connection, "VERSION:2.0.0\r\n"))

@@ -68,13 +68,14 @@ SYNOPSIS = re.compile(r"(^|\s)\[|\.\.\.|\S\|\S|…")
 WEAK = """
 from bots import Bot, run
 
-class Weak(Bot):
+class PairRaiser(Bot):
     def act(self, view):
         if view.can_raise and view.round == 0 and view.max_raise_hand_total > 1000 and not view.raises_this_round:
             return view.raise_to(view.max_raise_hand_total - 100)
         return view.fold() if view.can_fold else view.call()
 
-run(Weak())
+if __name__ == "__main__":
+    run(PairRaiser())
 """
 """A bot that loses so much that sequential tests are short."""
 SHORTER = {
@@ -215,11 +216,11 @@ def _lay_out_one(folder: Path, name: str, class_name: str, run: Path, reads: boo
         if "old" in name:
             code = WEAK
         if name.endswith(".py"):
-            path.write_text(f"#!{sys.executable}\n{code}")
+            path.write_text(code)
         else:
             path.with_suffix(".code").write_text(code)
-            path.write_text(f'#!/bin/sh\nexec {sys.executable} {path.with_suffix(".code")} "$@"\n')
-        path.chmod(0o755)
+            path.write_text(f'#!/bin/sh\nexec {sys.executable} {shlex.quote(str(path.with_suffix(".code")))} "$@"\n')
+            path.chmod(0o755)
     elif name.endswith(".js"):
         require("node")
         shutil.copy(ROOT / name, path)

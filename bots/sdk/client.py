@@ -1,4 +1,4 @@
-"""A bot as a program: ``python my_bot.py HOST PORT [--game GAME]``.
+"""A bot as a program: ``python my_bot.py HOST PORT [--game GAME]``, after arguments of its own if it has any.
 
 `run(bot)` is all of it: it reads the command line, connects, names the protocol version, answers until the dealer
 closes, and ends the process. `play` is the same for programs that do more; it raises instead of exiting.
@@ -61,14 +61,16 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
     """Run a bot as a whole program; does not return.
 
     Args:
-        argv: the arguments after the program's name; those of the process by default.
+        argv: the arguments after the program's name; those of the process by default. HOST and PORT are the last two,
+            and those before them are the bot's own.
         connect_timeout_s: how long to keep trying to reach a dealer that is not listening yet, in seconds.
     """
     require_bot(bot)
     program = os.path.basename(sys.argv[0]) or "bot"
     usage = f"usage: {program} {_USAGE}"
     try:
-        arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("HOST", "PORT"), ("game",))
+        words = sys.argv[1:] if argv is None else argv
+        arguments = read_arguments(words, ("HOST", "PORT"), ("game",), takes_last=True)
         if "help" in arguments:
             print_line(sys.stdout, usage)
             sys.exit(0)
@@ -140,11 +142,16 @@ def play(
     return FinishedMatch(conversation.hands_finished, conversation.hand_number)
 
 
-def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequence[str]) -> Mapping[str, str]:
+def read_arguments(
+    argv: Sequence[str], positional: Sequence[str], options: Sequence[str], *, takes_last: bool = False
+) -> Mapping[str, str]:
     """Read a command line of positional words and ``--name VALUE`` (or ``--name=VALUE``) options, by name.
 
     One more number at the end is ignored: the ACPC benchmark server starts bots as ``HOST PORT INDEX``. Where
     ``--help`` or ``-h`` is given, ``help`` is all. argparse would cost some 7 ms of every start.
+
+    Args:
+        takes_last: the positional words are the last ones; words and options before them belong to the bot.
 
     Raises:
         BotUsageError: something is missing, unknown or too much.
@@ -159,13 +166,23 @@ def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequ
             words.append(word)
             continue
         option, is_joined, value = word[2:].partition("=")
+        if option not in options and takes_last:
+            words.append(word)
+            continue
         if option not in options:
             raise BotUsageError(f"unknown option --{option}")
         given = value if is_joined else next(waiting, None)
         if given is None:
             raise BotUsageError(f"--{option} needs a value")
         found[option] = given
-    if len(words) == len(positional) + 1 and words[-1].isdecimal():
+    if takes_last:
+        if len(words) > len(positional) and words[-1].isdecimal() and words[-2].isdecimal():
+            words.pop()
+        words = words[-len(positional) :]
+        for word in words:
+            if word.startswith("--"):
+                raise BotUsageError(f"unknown option {word.partition('=')[0]}")
+    elif len(words) == len(positional) + 1 and words[-1].isdecimal():
         words.pop()
     if len(words) < len(positional):
         raise BotUsageError(f"{positional[len(words)]} is missing")

@@ -235,6 +235,8 @@ def _show_news(
             terminal.note(f"{news.offer.match}: the bot has left: {news.problem}. Its output is in {news.output_path}")
             for line in news.last_lines:
                 terminal.trace(f"    {line}")
+            if news.cure:
+                terminal.note(news.cure)
         case ChallengeState():
             terminal.note(f"The challenge {news.tag} is not played: {news.reason}")
         case ConnectionLost():

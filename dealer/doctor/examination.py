@@ -29,7 +29,7 @@ from dealer.match import FaultKind, Phase, PlayerCause
 from dealer.match.causes import NotStarted, StartProblem
 from dealer.match.ending_sentences import exit_in_words, stray_sentence
 from dealer.table.connections import Connections
-from dealer.table.launcher import BotProcess
+from dealer.table.launcher import BotProcess, sdk_cure
 from dealer.table.listener import Listener
 from dealer.table.loop import notify_from_thread
 from dealer.table.players import Player
@@ -118,7 +118,11 @@ class ExaminedBot:
                 match.exit_timeout_s,
             )
             playing.cancel()
-            return (None, ()) if process is None else (process.exit_code, tuple(process.last_lines()))
+            if process is None:
+                return None, ()
+            last_lines = tuple(process.last_lines())
+            self._examination.start_cure = sdk_cure(self._player, last_lines)
+            return process.exit_code, last_lines
         finally:
             connections.close()
             if process is not None:
@@ -274,4 +278,5 @@ def _absence(examination: Examination, cause: NotStarted, code: int | None) -> P
     else:
         kind, expected = Kind.NO_VERSION, EXPECTED_VERSION
         wrong = f"no client began with a version line within {limit}"
-    return Problem(kind, 0, wrong, expected, _CONNECT_ADVICE if is_remote else _START_ADVICE)
+    advice = _CONNECT_ADVICE if is_remote else _START_ADVICE
+    return Problem(kind, 0, wrong, expected, examination.start_cure or advice)

@@ -122,6 +122,7 @@ class Examination:
     Attributes:
         is_remote: whether the bot connects by itself: it is not started again, and its end cannot be observed.
         start_timeout_s: the time for the version line; None waits forever.
+        start_cure: what to do about a bot that did not start, if that is known.
     """
 
     def __init__(self, settings: DoctorSettings, game: Game, *, is_remote: bool = False) -> None:
@@ -132,6 +133,7 @@ class Examination:
         self.situation = HANDSHAKE
         self.row = SituationReport(name=HANDSHAKE.name)
         self.rows = [SituationReport(name=situation.name) for situation in settings.selected]
+        self.start_cure = ""
         self.slowest_s = 0.0
         self.is_interrupted = False
         self._found: dict[Kind, Finding] = {}

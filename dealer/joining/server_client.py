@@ -26,7 +26,7 @@ from dealer.errors import JoinError, LaunchError, ListenError, ServerLostError, 
 from dealer.joining.connection import ALL_GAMES, JoinSettings, ServerConnection, connected
 from dealer.match.faults import StrayProblem
 from dealer.table.connections import Connection
-from dealer.table.launcher import BotProcess, stop_all
+from dealer.table.launcher import BotProcess, sdk_cure, stop_all
 from dealer.table.listener import WOULD_BLOCK, Listener
 from dealer.table.loop import Changes, MatchLoop, notify_from_thread
 from engine import Seat
@@ -117,6 +117,11 @@ class PlayedSeat:
     def last_lines(self) -> tuple[str, ...]:
         """The last that the bot has printed."""
         return () if self._process is None else tuple(self._process.last_lines())
+
+    @property
+    def cure(self) -> str:
+        """What to do about a bot that has left, in a sentence; empty if that is not known."""
+        return sdk_cure(self._settings.player, self.last_lines)
 
     async def play(self) -> None:
         """Start the bot, and carry what both sides say, until the match is over or the bot has left."""

@@ -49,18 +49,23 @@ def stray_sentence(event: StrayConnection, name: str) -> str:
     return f"a connection from {event.host} to {name}'s port was closed: it {event.problem.value}{shown}"
 
 
-def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None, name: str = "") -> str:
+def process_sentences(
+    exit_code: int | None, last_lines: Sequence[str] | None, name: str = "", *, cure: str = ""
+) -> str:
     """What became of a failed player's process, to follow the sentence about its cause.
 
     Args:
         exit_code: negative for a signal; None if the process has not ended by itself.
         last_lines: what the process wrote last; None if there is no process of ours.
         name: the player's, where the sentence about the cause names several.
+        cure: a sentence that says what to do, if that is known.
     """
     if last_lines is None:
         return ""
     whose = f"{name}'s" if name else "Its"
     ended = "" if exit_code is None else f" {whose} process ended with {exit_in_words(exit_code)}."
+    if cure:
+        ended += f" {cure}"
     if not last_lines:
         return f"{ended} {name or 'It'} wrote nothing."
     return f"{ended} The last {name or 'it'} wrote:\n" + "\n".join(f"    {line}" for line in last_lines)

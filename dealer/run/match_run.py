@@ -53,7 +53,7 @@ from dealer.run.match_files import MatchFiles
 from dealer.run.plan import ContestPlan, Slot
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
-from dealer.table.launcher import BotProcess, stop_all
+from dealer.table.launcher import BotProcess, sdk_cure, stop_all
 from dealer.table.links import OpenSeat
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import notify_from_thread
@@ -200,7 +200,9 @@ class MatchRun(ABC):
         if exit_code is not None:
             self.tally.exit_codes[cause.seat] = exit_code
         others = cause.others if isinstance(cause, NotStarted) else ()
-        self.failure = text + process_sentences(exit_code, last_lines, setup.names[cause.seat] if others else "")
+        name = setup.names[cause.seat] if others else ""
+        cure = sdk_cure(self.players[cause.seat], last_lines or ())
+        self.failure = text + process_sentences(exit_code, last_lines, name, cure=cure)
         for seat in (cause.seat, *others):
             self._tell(FaultSeen(Fault(seat, kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED)))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -27,6 +28,7 @@ from engine.errors import quoted
 _log = logging.getLogger(__name__)
 
 _START_PYTHON = "import sys; from bots.sdk.builtin import main; sys.exit(main())"
+_NO_SDK = re.compile(r"ModuleNotFoundError: No module named '(acpc_arena|bots|engine|protocol)[.']")
 
 
 class BotProcess(Program):
@@ -86,6 +88,37 @@ def _environment(player: Player, game: GameFile, seed: int | None) -> dict[str, 
     if seed is not None and player.kind is PlayerKind.PYTHON and not player.has_own_user:
         variables[SEED_VARIABLE] = str(seed)
     return variables | dict(player.environment)
+
+
+def sdk_cure(player: Player, last_lines: Sequence[str]) -> str:
+    """A sentence for a Python bot whose interpreter lacks this package, by the last it wrote; empty for any other.
+
+    The interpreter that a command names is never replaced: it may have other packages that the bot needs.
+    """
+    if player.kind is not PlayerKind.COMMAND or not any(map(_NO_SDK.match, last_lines)):
+        return ""
+    folder = player.directory or ""
+    script = next(
+        (word for word in player.command if word.endswith(".py") and os.path.isfile(os.path.join(folder, word))), ""
+    )
+    if not script:
+        return "Its Python does not have acpc-arena: install it there."
+    name = f"{script}:{_bot_class(os.path.join(folder, script))}"
+    return (
+        f"Its Python does not have acpc-arena: install it there, or write {name} to start it with the Python of arena."
+    )
+
+
+def _bot_class(path: str) -> str:
+    """The class of a Python file that looks like its bot: the last that is derived from another."""
+    import ast
+
+    try:
+        with open(path, "rb") as file:
+            classes = [node for node in ast.parse(file.read()).body if isinstance(node, ast.ClassDef)]
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return "CLASS"
+    return next((node.name for node in reversed(classes) if node.bases), "CLASS")
 
 
 def command_of(

@@ -3,6 +3,7 @@
 random?fold=0.1,seed=7      a built-in bot, or one that an installed distribution declares, with options if any
 my_bot.py:MyBot             a bot of one's own: a class in a file, or in a module (``package.module:Class``)
 ./my_bot.sh --fast          a command; host and port are added as its last two arguments
+./my_bot.py                 the same; without ``#!`` it is started with this Python
 tcp                         a client that is started outside the dealer and connects
 Ann=./my_bot.sh             any of these, under a name of its own
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import enum
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
@@ -180,10 +182,59 @@ def parse_player(
     # Its process starts in the directory, where a path relative to the present one leads elsewhere.
     path = os.path.join(os.path.abspath(directory) if directory else "", command[0])
     program = shutil.which(path if os.path.dirname(command[0]) else command[0])
-    if program is None:
-        raise PlayerError(_missing_program(command[0], path, text))
+    if (quoted_text := _missing_quotes(text, directory, is_program=program is None)) is not None:
+        whole = f"{name}={quoted_text}" if name else quoted_text
+        raise PlayerError(f"{quoted(text, 400)}: blanks separate words, so quote the path: {_in_shell(whole)}")
     name = name or _clean(_program_name(command, directory))
-    return Player(text, name, PlayerKind.COMMAND, (program, *command[1:]), directory)
+    if _needs_python(program or path):
+        start = [sys.executable, program or path]
+    elif program is not None:
+        start = [program]
+    else:
+        raise PlayerError(_missing_program(command[0], path, text))
+    return Player(text, name, PlayerKind.COMMAND, (*start, *command[1:]), directory)
+
+
+def _needs_python(path: str) -> bool:
+    """A Python file that names no interpreter; Windows reads no such lines."""
+    if not path.endswith(".py") or not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return os.name == "nt" or file.read(2) != b"#!"
+    except OSError:
+        return False
+
+
+def _missing_quotes(text: str, directory: str | None, *, is_program: bool) -> str | None:
+    """A command with quotes around the path with blanks that it names; None if it names no such file.
+
+    Args:
+        is_program: the path is that of the program; otherwise that of a script, after the interpreter and its options.
+    """
+    words = [found.span() for found in re.finditer(r"\S+", text)]
+    starts = [start for start, _ in words]
+    if is_program:
+        starts = starts[:1]
+    elif _INTERPRETERS.fullmatch(os.path.basename(text[: words[0][1]]).removesuffix(".exe")):
+        starts = [start for start in starts[1:] if text[start] != "-"]
+    else:
+        return None
+    for start in starts:
+        for _, end in reversed([word for word in words if word[0] >= start]):
+            path = text[start:end]
+            if os.path.isfile(os.path.join(directory or "", path)):
+                return f"{text[:start]}{_quoted_word(path)}{text[end:]}" if re.search(r"\s", path) else None
+    return None
+
+
+def _quoted_word(word: str) -> str:
+    return f'"{word}"' if os.name == "nt" else shlex.quote(word)
+
+
+def _in_shell(command: str) -> str:
+    """A command as one word of a shell's command line."""
+    return f"'{command}'" if '"' in command else f'"{command}"'
 
 
 def object_player(source: BotObject, games: Sequence[Game] = ()) -> Player:
@@ -286,14 +337,22 @@ def _missing_program(word: str, path: str, text: str) -> str:
     if os.path.isdir(path):
         return f"{quoted(word, 400)} is a folder, not a program"
     if os.path.exists(path):
-        hint = f"chmod +x {word}" if os.name != "nt" else "name its interpreter, as in 'python bot.py'"
+        shown = _quoted_word(word)
+        if os.name == "nt":
+            hint = "name its interpreter, as in 'python bot.py'"
+        elif not os.path.dirname(word) and os.access(path, os.X_OK):
+            hint = f"write ./{shown}"
+        else:
+            hint = f"chmod +x {shown}"
         if word.endswith(".py"):
-            hint = f"write 'python {word}', or {word}:CLASS for a class in it"
-        elif not os.path.dirname(word) and os.name != "nt":
-            hint = f"write ./{word}"
+            hint += f", or write 'python {word}', or {word}:CLASS for a class in it"
         return f"{quoted(word, 400)} is a file, but it cannot be started: {hint}"
     if word in SHORT_NAMES:
         return f"{word!r} is a game, not a bot: games are named before bots; a command for one bot has --game {word}"
+    if re.fullmatch(r"python[0-9.]*|py", word):
+        script = next((other for other in text.split() if other.endswith(".py")), "my_bot.py")
+        script = script if os.path.dirname(script) else f"./{script}"
+        return f"there is no program {word!r}: write {script}, or {script}:CLASS, to start it with the Python of arena"
     if (near := nearest_name(word.partition("?")[0])) is not None:
         return f"there is no bot {quoted(word, 400)}; did you mean {near!r}?"
     known = ", ".join(builtin_names())

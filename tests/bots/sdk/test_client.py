@@ -248,6 +248,16 @@ def test_run_is_the_whole_program(thread_dealer: StartDealer) -> None:
     assert end.value.code == 0
 
 
+@pytest.mark.parametrize("own", [["1"], ["5", "--depth", "3"], ["fast", "--gmae=x", "-v"]])
+@pytest.mark.parametrize("behind", [[], ["0"]], ids=["", "index"])
+def test_arguments_of_the_bot_come_before_host_and_port(
+    own: list[str], behind: list[str], thread_dealer: StartDealer
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        run(Caller(), [*own, "127.0.0.1", str(thread_dealer(one_hand()).port), *behind, "--game", "kuhn"])
+    assert end.value.code == 0
+
+
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
@@ -255,9 +265,9 @@ def test_run_is_the_whole_program(thread_dealer: StartDealer) -> None:
         (["localhost"], "PORT is missing"),
         (["localhost", "high"], "PORT must be a number from 1 to 65535, not 'high'"),
         (["localhost", "70000"], "PORT must be a number"),
-        (["localhost", "1", "x"], "'x' is one argument too many"),
-        (["localhost", "1", "2", "3"], "one argument too many"),
+        (["localhost", "1", "x"], "PORT must be a number from 1 to 65535, not 'x'"),
         (["localhost", "1", "--seed", "3"], "unknown option --seed"),
+        (["localhost", "1", "--seed=3"], "unknown option --seed"),
         (["localhost", "1", "--game"], "--game needs a value"),
     ],
 )
@@ -285,6 +295,12 @@ def test_read_arguments() -> None:
     assert read_arguments(["h", "1", "0"], ("HOST", "PORT"), ()) == {"HOST": "h", "PORT": "1"}
     assert read_arguments(["--seed", "-1"], (), ("seed",)) == {"seed": "-1"}
     assert read_arguments(["h", "-h"], ("HOST", "PORT"), ()) == {"help": ""}
+    for argv, sentence in (
+        (["h", "1", "x"], "'x' is one argument too many"),
+        (["h", "1", "--seed", "3"], "unknown option"),
+    ):
+        with pytest.raises(BotUsageError, match=sentence):
+            read_arguments(argv, ("HOST", "PORT"), ())
     with pytest.raises(BotUsageError):
         read_port("0")
     assert read_port("65535") == 65535

@@ -247,6 +247,26 @@ def test_a_bot_that_dies_of_an_exception(tmp_path: Path) -> None:
     assert reason.endswith("RuntimeError: out of luck")
 
 
+def test_a_bot_whose_python_lacks_the_sdk(tmp_path: Path) -> None:
+    path = tmp_path / "careful.py"
+    path.write_text("from bots import Bot, run\nclass Careful(Bot): pass\nrun(Careful())\n")
+    reason = _fails(_plan(tmp_path, f"Bob={sys.executable} -I -S {path}", "calling"))
+    assert reason.startswith(
+        "Bob ended before it connected. Its process ended with exit code 1. Its Python does not have acpc-arena: "
+        f"install it there, or write {path}:Careful to start it with the Python of arena. The last it wrote:\n"
+    )
+
+
+def test_a_python_file_plays_without_naming_its_interpreter(tmp_path: Path) -> None:
+    path = tmp_path / "new.py"
+    path.write_text(
+        "import sys\nfrom bots import Bot, run\nclass New(Bot):\n    def act(self, view): return view.call()\n"
+        "assert sys.argv[1] == '3'\nrun(New())\n"
+    )
+    run = _play(_plan(tmp_path, f"New={path} 3", "calling"))
+    assert run.failure is None
+
+
 def test_a_bot_that_ends_without_a_word(tmp_path: Path) -> None:
     silent = "Bob=" + write_program(tmp_path, "b.py", "")
     assert _fails(_plan(tmp_path, silent, "calling")) == (

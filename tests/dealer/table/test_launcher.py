@@ -22,7 +22,7 @@ from bots.sdk import program
 from bots.sdk.program import SERVER_VARIABLE, end_programs_of
 from dealer.errors import LaunchError
 from dealer.table.confinement import Confinement
-from dealer.table.launcher import BotProcess, command_of, stop_all
+from dealer.table.launcher import BotProcess, command_of, sdk_cure, stop_all
 from dealer.table.players import Player, PlayerKind, parse_player
 from tests.dealer.helpers import PATIENCE_S, write_program
 from tests.programs import KUHN, is_alive, is_ended
@@ -422,3 +422,30 @@ def test_bots_may_leave_by_themselves_before_they_are_stopped(start: Start) -> N
 
 def test_stopping_nobody() -> None:
     stop_all([])
+
+
+@pytest.mark.parametrize(
+    ("source", "cure"),
+    [
+        ("class Careful(Bot):\n    pass\n", "bot0.py:Careful to start it"),
+        ("class Helper:\n    pass\n", "bot0.py:CLASS to start it"),
+    ],
+)
+def test_a_python_without_the_sdk_is_named(start: Start, tmp_path: Path, source: str, cure: str) -> None:
+    path = tmp_path / "bot0.py"
+    path.write_text(f"from bots import Bot\n{source}")
+    player = parse_player(f"{sys.executable} -I -S {path}")
+    process = start(player=player)
+    assert process.wait(PATIENCE_S) == 1
+    sentence = sdk_cure(player, process.last_lines())
+    assert sentence.startswith("Its Python does not have acpc-arena: install it there, or write ")
+    assert f"{cure} with the Python of arena." in sentence
+
+
+def test_other_failures_have_no_such_cure() -> None:
+    player = parse_player(f"{sys.executable} -c pass")
+    for line in ("ModuleNotFoundError: No module named 'torch'", "No module named 'bots'", ""):
+        assert sdk_cure(player, ["Traceback", line]) == ""
+    line = "ModuleNotFoundError: No module named 'bots'"
+    assert sdk_cure(player, [line]) == "Its Python does not have acpc-arena: install it there."
+    assert sdk_cure(parse_player("calling"), [line]) == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -246,6 +247,74 @@ def test_a_program_here_wants_its_folder(tmp_path: Path, monkeypatch: pytest.Mon
     assert _refusal("bot.sh") == "'bot.sh' is a file, but it cannot be started: write ./bot.sh"
     assert parse_player("./bot.sh").command == ("./bot.sh",)
     assert parse_player("./bot.sh").name == "bot.sh"
+
+
+def test_a_python_file_without_an_interpreter_is_started_with_this_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "new.py"
+    path.write_text("print('hello')\n")
+    monkeypatch.chdir(tmp_path)
+    for mode in (0o644, 0o755):
+        path.chmod(mode)
+        for text in ("./new.py --fast 'two words'", "new.py --fast 'two words'"):
+            player = parse_player(f"New={text}")
+            assert (player.name, player.kind, player.text) == ("New", PlayerKind.COMMAND, text)
+            script, *words = player.command[1:]
+            assert (player.command[0], words) == (sys.executable, ["--fast", "two words"])
+            assert os.path.samefile(script, path)
+    assert parse_player("./new.py").name == "new.py"
+    assert parse_player("./new.py", str(tmp_path)).command == (sys.executable, f"{tmp_path}/./new.py")
+
+
+@unix_only
+def test_a_python_file_keeps_the_interpreter_that_it_names(tmp_path: Path) -> None:
+    path = tmp_path / "new.py"
+    path.write_text("#!/usr/bin/python3\n")
+    assert _refusal(str(path)) == (
+        f"{str(path)!r} is a file, but it cannot be started: "
+        f"chmod +x {path}, or write 'python {path}', or {path}:CLASS for a class in it"
+    )
+    path.chmod(0o755)
+    assert parse_player(str(path)).command == (str(path),)
+
+
+@unix_only
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("./my bot.sh", "\"'./my bot.sh'\""),
+        ("New=./my bot.sh --fast", "\"New='./my bot.sh' --fast\""),
+        ("./my bots/bot.sh", "\"'./my bots/bot.sh'\""),
+        ("python3 -u my bot.py 3", "\"python3 -u 'my bot.py' 3\""),
+        ("python3 -W ignore my bot.py", "\"python3 -W ignore 'my bot.py'\""),
+        ("./my bot.py", "\"'./my bot.py'\""),
+    ],
+)
+def test_a_path_with_blanks_gets_the_quotes_to_type(
+    tmp_path: Path, text: str, quoted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my bots").mkdir()
+    for name in ("my bot.sh", "my bot.py", "my bots/bot.sh"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    bare = text.removeprefix("New=")
+    assert _refusal(text) == f"{bare!r}: blanks separate words, so quote the path: {quoted}"
+    assert len(parse_player(shlex.split(quoted)[0]).command) == len(shlex.split(shlex.split(quoted)[0]))
+
+
+def test_a_python_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert _refusal("python -u careful.py") == (
+        "there is no program 'python': write ./careful.py, or ./careful.py:CLASS, to start it with the Python of arena"
+    )
+
+
+def test_words_of_a_script_are_no_path_with_blanks(tmp_path: Path) -> None:
+    for name in ("my", "my bot.py", "x.py", "deep net"):
+        (tmp_path / name).touch()
+    assert parse_player(f"{sys.executable} x.py deep net", str(tmp_path)).command[1:] == ("x.py", "deep", "net")
 
 
 @unix_only
