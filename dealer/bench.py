@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +25,7 @@ from typing import TypeAlias
 
 import psutil
 
+from dealer.errors import PlayerError
 from dealer.match import Match, MatchSetup, Phase
 from dealer.match.events import Watcher
 from dealer.match.setup import DEFAULT_COALESCE_S
@@ -32,6 +34,7 @@ from dealer.run.writers import LogWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
+from dealer.table.players import PlayerKind, make_player, parse_player
 from dealer.watching import LiveMatches
 from engine import Game
 from engine.text import count_of
@@ -42,6 +45,7 @@ from protocol import find_game, format_game_definition
 _SEED = 20_241
 _PART_WITHIN = 0.99
 _DEADLINE_S = 600.0
+_START_TIMEOUT_S = 30.0
 _OURS = "import sys; from dealer.bench import deal; sys.exit(deal(*sys.argv[1:]))"
 
 
@@ -73,10 +77,32 @@ class Row:
 
 
 def measure_bot(spec: str, game: Game, deals: int) -> list[Row]:
-    """Milliseconds of processor time of a bot's decisions, by round and together; it plays each deal in every seat."""
+    """Milliseconds of a bot's decisions, by round and together; it plays each deal in every seat.
+
+    Those of a Python bot are processor time; those of a command pass between a question and its reply.
+
+    Raises:
+        PlayerError: there is no such bot, or it cannot be measured.
+        OSError: a command cannot be started.
+    """
+    from bots.errors import BotFailure, RemoteBotError
+    from bots.sdk.program import RemoteBot
     from bots.sdk.selfplay import decision_times
 
-    spent_ms = decision_times(spec, game, deals=deals, seed=_SEED)
+    player = parse_player(spec, None, [game], in_process=True)
+    if player.kind is PlayerKind.TCP:
+        raise PlayerError("'tcp' cannot be measured: name a bot, or a command that starts one")
+    group = f"decisions of {spec}"
+    if player.kind is PlayerKind.COMMAND:
+        group = f"replies of {spec}, from the question over a local connection"
+        with RemoteBot(player.command, game, connect_timeout_s=_START_TIMEOUT_S) as program:
+            try:
+                spent_ms = decision_times(program, game, deals=deals, seed=_SEED, clock_ns=time.perf_counter_ns)
+            except BotFailure as failure:
+                # The code that failed is the program's.
+                raise failure.__cause__ if isinstance(failure.__cause__, RemoteBotError) else failure from None
+    else:
+        spent_ms = decision_times(make_player(player, _SEED), game, deals=deals, seed=_SEED)
     together = [ms for of_round in spent_ms.values() for ms in of_round]
     rows = []
     for name, of in {**spent_ms, "all": together}.items():
@@ -84,14 +110,14 @@ def measure_bot(spec: str, game: Game, deals: int) -> list[Row]:
             ordered = sorted(of)
             within_ms = ordered[int(_PART_WITHIN * (len(ordered) - 1))]
             row = Row(
-                group=f"decisions of {spec}",
+                group=group,
                 who=name,
                 rate_median=statistics.median(ordered),
                 rate_low=ordered[0],
                 rate_high=ordered[-1],
                 unit="ms",
                 ratio=None,
-                note=f"{count_of(len(ordered), 'decision')}, {_PART_WITHIN:.0%} of them within {within_ms:.2f} ms",
+                note=f"{count_of(len(ordered), 'decision')}, {_PART_WITHIN:.0%} of them within {within_ms:.3g} ms",
             )
             rows.append(row)
     return rows

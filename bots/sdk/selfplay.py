@@ -383,16 +383,21 @@ def _class_names(bots: Sequence[Bot]) -> tuple[str, ...]:
 _OPPONENT: Final = "random"
 
 
-def decision_times(spec: str, game: Game, *, deals: int, seed: int) -> Mapping[str, list[float]]:
-    """The milliseconds of each decision of a bot in every seat of so many deals, by the name of the round."""
-    bot = make_bot(spec, seed)
+def decision_times(
+    bot: Bot, game: Game, *, deals: int, seed: int, clock_ns: Callable[[], int] = time.thread_time_ns
+) -> Mapping[str, list[float]]:
+    """The milliseconds of each decision of a bot in every seat of so many deals, by the name of the round.
+
+    Args:
+        clock_ns: processor time of this thread by default, which a bot in another process does not use.
+    """
     opponents = [make_bot(_OPPONENT, seed + seat) for seat in range(1, game.num_players)]
     act, spent_ms = bot.act, dict[str, list[float]]()
 
     def timed(view: View) -> Action:
-        began_ns = time.thread_time_ns()
+        began_ns = clock_ns()
         action = act(view)
-        spent_ms.setdefault(view.round_name, []).append((time.thread_time_ns() - began_ns) / 1e6)
+        spent_ms.setdefault(view.round_name, []).append((clock_ns() - began_ns) / 1e6)
         return action
 
     bot.act = timed  # type: ignore[method-assign]

@@ -75,14 +75,19 @@ def bot(
     terminal: Terminal,
     bot: Annotated[
         str,
-        typer.Argument(metavar="BOT", autocompletion=complete_bot, help="A Python bot: its name, or file.py:Class."),
+        typer.Argument(
+            metavar="BOT", autocompletion=complete_bot, help="A bot of 'arena bots', FILE.py:CLASS, or a command."
+        ),
     ],
     game: Annotated[str, "The game."] = "limit",
     deals: Annotated[int, "Deals to play, each once in every seat.", Interval(1), Wording(flags="-n")] = 500,
     *,
     output: DocumentOptions,
 ) -> None:
-    """Processor time of a bot's decisions in this process, by round: the median, and what 99 of 100 stay within."""
+    """Time of a bot's decisions, by round: the median, and what 99 of 100 stay within.
+
+    Of a Python bot, processor time in this process; of a command, the time from a question to its reply.
+    """
     from dealer.bench import measure_bot, speed_document
     from protocol import find_game
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,28 @@ def test_decisions_of_a_bot(arena_here: Arena) -> None:
         assert row["group"] == "decisions of calling"
         assert 0 <= row["rate_low"] <= row["rate_median"] <= row["rate_high"]
         assert " decisions, 99% of them within " in row["note"]
+
+
+def test_replies_of_a_command(arena_here: Arena, tmp_path: Path) -> None:
+    act = "        return view.call()"
+    code = f"from bots import Bot, run\n\n\nclass Mine(Bot):\n    def act(self, view):\n{act}\n\n\nrun(Mine())\n"
+    (tmp_path / "new.py").write_text(code)
+    (tmp_path / "bad.py").write_text(code.replace("view.call", "view.cal"))
+    words = ("--game", "leduc", "--deals", "5")
+    command = f"'{sys.executable}' new.py"
+    ran = arena_here("bench", "bot", command, *words, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    rows = json.loads(ran.out)
+    assert [row["who"] for row in rows] == ["round 0", "round 1", "all"]
+    for row in rows:
+        assert row["group"] == f"replies of {command}, from the question over a local connection"
+        assert 0 < row["rate_low"] <= row["rate_median"] <= row["rate_high"]
+    failed = arena_here("bench", "bot", f"'{sys.executable}' bad.py", *words)
+    assert (failed.code, failed.out) == (2, "")
+    assert failed.sentence.startswith(f"{sys.executable}: it ended with exit code 1; the last it wrote: ")
+    assert arena_here("bench", "bot", "tcp").sentence == (
+        "'tcp' cannot be measured: name a bot, or a command that starts one"
+    )
 
 
 @pytest.mark.parametrize("command", ["nonsense", "bench nonsense"])
