@@ -36,6 +36,7 @@ from logs.files import opened, stem, without_compression
 from logs.formats import ExportFormat, HandReader, is_exported_number
 from logs.hand_identity import Originals, SeenHands, repeated_lines
 from logs.record import HandRecord
+from logs.rooms import room_of
 
 OnProblem: TypeAlias = Callable[[LogProblem], None]
 
@@ -462,11 +463,6 @@ _LIKENESSES: Final = (
         r"POKERSTARS (ZOOM |HOME GAME )?(HAND|GAME) #",
         "it looks like a PokerStars hand history that another program converted: the client writes 'PokerStars Hand #'",
     ),
-    (
-        r"(full tilt poker|partypoker|ignition|bovada|winamax poker|pacific poker|888poker|game started at)\b"
-        r"|\*+ ?(hand history for|#?game|888poker|cassava|pacific)|(game|hand) #",
-        "it looks like a hand history of another card room, and only those of PokerStars are read",
-    ),
     (r"\{?\s*\"ohh\"", "it looks like Open Hand History, which is written and not read"),
     (r"variant *=", "it looks like PHH: give its name the ending .phh, or .phhs if it has many hands"),
     (r"<(\?xml|session|html|!doctype)", "it is XML or HTML, and only ACPC logs, PHH and PokerStars texts are read"),
@@ -476,6 +472,8 @@ _LIKENESSES: Final = (
 
 def _likeness(lines: Sequence[str]) -> str | None:
     """What an unsupported file looks like, as a sentence without its stop; None if it is not recognised."""
+    if (room := room_of(lines)) is not None:
+        return room
     if not all(map(is_text, lines)):
         return "it is not text, and only ACPC logs, PHH and PokerStars texts are read"
     for pattern, sentence in _LIKENESSES:
