@@ -88,7 +88,7 @@ def _room_key(record: HandRecord, room: str) -> tuple[int, int]:
     # The hole cards depend on the player from whose side the history was written.
     ending = state_line_ending(record.values, record.names)
     content = zlib.crc32(ending, zlib.crc32(bytes([*record.deal.board, 255]) + betting_text(record.betting).encode()))
-    key = f"{room}|{record.hand_number}"
+    key = f"{room}|{record.number_prefix}{record.hand_number}"
     if is_exported_number(record.hand_number):
         key = "|".join([key, record.match_name, *record.names_by_seat])
     return _digest(key), content

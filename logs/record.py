@@ -69,6 +69,7 @@ class HandRecord:
         times: one entry per action, in order; empty where unknown.
         dealt_us: when the cards were dealt, in microseconds of Unix time; None if the file does not contain it.
         currency: the code of the money in the file, or `PLAY_MONEY`; None if the file does not name it.
+        number_prefix: letters before the number in files of GGPoker, which numbers each kind of game on its own.
     """
 
     game: Game
@@ -83,6 +84,7 @@ class HandRecord:
     comments: tuple[PlayerComment, ...] = ()
     dealt_us: int | None = None
     currency: str | None = field(default=None, compare=False)
+    number_prefix: str = field(default="", compare=False)
 
     @property
     def board_by_round(self) -> tuple[tuple[Card, ...], ...]:

@@ -121,6 +121,7 @@ class HandText:
     """The content of the lines of a hand. All amounts are in hundredths of the money.
 
     Attributes:
+        number_prefix: as in a `HandRecord`.
         betting: fixed limit, or no limit; a pot-limit hand is legal in a no-limit game.
         amounts: reads those of the hand.
         currency: as in a `HandRecord`.
@@ -138,6 +139,7 @@ class HandText:
     """
 
     number: int
+    number_prefix: str
     betting: BettingType
     amounts: Amounts
     currency: str | None
@@ -213,12 +215,13 @@ def _parse_header(text: str) -> HandText:
     amounts = Amounts(symbol)
     code = _CODE.match(game[4])
     return HandText(
-        int(number),
-        betting,
-        amounts,
-        _currency(symbol, None if code is None else code[1]),
-        (amounts.cents(game[2], 0), amounts.cents(game[3], 0)),
-        _begin_us(rest[game.end() :], is_utc=kind is not None),
+        number=int(number),
+        number_prefix=kind or "",
+        betting=betting,
+        amounts=amounts,
+        currency=_currency(symbol, None if code is None else code[1]),
+        stakes_cents=(amounts.cents(game[2], 0), amounts.cents(game[3], 0)),
+        begin_us=_begin_us(rest[game.end() :], is_utc=kind is not None),
     )
 
 
@@ -354,6 +357,8 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
         if found is None:
             raise _unreadable(text, line)
         hand.posts.append(ActionLine(line, 0, name, found[1], cents(found[2], line), is_all_in=bool(found[3])))
+    elif verb == "straddle":
+        raise HandError(f"{name} posts straddle, which a game definition cannot express", line)
     elif verb not in _SILENT_VERBS:
         hand.puzzle = hand.puzzle or (line, text)
     if verb in ("shows", "folds") and (found := _CARDS.search(text)):

@@ -1,17 +1,19 @@
-"""Reading PokerStars hand histories: cash hands of hold'em, our own files and genuine ones.
+"""Reading PokerStars and GGPoker hand histories: cash hands of hold'em, our own files and genuine ones.
 
     for record in read_pokerstars("HH20260103 m1 - $50-$100.txt", on_problem=print):
         ...
 
 Rules it obeys:
 
-- A hand is accepted only if all of it agrees: it is played again by the rules, every amount must be what the rules make
-  it, the pots must be the chips put in, and the winners must have collected them, less the rake.
-- A hand is the lines from one header (``PokerStars Hand #...``) to the next, first read as what they say. Lines that
-  say nothing about the play are ignored: chat, players who come and go, lost connections and time-outs, whatever
-  clients add over the years. That is safe because a line that mattered would be missed when the hand is played again
-  and its money counted. A player's name may hold nearly anything, so an action belongs to the seated player whose name
-  is all that comes before the last colon.
+- A hand is accepted only if all of it agrees. It is played again by the rules, every amount must be what the rules make
+  it, the pots must be the chips put in, and the winners must have collected them, less the rake. What the file says
+  twice must be the same: blinds and stakes, the size of a raise, all-ins and stacks, the button, the pots, board and
+  results of the summary, the cards of winners. What it does not say is not compared.
+- A hand is the lines from one header (``PokerStars Hand #...``, of GGPoker ``Poker Hand #...``) to the next, first read
+  as what they say (`logs.pokerstars.hand_text`). Lines that say nothing about the play are ignored: chat, players who
+  come and go, lost connections and time-outs. A line about a player that is not understood is the reason given for a
+  hand that cannot be played again. A player's name may hold nearly anything, so an action belongs to the seated player
+  whose name is all that comes before the last colon.
 - A hand that a game definition cannot express is left out and reported, and the rest is read: antes, straddles, dead
   blinds, a big blind that is all-in for less, boards dealt twice, tournaments, games other than hold'em.
 - Cards that were never shown are not in the record (`Deal.hole_cards` is empty there); who won what then follows from
@@ -180,6 +182,7 @@ class _Replay:
             values=self._values(deal, pots, winners),
             dealt_us=text.begin_us,
             currency=text.currency,
+            number_prefix=text.number_prefix,
         )
         self._check_shown(deal, pots, winners, last_line)
         self._check_summary()

@@ -131,7 +131,8 @@ def test_a_number_twice_in_a_file_and_in_other_time_zones(tmp_path: Path) -> Non
 def test_rooms_have_numbers_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(hand(7))
     (tmp_path / "b.txt").write_text(hand(7).replace("PokerStars Hand #", "Poker Hand #HD"))
-    assert read(tmp_path) == (2, [])
+    (tmp_path / "c.txt").write_text(hand(7).replace("PokerStars Hand #", "Poker Hand #RC"))
+    assert read(tmp_path) == (3, [])
 
 
 def test_of_one_number_with_different_content_the_first_stays(tmp_path: Path) -> None:

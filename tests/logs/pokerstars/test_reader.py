@@ -478,6 +478,7 @@ BLINDS = "Old Tom (ret.): posts big blind $1\n"
     [
         (BLINDS, BLINDS + "b0b: posts the ante $0.10\n", "line 10: b0b posts ante, which a game definition cannot"),
         (BLINDS, BLINDS + "€lena$: posts straddle $2\n", "line 10: €lena$ posts straddle, which a game definition"),
+        (BLINDS, BLINDS + "€lena$: straddle $2\n", "line 10: €lena$ posts straddle, which a game definition"),
         (BLINDS, BLINDS + "b0b: posts small & big blinds $1.50\n", "line 10: b0b posts small & big blinds, which"),
         (BLINDS, BLINDS + "b0b: posts small blind $0.50\n", "line 10: b0b posts a dead blind, which a game"),
         (BLINDS, "", "line 1: the hand has no big blind"),
@@ -533,6 +534,8 @@ SIX_PLUS = "6+ Hold'em No Limit (Button Blind $1.00 - Ante $0.10 USD)"
         ("a big blind that is all-in for less", SIX_MAX.replace("big blind $1\n", "big blind $0.80 and is all-in\n")),
         ("capped", SIX_MAX.replace("$1.00 USD", "$1.00 - $20 Cap - USD")),
         ("run it twice", SIX_MAX.replace("FLOP", "FIRST FLOP")),
+        ("cash drop", SIX_MAX.replace(BLINDS, BLINDS + "Cash Drop to Pot : total $2\n")),
+        ("cancelled", SIX_MAX.replace(BLINDS, BLINDS + "Hand cancelled\n")),
         ("cash-out", SIX_MAX.replace("€lena$ collected $119 from main pot\n", "€lena$ cashed out the hand for $119\n")),
         (
             "splits unequal by rake",
