@@ -48,21 +48,23 @@ from dealer.match.events import (
     StrayConnection,
 )
 from dealer.reports.summary import contest_result, tournament_result
+from dealer.run.affinity import DealerCore, usable_cores
 from dealer.run.contest import Contest, MatchEvent, Watch
+from dealer.run.dealers import MIN_HANDS, DealerProcesses
 from dealer.run.ending import AwaitedPlayer, Outcome, Wait
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, empty_folder, launching, lock_run, new_folder
 from dealer.run.plan import Plan, planned_contests, refuse, repeatable, settle
 from dealer.run.recovery import check_match, extend_log
 from dealer.run.remote import RemoteContest
 from dealer.run.results import AnyResult, ContestResult, GameStandings, PlayerResult, TournamentResult, read_result
-from dealer.run.run_settings import BotSettings, Command, RunSettings, Score, read_config, validated
+from dealer.run.run_settings import Affinity, BotSettings, Command, RunSettings, Score, read_config, validated
 from dealer.run.tournament_run import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from dealer.table.players import BotObject, object_text, require_source
 from engine.errors import quoted
 from logs.estimation import FixedDeals
 from logs.formats import ExportWarning
-from logs.whole_file import write_whole
+from logs.whole_file import FileLock, write_whole
 
 __all__ = [
     "ActionPlayed",
@@ -101,6 +103,8 @@ __all__ = [
 BotEntry: TypeAlias = str | Mapping[str, Any] | type[Bot] | Bot
 """A player as a Python program passes it: a text, a table, a class or an object."""
 _PROGRESS_S = 0.2
+_LOCK_PATIENCE_S = 2.0
+"""Time for the dealer processes of a run that was killed to end."""
 OnProgress: TypeAlias = Callable[[Progress], None]
 _Value = TypeVar("_Value")
 _Result = TypeVar("_Result", bound=AnyResult)
@@ -181,11 +185,15 @@ class Run(Generic[_Result_co]):
         """
         if self.finished is not None:
             return self.finished
-        with contextlib.closing(lock_run(self.folder)) as lock:
+        with contextlib.closing(lock_run(self.folder, _LOCK_PATIENCE_S)) as lock:
             shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
             workers = asyncio.Semaphore(self.plan.workers)
+            dealers = self._dealers(lock) if cluster is None else None
+            core = None if dealers is not None or self.plan.workers > 1 else self._core()
             self._contests = [
-                Contest(plan, workers, watch and watched) if cluster is None else RemoteContest(plan, cluster)
+                Contest(plan, workers, watch and watched, dealers=dealers, core=core)
+                if cluster is None
+                else RemoteContest(plan, cluster)
                 for plan in self.planned
             ]
             # A cluster keeps its own order.
@@ -202,6 +210,8 @@ class Run(Generic[_Result_co]):
                 # It returns when it is cancelled, unless that was before its first step.
                 with contextlib.suppress(asyncio.CancelledError):
                     playing.result()
+                if dealers is not None:
+                    await dealers.close()
             shown(progress_of(tournament))
             try:
                 result = self._result(tournament)
@@ -216,6 +226,26 @@ class Run(Generic[_Result_co]):
         self.warnings += dict.fromkeys(sentence for tally in tallies for sentence in tally.warnings)
         _raise_first(shown, watched)
         return result
+
+    def _dealers(self, lock: FileLock) -> DealerProcesses | None:
+        """Processes for the matches, if there are several at a time and enough hands to be worth their start."""
+        plan = self.plan
+        hands = sum(slot.hands for contest in self.planned for slot in contest.slots)
+        if plan.workers == 1 or plan.in_process or hands < MIN_HANDS:
+            return None
+        # Those play over calls in this process.
+        if any(player.is_linked for player in plan.players):
+            return None
+        count = min(plan.workers, sum(len(contest.slots) for contest in self.planned))
+        return DealerProcesses(count, has_affinity=plan.affinity is Affinity.AUTO, held=[lock.fileno()])
+
+    def _core(self) -> DealerCore | None:
+        """A core that this process shares with quick bots while it plays one match at a time."""
+        cores = usable_cores() if self.plan.affinity is Affinity.AUTO else ()
+        if not cores:
+            return None
+        # Runs side by side begin with different cores.
+        return DealerCore(cores[os.getpid() % len(cores)], cores, has_spare_cores=len(cores) > 1)
 
     def _result(self, tournament: Tournament) -> _Result_co:
         """The result, or the error of a play that could not begin."""

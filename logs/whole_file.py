@@ -94,6 +94,10 @@ class FileLock:
             # Its last holder has removed the file in between.
             file.close()
 
+    def fileno(self) -> int:
+        """File descriptor of the lock: a process that inherits it holds the lock, too."""
+        return self._file.fileno()
+
     def close(self) -> None:
         """Release the lock; a second call does nothing."""
         if self._file.closed:

@@ -22,14 +22,18 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from dealer.errors import LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
+from dealer.run.affinity import DealerCore
+from dealer.run.dealer_process import LONG_WAIT_S
+from dealer.run.dealers import DealerProcesses, DealtRun
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.folder import launching
 from dealer.run.learning_contest import Training
-from dealer.run.match_run import LocalRun, MatchRun, TcpRun
+from dealer.run.match_run import LocalRun, TcpRun
 from dealer.run.plan import ContestPlan, Slot
 from dealer.run.recovery import recover_match
 from dealer.run.results import TrainingReport
 from dealer.run.run_settings import Score
+from dealer.run.running_match import RunningMatch
 from dealer.run.scores import DealScores
 from dealer.run.tally import Tally
 from logs.estimation import Monitor, Rate
@@ -42,8 +46,6 @@ if TYPE_CHECKING:
 
 HANDS_BETWEEN_LOOKS = 100
 """A stop rule looks at the scores whenever every match has played this many more hands."""
-LONG_WAIT_S = 2.0
-"""A player that is waited for as long as this is named."""
 
 
 class MatchEvent(NamedTuple):
@@ -98,18 +100,28 @@ class Contest:
         trained: what they have learnt, once all deals were played.
     """
 
-    def __init__(self, plan: ContestPlan, workers: asyncio.Semaphore, watch: Watch | None = None) -> None:
+    def __init__(
+        self,
+        plan: ContestPlan,
+        workers: asyncio.Semaphore,
+        watch: Watch | None = None,
+        *,
+        dealers: DealerProcesses | None = None,
+        core: DealerCore | None = None,
+    ) -> None:
         """Prepare a contest.
 
         Args:
             workers: admits as many matches as may run at a time.
             watch: called with the events of all matches; an error would end the match.
+            dealers: processes that play the matches; without them this process does.
+            core: of this process, to be shared with quick bots, if it plays the matches.
         """
         self.plan = plan
         self.slots = plan.slots
         self.tallies: Sequence[Tally] = ()
         self.scores = self._judged = DealScores(plan.game, self.slots, [array("d") for _ in self.slots])
-        self.runs: list[MatchRun] = []
+        self.runs: list[RunningMatch] = []
         self.ending: Ending | None = None
         self.started_s = time.monotonic()
         self.seconds = 0.0
@@ -119,6 +131,8 @@ class Contest:
         self._corrected: list[CorrectedValues] = []
         self._live = plan.new_mean(plan.run.score)
         self._workers = workers
+        self._dealers = dealers
+        self._core = core
         self._watch = watch
         self._fitted: tuple[int, NDArray[np.float64] | None] | None = None
         self._looked_at = 0
@@ -241,13 +255,20 @@ class Contest:
         """
         self._training.begin()
         self._count(list(map(self._recovered, self.slots)))
-        kind = LocalRun if self.plan.run.in_process else TcpRun
         for index, (slot, tally) in enumerate(zip(self.slots, self.tallies, strict=True)):
             watchers: list[Watcher] = [*self._corrected[index : index + 1]]
             if self._watch is not None:
                 setup = self.plan.setup_of(slot)
                 watchers.insert(0, MatchWatcher(self._watch, self.plan.record.game_name, setup))
-            self.runs.append(kind(self.plan, slot, watchers, tally, self._training.learner_files(slot)))
+            self.runs.append(self._new_run(slot, watchers, tally))
+
+    def _new_run(self, slot: Slot, watchers: Sequence[Watcher], tally: Tally) -> RunningMatch:
+        learner_files = self._training.learner_files(slot)
+        if self.plan.run.in_process:
+            return LocalRun(self.plan, slot, watchers, tally, learner_files)
+        if self._dealers is not None:
+            return DealtRun(self._dealers, self.plan, slot, watchers, tally, learner_files)
+        return TcpRun(self.plan, slot, watchers, tally, learner_files, self._core)
 
     def _recovered(self, slot: Slot) -> Tally:
         plan = self.plan

@@ -66,8 +66,11 @@ def empty_folder(folder: Path, *, is_removed: bool) -> None:
             folder.rmdir()
 
 
-def lock_run(folder: Path) -> FileLock:
+def lock_run(folder: Path, patience_s: float = 0.0) -> FileLock:
     """Keep a second process out of a run's folder until the lock is closed, or the process that has it ends.
+
+    Args:
+        patience_s: how long to wait for another process to end.
 
     Raises:
         FolderBusyError: another process has it.
@@ -75,7 +78,7 @@ def lock_run(folder: Path) -> FileLock:
     """
     with launching(f"write to {folder}"):
         try:
-            return FileLock(folder / _LOCK_NAME)
+            return FileLock(folder / _LOCK_NAME, patience_s)
         except BlockingIOError:
             raise FolderBusyError(folder) from None
 

@@ -25,7 +25,7 @@ import os
 import sys
 import tempfile
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -45,12 +45,14 @@ from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.journal import Journal
 from dealer.match.setup import LostPlayer, Phase
+from dealer.run.affinity import DealerCore, SharedCore
 from dealer.run.bot_code import bot_code
 from dealer.run.bot_output import captured_output
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
 from dealer.run.match_files import MatchFiles
 from dealer.run.plan import ContestPlan, Slot
+from dealer.run.running_match import RunningMatch
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, sdk_cure, stop_all
@@ -63,7 +65,7 @@ from engine import Seat
 _log = logging.getLogger(__name__)
 
 
-class MatchRun(ABC):
+class MatchRun(RunningMatch):
     """One match being run.
 
     Attributes:
@@ -79,6 +81,7 @@ class MatchRun(ABC):
         watchers: Sequence[Watcher] = (),
         tally: Tally | None = None,
         learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({}),
+        core: DealerCore | None = None,
     ) -> None:
         """Prepare a run.
 
@@ -88,12 +91,14 @@ class MatchRun(ABC):
             watchers: further watchers, notified after the files and the tally.
             tally: of the hands that an interrupted run played.
             learner_files: of players that learn.
+            core: of the dealer, to be shared with quick bots; None shares none.
         """
         self.plan = plan
         self.slot = slot
         self.setup = plan.setup_of(slot)
         self.players = tuple([plan.players[player] for player in slot.players])
         self.learner_files = learner_files
+        self.core = core
         self.tally = Tally(plan.game.num_players) if tally is None else tally
         self.failure: str | None = None
         self._is_resumed = self.tally.is_begun
@@ -108,43 +113,16 @@ class MatchRun(ABC):
         """The seed of a built-in bot's own draws."""
         return self.plan.bot_seed(self.slot, self.slot.players[seat])
 
-    @property
-    def start_time_left_s(self) -> float | None:
-        """The time left for players to connect; None without a limit."""
-        return None
-
-    def waiting_for(self) -> list[AwaitedPlayer]:
-        """The players that are not connected."""
-        return []
-
-    def waits(self) -> list[Wait]:
-        """The players without which the match cannot continue, even for a moment."""
-        return []
-
     @abstractmethod
     def _prepare(self) -> None:
         """Set up what a kind of run has more of."""
 
     async def play_until(self, hands: int) -> None:
-        """Play until this many hands of the match are finished, or it has failed.
-
-        Raises:
-            LaunchError: a bot or a socket cannot be started, or the folder cannot be written.
-        """
         if self._files is None:
             self._open_files()
         await self._explain(await self._play_until(hands))
 
-    def hold(self) -> bool:
-        """Play no hand after this one; whether one is being played that can be waited for."""
-        return False
-
     async def finish(self) -> None:
-        """End the match here, with its score.
-
-        Raises:
-            LaunchError: its files cannot be written.
-        """
         if self._files is not None:
             await self._explain(self._finish())
             return
@@ -155,7 +133,6 @@ class MatchRun(ABC):
             raise LaunchError(f"write {error.filename}", error.strerror) from None
 
     async def close(self) -> None:
-        """Close the files and end the bots; a match that is not over can be resumed later."""
         try:
             await self._close()
         finally:
@@ -322,6 +299,9 @@ _DEATH_NOTICE_S = 0.5
 _LEAVE_S = 0.5
 _LEARNERS_LEAVE_S = 10.0
 """How long bots have to leave by themselves when a match is over; one that learns may still have to write it down."""
+_FIRST_EXAMINATION_S = 0.3
+_EXAMINATION_S = 1.0
+"""Interval at which bots are examined for sharing the dealer's core."""
 _LONGEST_COMPILING_S = 600.0
 """How long a built-in bot may take to connect once it has reported that it compiles its kernels."""
 _MOST_RESTARTS_IN_A_ROW = 3
@@ -347,6 +327,12 @@ class TcpRun(MatchRun):
         self._playing: asyncio.Task[None] | None = None
         self._helpers: set[asyncio.Task[None]] = set()
         self._open_folder: tempfile.TemporaryDirectory[str] | None = None
+        self._shared_core: SharedCore | None = None
+
+    @property
+    def pids(self) -> dict[Seat, int]:
+        """Process numbers of the bots that it has started."""
+        return {seat: process.pid for seat, process in self._processes.items()}
 
     @property
     def is_over(self) -> bool:
@@ -407,6 +393,8 @@ class TcpRun(MatchRun):
     async def _close(self) -> None:
         for helper in self._helpers:
             helper.cancel()
+        if self._shared_core is not None:
+            self._shared_core.release()
         if self._connections is not None:
             if self._playing is not None:
                 if self.is_over:
@@ -452,23 +440,35 @@ class TcpRun(MatchRun):
             self._launch(seat, connections)
         self._playing = asyncio.create_task(connections.run())
         self._help(connections, self._watch_start(connections))
+        if self.core is not None and len(self._processes) == len(self.players):
+            self._shared_core = SharedCore(self.core, self.tally.times)
+            self._help(connections, self._share_core(connections, self._shared_core))
         return connections
+
+    async def _share_core(self, connections: Connections, shared: SharedCore) -> None:
+        delay_s = _FIRST_EXAMINATION_S
+        while not connections.is_over:
+            await asyncio.sleep(delay_s)
+            shared.examine(self.pids)
+            if self.tally.started_s is not None:
+                delay_s = _EXAMINATION_S
 
     def _launch(self, seat: Seat, connections: Connections) -> None:
         player, host, record = self.players[seat], self.plan.run.host, self.plan.record
         if player.kind is PlayerKind.TCP:
             return
-        self._processes[seat] = BotProcess(
-            player,
-            host=REACHABLE.get(host, host),
-            port=self.ports[seat],
-            game=GameFile(self._game_file(player), record.game_name),
-            seed=self._bot_seed(seat),
-            output_path=record.output_path(self.setup, seat),
-            append=self._is_resumed or seat in self._processes,
-            learner_files=self.learner_files.get(seat),
-            on_exit=partial(notify_from_thread, asyncio.get_running_loop(), connections.changes),
-        )
+        with contextlib.nullcontext() if self.core is None else self.core.unbound():
+            self._processes[seat] = BotProcess(
+                player,
+                host=REACHABLE.get(host, host),
+                port=self.ports[seat],
+                game=GameFile(self._game_file(player), record.game_name),
+                seed=self._bot_seed(seat),
+                output_path=record.output_path(self.setup, seat),
+                append=self._is_resumed or seat in self._processes,
+                learner_files=self.learner_files.get(seat),
+                on_exit=partial(notify_from_thread, asyncio.get_running_loop(), connections.changes),
+            )
 
     def _game_file(self, player: Player) -> Path:
         """The definition of the game: for a process of another user alone in a folder that all users may read.

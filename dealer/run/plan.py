@@ -27,8 +27,9 @@ from dealer.errors import ConfigError, SettingProblem
 from dealer.match import MatchSetup
 from dealer.match.faults import FaultPolicy
 from dealer.match.setup import TimeLimits
+from dealer.run.affinity import core_count
 from dealer.run.match_files import RecordPlan
-from dealer.run.run_settings import BotSettings, Command, Format, RunSettings, Score, Seating
+from dealer.run.run_settings import Affinity, BotSettings, Command, Format, RunSettings, Score, Seating
 from dealer.table.confinement import Confinement
 from dealer.table.listener import MOST_SEATS
 from dealer.table.players import (
@@ -126,6 +127,7 @@ class Plan:
     stop: StopRule
     score: Score
     workers: int
+    affinity: Affinity
     in_process: bool
     fixed_seats: bool
     limits: TimeLimits
@@ -378,7 +380,9 @@ def settle(settings: RunSettings, objects: Mapping[int, BotObject] = MappingProx
     seatings = seating.order_count(max(named.game.num_players for named in games))
     workers = settings.workers
     if workers is None:
-        workers = 1 if settings.in_process else min(os.cpu_count() or 1, seatings)
+        # The hands of a play are cut into slices for more workers than seatings; a tournament has enough matches.
+        most = seatings if settings.command is not Command.TOURNAMENT else core_count()
+        workers = 1 if settings.in_process else min(core_count(), most)
     has_own_hero = settings.observed or settings.hero is not None
     plan = Plan(
         settings.command,
@@ -392,6 +396,7 @@ def settle(settings: RunSettings, objects: Mapping[int, BotObject] = MappingProx
         stop=stop,
         score=settings.score,
         workers=workers,
+        affinity=settings.affinity,
         in_process=settings.in_process,
         fixed_seats=settings.fixed_seats,
         limits=limits,

@@ -108,6 +108,15 @@ class Score(enum.StrEnum):
     """What was won, less the luck of the cards: see `logs.variance.correction`."""
 
 
+class Affinity(enum.StrEnum):
+    """Which programs of a match share a core."""
+
+    AUTO = "auto"
+    """A dealer and its bots, as long as these are quick."""
+    OFF = "off"
+    """The system decides."""
+
+
 class Command(enum.StrEnum):
     """What is run."""
 
@@ -305,6 +314,10 @@ class RunSettings(StrictSettings):
         Interval(1, 1000),
         Wording(otherwise="one per seating, up to the number of cores"),
     ] = None
+    affinity: Annotated[
+        Affinity,
+        "Let a dealer and its quick bots share a core: 'auto' where the system can and no bot is slow, or 'off'.",
+    ] = Affinity.AUTO
     in_process: Annotated[bool, "Play Python bots inside this process: faster, the same log."] = False
     fixed_seats: Annotated[bool, "Do not move the button."] = False
     host: Host = "127.0.0.1"

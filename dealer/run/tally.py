@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from array import array
 from bisect import bisect_left
@@ -123,6 +124,21 @@ class Tally(Watcher):
         """For `Match` and `InProcessMatch`, which continue from there."""
         used_us = tuple(times.total_us for times in self.times)
         return EarlierHands(self.hands, tuple(self.chips), used_us, frozenset(self.absent))
+
+    def without_values(self) -> Tally:
+        """A shallow copy without values, which are sent only once."""
+        counts = copy.copy(self)
+        counts.values = array("d")
+        return counts
+
+    def include(self, values: array[float], counts: Tally) -> None:
+        """Take new values, and the counts of the process that plays the match.
+
+        Whether the match has ended with its score is decided here, not there.
+        """
+        self.values.extend(values)
+        kept = {"values": self.values, "is_closed": self.is_closed}
+        self.__dict__.update(vars(counts) | kept)
 
     @property
     def fault_count(self) -> int:

@@ -629,7 +629,18 @@ def write_program(folder: Path, name: str, code: str) -> str:
     return f"{sys.executable} {path}"
 
 
-OF_THE_CLOCK = {"seconds", "hands_per_second", "thinking_s", "median_us", "p99_us", "us_per_action", "folder", "resume"}
+OF_THE_CLOCK = {
+    "seconds",
+    "hands_per_second",
+    "thinking_s",
+    "median_us",
+    "p99_us",
+    "us_per_action",
+    "pauses",
+    "paused_s",
+    "folder",
+    "resume",
+}
 """What results hold of times and places."""
 
 

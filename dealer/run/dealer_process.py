@@ -1,0 +1,352 @@
+"""A process that plays matches for the process of a run: its messages, and its side of the connection.
+
+    python -c "from dealer.run.dealer_process import main; main()" FD [FD ...]
+
+Messages are pickled values, each after its length. A run sends commands; a dealer process answers each with a `Reply`
+and sends an `Update` several times a second. The processes of a run trust each other: they are one program.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import pickle
+import signal
+import socket
+import struct
+import sys
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from dealer.errors import DealerError
+from dealer.match.events import Event, Watcher
+from dealer.run.affinity import DealerCore
+from dealer.run.ending import AwaitedPlayer, Wait
+from dealer.run.match_run import TcpRun
+from dealer.run.plan import ContestPlan, Slot
+from dealer.run.tally import Tally
+from dealer.table.collector import spare_collector
+from dealer.table.loop import new_event_loop
+from dealer.table.players import LearnerFiles
+from engine import Seat
+
+UPDATE_S: Final = 0.1
+"""Interval between updates of a match."""
+LONG_WAIT_S: Final = 2.0
+"""A player that is waited for as long as this is named."""
+_MAX_UNSENT_EVENTS: Final = 1000
+_PREFIX: Final = struct.Struct("!I")
+_PACKAGES: Final = ("dealer", "bots", "logs", "protocol", "engine")
+
+
+class Settings(NamedTuple):
+    """First message to a dealer process.
+
+    Attributes:
+        log_level: of the run's loggers, whose records the process sends back.
+        core: to be shared with quick bots; None shares none.
+        cores: all that may be used.
+    """
+
+    log_level: int
+    core: int | None
+    cores: tuple[int, ...]
+    has_spare_cores: bool
+
+
+class Open(NamedTuple):
+    """Prepare a match.
+
+    Attributes:
+        match: number of the match; every message about it has it.
+        wants: kinds of events to send.
+    """
+
+    match: int
+    plan: ContestPlan
+    slot: Slot
+    tally: Tally
+    learner_files: Mapping[Seat, LearnerFiles]
+    wants: frozenset[type]
+
+
+class Play(NamedTuple):
+    """Play until this many hands of the match are finished. Answered."""
+
+    match: int
+    hands: int
+
+
+class Hold(NamedTuple):
+    """Stop after the current hand; the answer is that of `Play`."""
+
+    match: int
+
+
+class Finish(NamedTuple):
+    """End the match here, with its score. Answered."""
+
+    match: int
+
+
+class Close(NamedTuple):
+    """Close the match, whatever it does. Answered with `Closed`; nothing follows."""
+
+    match: int
+
+
+Command: TypeAlias = Open | Play | Hold | Finish | Close
+
+
+class Standing(NamedTuple):
+    """For whom a match waits, and the processes of its bots.
+
+    Attributes:
+        waits: only for players that are waited for since `LONG_WAIT_S` or longer.
+        pids: by seat.
+    """
+
+    waits: tuple[Wait, ...] = ()
+    awaited: tuple[AwaitedPlayer, ...] = ()
+    start_time_left_s: float | None = None
+    pids: tuple[int, ...] = ()
+
+
+class Update(NamedTuple):
+    """What has happened in a match since the last update.
+
+    Attributes:
+        values: net chips by seat of the finished hands, hand after hand.
+        counts: the rest of the tally, without values.
+    """
+
+    match: int
+    values: array[float]
+    counts: Tally
+    standing: Standing
+    events: tuple[Event, ...] = ()
+
+
+class Reply(NamedTuple):
+    """A command was carried out.
+
+    Attributes:
+        failure: a sentence why the match ended early, otherwise None.
+        error: what the command raised, otherwise None.
+    """
+
+    match: int
+    failure: str | None
+    error: Exception | None = None
+
+
+class Closed(NamedTuple):
+    """The files of a match are closed, and its bots have ended."""
+
+    match: int
+
+
+class LogRecord(NamedTuple):
+    """A record of a logger."""
+
+    name: str
+    level: int
+    text: str
+
+
+def pack(message: NamedTuple) -> bytes:
+    """A message as bytes, its length first."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return _PREFIX.pack(len(data)) + data
+
+
+async def read_message(reader: asyncio.StreamReader) -> Any:
+    """Read the next message; None when the other process has ended."""
+    try:
+        (length,) = _PREFIX.unpack(await reader.readexactly(_PREFIX.size))
+        return pickle.loads(await reader.readexactly(length))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+
+
+class _Collector(Watcher):
+    """Events of a match that were not sent yet."""
+
+    def __init__(self, wants: frozenset[type], send: Callable[[], None]) -> None:
+        self.wants = wants
+        self.events: list[Event] = []
+        self._send = send
+
+    def notice(self, event: Event) -> None:
+        self.events.append(event)
+        if len(self.events) >= _MAX_UNSENT_EVENTS:
+            self._send()
+
+
+class _DealtMatch:
+    """A match that this process plays."""
+
+    def __init__(self, dealer: _Dealer, opening: Open) -> None:
+        self._dealer = dealer
+        self._number = opening.match
+        self._collector = _Collector(opening.wants, self._send_update)
+        self._tally = opening.tally
+        self._sent_values = len(self._tally.values)
+        self._run = TcpRun(
+            opening.plan,
+            opening.slot,
+            [self._collector] if opening.wants else [],
+            opening.tally,
+            opening.learner_files,
+            dealer.core,
+        )
+        self._working: asyncio.Task[None] | None = None
+        self._updating = asyncio.create_task(self._update_regularly())
+
+    def play(self, hands: int) -> None:
+        self._working = asyncio.create_task(self._answer(self._run.play_until(hands)))
+
+    def finish(self) -> None:
+        self._working = asyncio.create_task(self._answer(self._run.finish()))
+
+    def hold(self) -> None:
+        # Between hands nothing is played that could be waited for.
+        if not self._run.hold() and self._working is not None:
+            self._working.cancel()
+
+    async def close(self) -> None:
+        self._updating.cancel()
+        if self._working is not None:
+            self._working.cancel()
+            await asyncio.wait([self._working])
+        try:
+            await self._run.close()
+        finally:
+            self._send_update()
+            self._dealer.send(Closed(self._number))
+
+    async def _answer(self, work: Any) -> None:
+        error: Exception | None = None
+        try:
+            await work
+        except asyncio.CancelledError:
+            # By `hold` or `close`: the reply says how far the match has come.
+            pass
+        except DealerError as problem:
+            error = problem
+        except Exception as mistake:
+            logging.getLogger(__name__).exception("match %d", self._number)
+            error = RuntimeError(f"{type(mistake).__name__}: {mistake}")
+        self._send_update()
+        self._dealer.send(Reply(self._number, self._run.failure, error))
+
+    async def _update_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(UPDATE_S)
+            self._send_update()
+
+    def _send_update(self) -> None:
+        run, tally = self._run, self._tally
+        standing = Standing(
+            tuple(wait for wait in run.waits() if wait.waited_s >= LONG_WAIT_S),
+            tuple(run.waiting_for()),
+            run.start_time_left_s,
+            tuple(run.pids.values()),
+        )
+        values = tally.values[self._sent_values :]
+        self._sent_values += len(values)
+        events, self._collector.events = tuple(self._collector.events), []
+        self._dealer.send(Update(self._number, values, tally.without_values(), standing, events))
+
+
+class _Dealer:
+    """The matches of this process, and its connection to the process of the run."""
+
+    def __init__(self, writer: asyncio.StreamWriter, settings: Settings) -> None:
+        self.core: DealerCore | None = None
+        if settings.core is not None:
+            self.core = DealerCore(settings.core, settings.cores, has_spare_cores=settings.has_spare_cores)
+        self._writer = writer
+        self._matches: dict[int, _DealtMatch] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def send(self, message: NamedTuple) -> None:
+        if not self._writer.is_closing():
+            self._writer.write(pack(message))
+
+    def obey(self, command: Command) -> None:
+        match command:
+            case Open():
+                self._matches[command.match] = _DealtMatch(self, command)
+            case Play(match, hands):
+                self._matches[match].play(hands)
+            case Hold(match):
+                self._matches[match].hold()
+            case Finish(match):
+                self._matches[match].finish()
+            case Close(match):
+                task = asyncio.create_task(self._matches.pop(match).close())
+                self._closing.add(task)
+                task.add_done_callback(self._closing.discard)
+
+    async def end(self) -> None:
+        """End without matches; in the middle of one, as if killed: its bots lose their connections."""
+        if self._matches:
+            os._exit(1)
+        await asyncio.gather(*self._closing)
+
+
+class _Forwarder(logging.Handler):
+    """Sends records to the process of the run, which shows them."""
+
+    def __init__(self, dealer: _Dealer) -> None:
+        super().__init__()
+        self._dealer = dealer
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._dealer.send(LogRecord(record.name, record.levelno, record.getMessage()))
+
+
+async def _deal(sock: socket.socket) -> None:
+    """Play matches until the process of the run closes the connection or ends."""
+    reader, writer = await asyncio.open_connection(sock=sock)
+    settings = await read_message(reader)
+    if settings is None:
+        return
+    dealer = _Dealer(writer, settings)
+    for package in _PACKAGES:
+        logging.getLogger(package).setLevel(settings.log_level)
+    logging.getLogger().addHandler(_Forwarder(dealer))
+    while (command := await read_message(reader)) is not None:
+        dealer.obey(command)
+    # The process of the run closes all matches before it closes the connection, unless it was killed.
+    await dealer.end()
+    writer.close()
+
+
+def _sockets(arguments: Sequence[str]) -> list[socket.socket]:
+    if os.name == "nt":
+        return [socket.fromshare(sys.stdin.buffer.read())]  # type: ignore[attr-defined]
+    return [socket.socket(fileno=int(number)) for number in arguments]
+
+
+def main() -> None:
+    """Deal for the process at the other end of each socket, with a process for each."""
+    # Ctrl-C reaches all processes of a terminal; that of the run tells what to do.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sockets = _sockets(sys.argv[1:])
+    spare_collector()
+    # All that is imported by now is shared by the processes.
+    while len(sockets) > 1:
+        own = sockets.pop()
+        if os.fork() == 0:
+            for other in sockets:
+                other.close()
+            sockets = [own]
+        else:
+            own.close()
+    with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_deal(sockets[0]))
