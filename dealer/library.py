@@ -52,7 +52,15 @@ from dealer.run.affinity import DealerCore, usable_cores
 from dealer.run.contest import Contest, MatchEvent, Watch
 from dealer.run.dealers import MIN_HANDS, DealerProcesses
 from dealer.run.ending import AwaitedPlayer, Outcome, Wait
-from dealer.run.folder import CONFIG_NAME, RESULT_NAME, empty_folder, launching, lock_run, new_folder
+from dealer.run.folder import (
+    CONFIG_NAME,
+    RESULT_NAME,
+    clear_unfinished,
+    empty_folder,
+    launching,
+    lock_run,
+    new_folder,
+)
 from dealer.run.plan import Plan, planned_contests, refuse, repeatable, settle
 from dealer.run.recovery import check_match, extend_log
 from dealer.run.remote import RemoteContest
@@ -356,7 +364,10 @@ def new_run(config: RunSettings, out: Path | None, objects: Mapping[int, BotObje
     names = plan.names if len(plan.names) <= 4 else (*plan.names[:3], f"{len(plan.names) - 3}-more")
     is_ours = out is None or not out.is_dir()
     folder = new_folder(out, names)
-    with launching(f"write to {folder}"):
+    with contextlib.closing(lock_run(folder)), launching(f"write to {folder}"):
+        if (folder / CONFIG_NAME).exists():
+            # Another process was faster.
+            raise FolderTakenError(folder, holds_run=True)
         plan.keep_games(folder)
         write_whole(folder / CONFIG_NAME, repeatable(config, plan).to_toml())
     return Run(plan, folder, forget=partial(empty_folder, folder, is_removed=is_ours))
@@ -382,7 +393,12 @@ def reopen(folder: Path, deals: int | None = None, bots: Sequence[BotEntry] = ()
     if bots and validated({"bots": texts}).bots != config.bots:
         before = ", ".join(bot.bot for bot in config.bots)
         refuse((True, "bots", f"the run in {folder} has other players: {before}"))
-    plan = settle(config, objects)
+    try:
+        plan = settle(config, objects)
+    except ConfigError as error:
+        raise ConfigError(*error.problems, source=error.source or str(path)) from None
+    for part in {folder, *(contest.record.folder for contest in planned_contests(plan, folder))}:
+        clear_unfinished(part)
     finished = read_result(folder) if (folder / RESULT_NAME).exists() else None
     if deals is not None:
         plan = _extended(config, plan, folder, deals, finished, objects)

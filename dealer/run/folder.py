@@ -20,6 +20,8 @@ from logs.whole_file import FileLock
 CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"
 _LOCK_NAME = "run.lock"
+_NEW = ".new"
+"""The ending of a file that `write_whole` has not finished."""
 
 
 @contextlib.contextmanager
@@ -47,10 +49,33 @@ def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
                 break
             asked = Path("runs") / f"{stamp}-{label}-{attempt}"
     with launching(f"make the folder {asked}"):
-        if asked.is_dir() and any(asked.iterdir()):
+        if asked.is_dir() and not _is_unused(asked):
             raise FolderTakenError(asked, (asked / CONFIG_NAME).exists())
         asked.mkdir(parents=True, exist_ok=True)
     return asked
+
+
+def _is_unused(folder: Path) -> bool:
+    """Whether a folder is empty, or holds only what a process left that was killed before it wrote `CONFIG_NAME`."""
+    names = {path.name for path in folder.iterdir()}
+    if _LOCK_NAME in names:
+        # The games are written under the lock.
+        names = {name for name in names if not name.endswith(".game")}
+    return names <= {_LOCK_NAME, CONFIG_NAME + _NEW}
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Remove the files that a process was writing when it was killed, unless another process is running there."""
+    unfinished = [path for path in folder.glob(f"*{_NEW}") if _is_of_run(path.name.removesuffix(_NEW))]
+    if not unfinished:
+        return
+    with contextlib.suppress(FolderBusyError, LaunchError, OSError), contextlib.closing(lock_run(folder)):
+        for path in unfinished:
+            path.unlink(missing_ok=True)
+
+
+def _is_of_run(name: str) -> bool:
+    return name in (CONFIG_NAME, RESULT_NAME) or name.endswith((".log", ".faults", ".memory"))
 
 
 def empty_folder(folder: Path, *, is_removed: bool) -> None:

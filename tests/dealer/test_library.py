@@ -265,6 +265,41 @@ def test_a_run_is_resumed() -> None:
         dealer.resume("nowhere")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('"calling"', '"callng"', "there is no bot 'callng'"),
+        ('"kuhn.limit.2p"', '"kun"', "games: kun: no such game or file"),
+        ("seed = 1", 'seed = "x"', "seed: "),
+        ("deals = 40", "deals = -40", "deals: "),
+        ("workers = 1", "workers = 0", "workers: "),
+        ('seating = "rotations"', 'seating = "rotation"', "seating: "),
+        ("host =", "hosts =", "there is no setting 'hosts'"),
+    ],
+)
+def test_a_damaged_value_of_a_run_names_its_file(old: str, new: str, problem: str) -> None:
+    dealer.play("kuhn", ["calling", "random"], out="run", host="127.0.0.1", **FAST)
+    path = Path("run") / "run.toml"
+    text = path.read_text("utf-8")
+    assert old in text, text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(dealer.ConfigError) as refused:
+        dealer.resume("run")
+    assert str(refused.value).startswith(f"{path}: {problem}")
+
+
+def test_a_folder_is_used_again_that_was_left_before_its_run_was_written(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.toml.new").write_text("command")
+    (tmp_path / "run" / "run.lock").touch()
+    dealer.play("kuhn", ["calling", "random"], out="run", **FAST)
+    (tmp_path / "run" / "run.toml.new").write_text("command")
+    dealer.resume("run")
+    assert not [*(tmp_path / "run").glob("run.toml.new")]
+    with pytest.raises(dealer.FolderTakenError):
+        dealer.play("kuhn", ["calling", "random"], out="run", **FAST)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_ctrl_c_is_a_keyboard_interrupt_and_the_run_stays(tmp_path: Path) -> None:
     code = (

@@ -80,7 +80,16 @@ def run_new(
         return
     # Connect before creating the folder.
     with workers_from(1, scheduler) as cluster:
-        play_and_show(terminal, new_run(asked, options.out), options, cluster, observer)
+        try:
+            run = new_run(asked, options.out)
+        except ConfigError as error:
+            # A problem without a setting is a bot's.
+            named = {setting or "bots" for setting, _ in error.problems}
+            of_file = {"games" if name == "game" else name for name in data} - settings.keys()
+            if options.config is None or error.source or not named <= of_file:
+                raise
+            raise ConfigError(*error.problems, source=str(options.config)) from None
+        play_and_show(terminal, run, options, cluster, observer)
 
 
 def play_and_show(
@@ -155,10 +164,11 @@ class RunLine(LiveLine):
                 self._terminal.note(note)
         self(status_line(progress, self.width))
 
-    def give_up(self, resume_command: str) -> NoReturn:
+    def give_up(self, resume_command: str = "") -> NoReturn:
         """End the process where a bot of it cannot be interrupted."""
         self.__exit__(None, None, None)
-        self._terminal.note(f"A bot does not stop when it is interrupted. Resume with: {resume_command}")
+        how = f" Resume with: {resume_command}" if resume_command else ""
+        self._terminal.note(f"A bot does not stop when it is interrupted.{how}")
         os._exit(EXIT_INTERRUPTED)
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import typer
 
-from dealer.cli.shell.console import Terminal, abort
+from dealer.cli.shell.console import Terminal, abort, on_stop
 from dealer.cli.shell.contests import RunLine
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.streams import EXIT_FAILED
+from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.library import new_run
 from dealer.reports.result_sentences import rounded_up
+from dealer.run.bot_code import interrupting_bot_code
 from dealer.run.ending import Outcome
 from dealer.run.plan import settle
 from dealer.run.results import ContestResult
@@ -41,20 +44,15 @@ def show_plan(terminal: Terminal, asked: RunSettings, *, is_silent: bool, as_jso
         RunLine(terminal, is_silent=is_silent or as_json) as line,
         asyncio.Runner(loop_factory=new_event_loop) as runner,
     ):
-        result, progress = runner.run(
-            _pilot(
-                replace(asked, deals=min(plan.deals, PILOT_DEALS), export=(), histories=None),
-                Path(folder) / "pilot",
-                line,
-            )
-        )
+        pilot = replace(asked, deals=min(plan.deals, PILOT_DEALS), export=(), histories=None)
+        result, progress, is_stopped = runner.run(_pilot(pilot, Path(folder) / "pilot", line))
     if result.outcome is Outcome.FAILED:
         abort(result.sentence, EXIT_FAILED)
     if progress.deals_needed is None:
-        abort(
-            f"the pilot has {count_of(result.duplicates, 'deal')}, fewer than {FEWEST_UNITS}: too few for an estimate",
-            EXIT_FAILED,
-        )
+        few = f"{count_of(result.duplicates, 'deal')}, fewer than {FEWEST_UNITS}: too few for an estimate"
+        if is_stopped:
+            abort(f"interrupted; the pilot has {few}", EXIT_INTERRUPTED)
+        abort(f"the pilot has {few}", EXIT_FAILED)
     deals = progress.deals + progress.deals_needed
     seconds = deals * result.seatings / result.hands_per_second
     corrected = ", without the luck of the cards" if result.score is Score.CORRECTED else ""
@@ -70,17 +68,31 @@ def show_plan(terminal: Terminal, asked: RunSettings, *, is_silent: bool, as_jso
         data={"stop": result.stop, "deals": deals, "seconds": seconds, "pilot": result},
     )
     show_document(terminal, document, as_json=as_json, quiet=True)
-    raise typer.Exit
+    raise typer.Exit(EXIT_INTERRUPTED if is_stopped else 0)
 
 
-async def _pilot(asked: RunSettings, folder: Path, line: RunLine) -> tuple[ContestResult, Progress]:
-    """The result and the last progress of a pilot, which ends after some time at the latest."""
+async def _pilot(asked: RunSettings, folder: Path, line: RunLine) -> tuple[ContestResult, Progress, bool]:
+    """The result and the last progress of a pilot, which ends after some time at the latest, and whether a signal
+    ended it."""
     run = new_run(asked, folder)
     latest: list[Progress] = []
+    is_stopped = False
+
+    def stop() -> None:
+        nonlocal is_stopped
+        is_stopped = True
+        run.interrupt()
+
+    def give_up() -> NoReturn:
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        line.give_up()
 
     def show(progress: Progress) -> None:
         latest[:] = [progress]
         line.show(progress)
 
+    on_stop(stop)
     asyncio.get_running_loop().call_later(_LONGEST_S, run.interrupt)
-    return await run.play(show), latest[0]
+    with interrupting_bot_code(give_up) if run.plan.in_process else contextlib.nullcontext():
+        result = await run.play(show)
+    return result, latest[0], is_stopped

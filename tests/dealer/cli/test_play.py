@@ -170,6 +170,20 @@ def test_faults_are_shown_with_the_first_one_quoted(arena: Arena, tmp_path: Path
 # ---- what cannot be played
 
 
+def test_a_wrong_value_of_a_configuration_names_its_file(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "my.toml").write_text('game = "kuhn"\nbots = ["callng", "random"]\n')
+    ran = arena_here("play", "--config", "my.toml")
+    assert (ran.code, ran.sentence) == (2, "my.toml: there is no bot 'callng'; did you mean 'calling'?")
+    ran = arena_here("play", "kuhn", "callng", "random", "--config", "my.toml")
+    assert (ran.code, ran.sentence) == (2, "there is no bot 'callng'; did you mean 'calling'?")
+    (tmp_path / "my.toml").write_text('game = "kun"\n')
+    ran = arena_here("play", "--config", "my.toml")
+    assert (ran.code, ran.sentence[:35]) == (2, "my.toml: games: kun: no such game o")
+    (tmp_path / "my.toml").write_text('game = "kuhn"\nbots = ["calling"]\n')
+    ran = arena_here("play", "--config", "my.toml")
+    assert (ran.code, ran.sentence) == (2, "my.toml: bots: kuhn needs 2 players, 1 given: calling")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
-from dealer.run.folder import lock_run, new_folder
+from dealer.run.folder import clear_unfinished, lock_run, new_folder
 
 
 def test_a_new_folder_lies_below_runs_and_is_named_after_the_players(
@@ -35,6 +35,41 @@ def test_a_folder_asked_for_may_be_new_or_empty_only(tmp_path: Path) -> None:
     with pytest.raises(FolderTakenError) as raised:
         new_folder(asked, ())
     assert raised.value.holds_run
+
+
+@pytest.mark.parametrize(
+    ("left", "is_unused"),
+    [
+        (["run.toml.new"], True),
+        (["run.lock"], True),
+        (["run.lock", "my.game", "run.toml.new"], True),
+        (["my.game"], False),
+        (["run.lock", "match.log"], False),
+        (["run.lock", "run.toml"], False),
+    ],
+)
+def test_a_folder_that_was_left_before_its_run_was_written_is_empty(
+    tmp_path: Path, left: list[str], is_unused: bool
+) -> None:
+    for name in left:
+        (tmp_path / name).touch()
+    if is_unused:
+        assert new_folder(tmp_path, ()) == tmp_path
+    else:
+        with pytest.raises(FolderTakenError):
+            new_folder(tmp_path, ())
+
+
+def test_files_that_were_not_finished_are_cleared(tmp_path: Path) -> None:
+    kept = ["run.toml", "result.json", "match.a.log", "notes.new", "ideas.txt.new"]
+    for name in (*kept, "run.toml.new", "result.json.new", "match.a.log.new", "match.a.faults.new", "x.memory.new"):
+        (tmp_path / name).touch()
+    lock = lock_run(tmp_path)
+    clear_unfinished(tmp_path)
+    assert (tmp_path / "run.toml.new").exists()
+    lock.close()
+    clear_unfinished(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from dealer.reports.result_sentences import rounded_up
 from logs.estimation import IntervalWidth, Monitor, score_bounds
 from protocol import find_game
 from tests.dealer.cli.conftest import Arena
+from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
+from tests.programs import start
 
 LEDUC = ("play", "leduc", "calling", "random", "--in-process", "--seed", "3", "--plan")
 
@@ -62,3 +67,33 @@ def test_a_pilot_that_fails_says_why(arena: Arena, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (1, "")
     assert "exit code 3" in ran.sentence
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("options", [(), ("--in-process", "--no-duplicate")])
+def test_a_pilot_that_is_interrupted(tmp_path: Path, number: signal.Signals, options: tuple[str, ...]) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, time\n"
+        "from bots import Bot\n"
+        "class Slow(Bot):\n"
+        "    def act(self, view):\n"
+        "        pathlib.Path('playing').touch()\n"
+        "        time.sleep(0.2)\n"
+        "        return view.call()\n"
+    )
+    words = ["play", "kuhn", "slow.py:Slow", "calling", "--stop", "ci=20", "--plan", *options]
+    process = start([*ARENA, *words], cwd=tmp_path, env=program_env(TMPDIR=str(tmp_path)))
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while not (tmp_path / "playing").exists():
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (130, b"")
+    assert re.search(rb"arena: interrupted; the pilot has \d+ deals?, fewer than 100: too few", err)
+    assert not [*tmp_path.glob("arena-plan-*")]
