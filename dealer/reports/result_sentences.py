@@ -83,23 +83,19 @@ def _level(rate: Rate | None) -> str:
 def _standing(result: ContestResult, rate: Rate, deals: str) -> str:
     ranked = sorted(result.players, key=lambda player: -player.chips)
     level = [player.name for player in ranked if ranked[0].chips - player.chips < _LEVEL_CHIPS]
-    if len(level) > 1:
-        return f"{listed(level)} are level after {deals}{'' if len(level) == len(ranked) else ', ahead of the others'}."
-    ahead = f"{rate.player} is ahead of {rate.opponent}"
-    lead = rate.text().removeprefix("+")
+    is_level = len(level) > 1
+    ahead = f"{rate.player} is ahead of {rate.opponent} by {rate.text().removeprefix('+')} after {deals}"
+    if is_level:
+        ahead = f"{listed(level)} are level after {deals}{'' if len(level) == len(ranked) else ', ahead of the others'}"
     if result.interval == "none":
-        return (
-            f"{ahead} by {lead} after {deals}, in training: a learning player changes from hand to hand, "
-            "so this measures no player."
-        )
+        return f"{ahead}, in training: a learning player changes from hand to hand, so this measures no player."
     if rate.half_width is None:
-        return (
-            f"{ahead} by {lead} after {deals}, too few for a conclusion about "
-            f"strength (at least {FEWEST_UNITS} are needed for an interval)."
-        )
+        return f"{ahead}, too few for a conclusion about strength (at least {FEWEST_UNITS} are needed for an interval)."
+    if is_level:
+        return f"{ahead}: {_measured(rate, result)}."
     if _decides(rate):
         return f"{_beats(rate, result)} over {deals}."
-    luck = f"{ahead} by {_measured(rate, result)} after {deals}: that may be luck."
+    luck = f"{rate.player} is ahead of {rate.opponent} by {_measured(rate, result)} after {deals}: that may be luck."
     if rate.mean <= 0:
         # Chips can be lost to nobody; see `engine.hand.hand_values`.
         return luck

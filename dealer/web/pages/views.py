@@ -250,8 +250,9 @@ def verdict(found: ShownRun, contest: WatchedContest) -> list[str]:
     sentences = [shown(found.sentence)] if found.sentence else []
     if best is not None:
         sure = "" if best.half_width is None else " (95 %)"
-        ahead = f"{shown(best.player)} is ahead of {shown(best.opponent)} by {best.text().removeprefix('+')}{sure}"
-        sentences.append(f"{ahead}." if best.mean > 0 else "The players are level.")
+        lead = f"{best.text().removeprefix('+')}{sure}"
+        ahead = f"{shown(best.player)} is ahead of {shown(best.opponent)} by {lead}."
+        sentences.append(ahead if best.mean > 0 else f"The players are level: {lead}.")
     game, seatings = shown(short_name(contest.game_name)), max(map(len, contest.seatings), default=1)
     each = f" in {seatings} seatings each" if seatings > 1 else ""
     state = "" if found.run.is_over or found.sentence else "; not finished" if found.live is None else "; running"

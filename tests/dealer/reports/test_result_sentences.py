@@ -106,7 +106,13 @@ def test_one_hand_is_a_hand() -> None:
 
 
 def test_a_tie() -> None:
-    assert _sentence(_pair(0.0, 0.0, 100.0), 1000) == "Ann and Bob are level after 1,000 hands of some.game."
+    assert _sentence(_pair(0.0, 0.0, 100.0), 1000) == (
+        "Ann and Bob are level after 1,000 hands of some.game: 0 ± 100 mbb/g (95 %)."
+    )
+    assert _sentence(_pair(0.0, 0.0, None), 2) == (
+        "Ann and Bob are level after 2 hands of some.game, too few for a conclusion about strength (at least 100 are "
+        "needed for an interval)."
+    )
 
 
 def test_three_players_are_measured_against_the_table() -> None:
@@ -119,7 +125,9 @@ def test_three_players_are_measured_against_the_table() -> None:
 def test_rests_of_split_pots_are_no_lead() -> None:
     thirds = 0.1 + 0.2 - 0.3
     players = [_player("A", thirds, thirds, 50), _player("B", 0.0, 0.0, 50), _player("C", -thirds, -thirds, 50)]
-    assert _sentence(players, 1000) == "A, B and C are level after 1,000 hands of some.game."
+    assert _sentence(players, 1000) == (
+        "A, B and C are level after 1,000 hands of some.game: 0 ± 50 mbb/g (95 %, as the best of 3)."
+    )
 
 
 def test_who_lost_nothing_where_chips_are_lost_to_nobody_is_ahead() -> None:
@@ -131,7 +139,9 @@ def test_who_lost_nothing_where_chips_are_lost_to_nobody_is_ahead() -> None:
 
 def test_two_who_are_level_are_not_first_and_second() -> None:
     players = [_player("A", 5.0, 5.0, 1), _player("B", 5.0, 5.0, 1), _player("C", -10.0, -10.0, 1)]
-    assert _sentence(players, 1000) == "A and B are level after 1,000 hands of some.game, ahead of the others."
+    assert _sentence(players, 1000) == (
+        "A and B are level after 1,000 hands of some.game, ahead of the others: 5 ± 1 mbb/g (95 %, as the best of 3)."
+    )
 
 
 def test_the_best_of_many_is_held_against_the_wider_interval() -> None:
