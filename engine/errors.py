@@ -15,13 +15,15 @@ from __future__ import annotations
 import enum
 from functools import partial
 
+from engine.text import clean
+
 
 def quoted(value: object, most: int = 120) -> str:
     """Text of others, for a sentence: texts in quotes; after `most` characters, dots."""
     if isinstance(value, bytes):
         return repr(value if len(value) <= most else value[:most] + b"...")
     if isinstance(value, str):
-        return repr(value if len(value) <= most else value[:most] + "...")
+        return repr(clean(value if len(value) <= most else value[:most] + "..."))
     return repr(value) if len(repr(value)) <= most else f"{repr(value)[:most]}..."
 
 

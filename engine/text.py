@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-_NO_LETTERS = re.compile("[\ud800-\udc7f\udd00-\udfff\ufffe\uffff]")
-"""Halves of pairs that are no bytes, either, and the two numbers that stand for nothing."""
+_HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Halves of surrogate pairs that do not stand for a byte."""
 
 
 def count_of(number: float, word: str, plural: str = "") -> str:
@@ -40,8 +40,13 @@ def is_text(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """The text, with U+FFFD in place of bytes that are not UTF-8 (they come as surrogate escapes)."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """The text, with U+FFFD in place of bytes that are not UTF-8 (they come as surrogate escapes).
+
+    Text of others leaves the program through this function: to streams, JSON, pages and exports.
+    """
+    if text.isascii():
+        return text
+    return _HALVES.sub("\ufffd", text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def shown(text: str, kept: str = "") -> str:
@@ -51,11 +56,11 @@ def shown(text: str, kept: str = "") -> str:
     """
     if text.isprintable():
         return text
-    letters = clean(_NO_LETTERS.sub("\ufffd", text))
-    return "".join(
-        "\ufffd" if unicodedata.category(letter) in ("Cc", "Cf") and letter not in kept else letter
-        for letter in letters
-    )
+    return "".join(["\ufffd" if _is_hidden(letter) and letter not in kept else letter for letter in clean(text)])
+
+
+def _is_hidden(letter: str) -> bool:
+    return letter in ("\ufffe", "\uffff") or unicodedata.category(letter) in ("Cc", "Cf")
 
 
 def escaped(text: str, kept: str = "", *, most: int | None = None) -> str:

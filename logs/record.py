@@ -26,7 +26,7 @@ class PlayerComment(NamedTuple):
 
     Attributes:
         action_index: the number of actions of the hand played before it.
-        text: the line without its end; bytes that are not UTF-8 are surrogate escapes.
+        text: the line without its end; U+FFFD stands for bytes that are not UTF-8.
     """
 
     seat: Seat

@@ -7,8 +7,8 @@ Comments, ``match.comments``, have a JSON object per line:
 
     {"hand_number": 17, "seat": 1, "action_index": 3, "text": "# I have queen high"}
 
-The lines of a hand are consecutive, the hands in the order of the log. The file is UTF-8, and so is what most players
-write; a byte of theirs that is not is kept as a surrogate escape (``\\udcff``), as everywhere in this package.
+The lines of a hand are consecutive, the hands in the order of the log. The file is UTF-8; U+FFFD stands for bytes of a
+player that are not.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from engine import Action, Seat
 from engine.errors import quoted
+from engine.text import clean
 from logs.record import PlayerComment, Times
 from protocol.actions import format_action, scan_action
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
@@ -176,15 +177,11 @@ def _scan_field(text: str, start: int, most: int, scan: _Scan) -> tuple[int, int
     return scan(text[: start + most] if most else text, start)
 
 
-_ESCAPED_BYTE: Final = re.compile(r"[\udc80-\udcff]")
-
-
 def format_comment(hand_number: int, comment: PlayerComment) -> str:
     """The line of one comment, with its LF."""
     import json
 
-    text = json.dumps({"hand_number": hand_number} | comment._asdict(), ensure_ascii=False)
-    return _ESCAPED_BYTE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    return clean(json.dumps({"hand_number": hand_number} | comment._asdict(), ensure_ascii=False)) + "\n"
 
 
 def parse_comment(line: str) -> tuple[int, PlayerComment]:
@@ -203,4 +200,4 @@ def parse_comment(line: str) -> tuple[int, PlayerComment]:
         raise ValueError(f"{quoted(line)} is not a comment") from error
     if not isinstance(text, str) or not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError(f"{quoted(line)} is not a comment")
-    return numbers[0], PlayerComment(Seat(numbers[1]), numbers[2], text)
+    return numbers[0], PlayerComment(Seat(numbers[1]), numbers[2], clean(text))

@@ -350,7 +350,7 @@ def _hands(
                     position = betting.acting_position
                     betting = betting.after(group.ask(betting))
                     if group.said:
-                        texts = [line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in group.said]
+                        texts = [line.decode("utf-8", "replace").rstrip("\r\n") for line in group.said]
                         comments += tuple([PlayerComment(seats[position], actions, text) for text in texts])
                     actions += 1
                 failures = group.end_hand(betting)

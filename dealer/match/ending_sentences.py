@@ -101,8 +101,8 @@ def _match_clause(cause: Cause) -> str:
 def _player_clause(cause: causes.PlayerCause, hand: int) -> str:
     match cause:
         case causes.NotStarted(problem=causes.StartProblem.UNREADABLE_VERSION):
-            line = cause.line.split(b"\0")[0].decode("utf-8", "surrogateescape").rstrip("\r\n")
-            return f"does not speak the protocol: its first line was {quoted(line)}, not 'VERSION:2.0.0'"
+            line = quoted(cause.line.split(b"\0")[0].rstrip(b"\r\n")).removeprefix("b")
+            return f"does not speak the protocol: its first line was {line}, not 'VERSION:2.0.0'"
         case causes.NotStarted(problem=problem):
             return _START_CLAUSES[problem].format(cause.limit_us / 1e6)
         case causes.OutOfTime(limit=limit):

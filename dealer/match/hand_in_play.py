@@ -58,7 +58,7 @@ class HandInPlay:
     def comment(self, seat: Seat, line: bytes) -> None:
         """Keep a comment that comes with the next action; those beyond `MAX_COMMENTS_PER_HAND` are dropped."""
         if len(self.comments) < MAX_COMMENTS_PER_HAND:
-            text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
+            text = line.decode("utf-8", "replace").rstrip("\r\n")
             self.comments.append(PlayerComment(seat, len(self.times_ns), text))
 
     def count_actions(self, seat: Seat) -> int:

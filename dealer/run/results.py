@@ -23,7 +23,7 @@ from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.run_settings import Format, Score, Seating, problem_in_words
 from engine.errors import quoted
 from logs.estimation import Estimate, Rate, Verdict
-from logs.variance.estimates import GameEstimates
+from logs.variance.estimates import GameEstimates, Text
 
 SCHEMA_VERSION = 2
 
@@ -107,7 +107,7 @@ class PlayerResult(_Frozen):
     corrected_standard_error: float | None = Field(None, description="of corrected_mbb_per_game")
     standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
     faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")
-    first_fault: str | None = Field(description="the first fault in words, with the line")
+    first_fault: Text | None = Field(description="the first fault in words, with the line")
     restarts: int = Field(description="restarts of its process, or, for tcp, repeated waits for its client")
     actions: int = Field(description="number of answers")
     thinking_s: float = Field(description="total time of its answers")
@@ -131,9 +131,9 @@ class TrainingReport(_Frozen):
 
     player: str = Field(description="its name")
     hands: int = Field(description="hands of the contest from which it learnt")
-    memory: str = Field(description="the file of its memory")
-    own_file: str | None = Field(description="the file that the player continues to write; null without one")
-    problem: str | None = Field(description="why own_file was not updated; null if it was")
+    memory: Text = Field(description="the file of its memory")
+    own_file: Text | None = Field(description="the file that the player continues to write; null without one")
+    problem: Text | None = Field(description="why own_file was not updated; null if it was")
 
 
 class DealerReport(_Frozen):
@@ -169,7 +169,7 @@ class ContestResult(_Frozen):
     outcome: Outcome = Field(
         description="finished (all deals played), stopped (by the stop rule), failed (fault or error), or interrupted"
     )
-    reason: str = Field(description="why it ended, in words")
+    reason: Text = Field(description="why it ended, in words")
     stop: str = Field(description="the stop rule, as given")
     score: Score = Field(Score.RAW, description="the scores that the stop rule used")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
@@ -179,15 +179,15 @@ class ContestResult(_Frozen):
     )
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
     hands_per_second: float = Field(description="of the last run")
-    folder: str | None = Field(description="folder of the files; null without files")
-    resume: str | None = Field(description="the command that resumes the run; null if nothing is left to play")
+    folder: Text | None = Field(description="folder of the files; null without files")
+    resume: Text | None = Field(description="the command that resumes the run; null if nothing is left to play")
     players: list[PlayerResult] = Field(description="in the order given")
     matches: list[MatchSummary] = Field(description="by seating and slice")
     training: list[TrainingReport] = Field(
         default=[], description="memories of learning players; empty without one, and until all hands are played"
     )
     dealer: DealerReport = Field(description="the dealer's own overhead")
-    sentence: str = Field(description="the result in words")
+    sentence: Text = Field(description="the result in words")
     estimates: GameEstimates | None = Field(
         default=None,
         description="win rates by several estimators: of a play with corrected scores, or once "
@@ -339,14 +339,14 @@ class TournamentResult(_Frozen):
     kind: Literal["tournament"] = Field(default="tournament", description="kind of the result")
     format: Format = Field(description="who meets whom")
     outcome: Outcome = Field(description="as of a contest")
-    reason: str = Field(description="why it ended, in words")
+    reason: Text = Field(description="why it ended, in words")
     players: list[str] = Field(description="names in the order given")
     contests: list[ContestResult] = Field(description="those played so far")
     standings: list[GameStandings] = Field(description="one per game")
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
-    folder: str | None = Field(description="folder of the files; null without files")
-    resume: str | None = Field(description="the command that resumes the run; null if nothing is left to play")
-    sentence: str = Field(description="the result in words")
+    folder: Text | None = Field(description="folder of the files; null without files")
+    resume: Text | None = Field(description="the command that resumes the run; null if nothing is left to play")
+    sentence: Text = Field(description="the result in words")
 
     def to_frame(self) -> Any:
         """The crosstables as a pandas data frame: a row for every ordered pair of bots in each game.

@@ -22,7 +22,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -50,6 +50,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.match.setup import DEFAULT_COALESCE_S, DEFAULT_LIMITS
 from engine import DealKey, Seed
 from engine.errors import quoted
+from engine.text import clean
 from logs.estimation import parse_stop_rule
 from logs.export import parse_currency, parse_formats
 
@@ -407,7 +408,25 @@ def validated(data: dict[str, Any], source: str = "") -> RunSettings:
         settings: RunSettings = adapter(RunSettings).validate_python(written)
     except ValidationError as error:
         raise ConfigError(*map(_setting_problem, error.errors(include_url=False)), source=source) from None
+    # Files of a run are UTF-8: another name written to them would name another file.
+    dumped = adapter(RunSettings).dump_python(settings, mode="json")
+    problems = [
+        SettingProblem(where, f"{quoted(text)} is not UTF-8 text, as the files of a run are: rename it")
+        for where, text in _texts_in(dumped)
+        if clean(text) != text
+    ]
+    if problems:
+        raise ConfigError(*problems, source=source)
     return settings
+
+
+def _texts_in(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    """All texts in nested lists and tables, with their places."""
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts_in(inner, f"{where}.{key}".removeprefix("."))
 
 
 _WORDS: Final = {

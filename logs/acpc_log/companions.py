@@ -23,6 +23,7 @@ from operator import attrgetter, itemgetter
 from typing import IO, Final
 
 from engine import BettingState, Seat
+from engine.text import clean
 from logs.errors import LogProblem, ProblemKind
 from logs.files import opened, stem
 from logs.record import PlayerComment, Times
@@ -243,7 +244,7 @@ def _transcript_hands(path: str) -> Iterator[CompanionLines]:
             asked[seat] = at_us, sum(map(fields[3].count, "fcr"))
         elif hand is not None and seat in asked:
             if text.startswith(("#", ";")):
-                hand.comments.append(PlayerComment(Seat(seat), asked[seat][1], text.rstrip("\r\n")))
+                hand.comments.append(PlayerComment(Seat(seat), asked[seat][1], clean(text.rstrip("\r\n"))))
             else:
                 reply = Times(asked[seat][0], at_us)
     if hand is not None:

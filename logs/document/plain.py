@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from engine.cards import RANKS
+from engine.text import clean
 from logs.document.values import (
     CODE,
     Bars,
@@ -38,7 +39,7 @@ def json_data(document: Document) -> Any:
     data = document.data
     data = _parts_data(document) if data is None else TypeAdapter(type(data)).dump_python(data, mode="json")
     # JSON has no number for what is infinite or not a number: null.
-    return json.loads(json.dumps(data), parse_constant=lambda name: None)
+    return json.loads(clean(json.dumps(data, ensure_ascii=False)), parse_constant=lambda name: None)
 
 
 def _parts_data(document: Document) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from engine import Category, Move
 from engine.cards import STARTING_HANDS
 from engine.holdem import POSITION_ORDER, SMALL_BLIND, position_names, round_names
+from engine.text import clean
 from logs.estimation import Bounds, Estimate, RunningMean
 from logs.tracker.definitions import STYLES, classify
 from logs.tracker.hand_counts import (
@@ -214,7 +215,7 @@ class CurvePoint(_Frozen):
 class BotStatistics(PlayStatistics):
     """How a bot played."""
 
-    name: str
+    name: Annotated[str, PlainSerializer(clean, return_type=str, when_used="json")]
     vpip_small_blind: Frequency | None
     style: Style | None
     timing: Timing | None = Field(description="null without times")

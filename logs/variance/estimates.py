@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 import enum
-from typing import Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
+from engine.text import clean
 from logs.document import NAME, Column, Document, Section, Table, Value
 from logs.estimation import Estimate
 
 SCHEMA_VERSION: Final = 1
+
+Text: TypeAlias = Annotated[str, PlainSerializer(clean, return_type=str, when_used="json")]
+"""Text of a model that may hold bytes that are no UTF-8, such as a name or a path; JSON has U+FFFD in their place."""
 
 
 class _Frozen(BaseModel):
@@ -41,7 +45,7 @@ class WinRateEstimate(_Frozen):
     """A player's win rate by one estimator."""
 
     estimator: Estimator
-    known: list[str] = Field(description="the players whose policies were used, for AIVAT")
+    known: list[Text] = Field(description="the players whose policies were used, for AIVAT")
     is_fitted: bool = Field(description="whether the weights of the corrections were fitted, each on other deals")
     mbb_per_game: float
     half_width_95: float | None = Field(description="half the 95 % interval over deals; null with too few of them")
@@ -51,7 +55,7 @@ class WinRateEstimate(_Frozen):
     worth_raw_hands: float | None = Field(
         description="how many raw hands have the same standard error; null where that is 0 or not known"
     )
-    warning: str | None = Field(default=None, description="why the estimate may be biased; null where it cannot be")
+    warning: Text | None = Field(default=None, description="why the estimate may be biased; null where it cannot be")
 
     @property
     def name(self) -> str:
@@ -77,7 +81,7 @@ class WinRateEstimate(_Frozen):
 class PlayerEstimates(_Frozen):
     """A player's win rate by all estimators that its hands allow."""
 
-    player: str
+    player: Text
     estimates: list[WinRateEstimate]
 
 
@@ -85,7 +89,7 @@ class Omission(_Frozen):
     """An estimator that these hands do not allow."""
 
     estimator: str
-    reason: str
+    reason: Text
 
 
 class GameEstimates(_Frozen):

@@ -6,7 +6,14 @@ from engine.text import ago, clean, count_of, escaped_bytes, shown, times_of
 
 
 @pytest.mark.parametrize(
-    ("text", "cleaned"), [("", ""), ("Zoë \t\n", "Zoë \t\n"), ("a\udcffb\udc80", "a�b�"), ("\udcc3\udcab", "ë")]
+    ("text", "cleaned"),
+    [
+        ("", ""),
+        ("Zoë \t\n", "Zoë \t\n"),
+        ("a\udcffb\udc80", "a�b�"),
+        ("\udcc3\udcab", "ë"),
+        ("a\ud800\udfff", "a��"),
+    ],
 )
 def test_bytes_that_are_no_text_are_replaced(text: str, cleaned: str) -> None:
     assert clean(text) == cleaned

@@ -26,6 +26,7 @@ from rich.text import Text
 
 from dealer.cli.shell.streams import EXIT_USAGE
 from dealer.errors import CommandError
+from engine.text import clean
 from logs.document import Table
 from logs.document.terminal import table_lines, wrapped
 from logs.whole_file import write_whole
@@ -191,6 +192,6 @@ def check_new_file(path: Path | None, force: bool) -> None:
 
 def write_file(path: Path, text: str) -> None:
     try:
-        write_whole(path, text)
+        write_whole(path, clean(text))
     except OSError as error:
         abort(f"cannot write {path}: {error.strerror}")

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
+from engine.text import clean
+
 EXIT_FAILED = 1
 """The run ended early because of a fault or an error; gate: the player wins too little; doctor: there are errors."""
 EXIT_USAGE = 2
@@ -36,7 +38,7 @@ class _Output:
 
     def write(self, text: str) -> int:
         with self._surviving():
-            self._stream.write(text)
+            self._stream.write(clean(text))
         return len(text)
 
     def flush(self) -> None:

@@ -34,7 +34,7 @@ SENTENCES: list[tuple[Cause, str, str]] = [
     ),
     (
         causes.NotStarted(BOB, causes.StartProblem.UNREADABLE_VERSION, line=b"HI\xff\0x\r\n"),
-        "Bob does not speak the protocol: its first line was 'HI\\udcff', not 'VERSION:2.0.0'.",
+        "Bob does not speak the protocol: its first line was 'HI\\xff', not 'VERSION:2.0.0'.",
         "ERROR: invalid version string HI\udcff",
     ),
     (

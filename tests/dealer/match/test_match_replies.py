@@ -227,7 +227,7 @@ def test_comments_are_kept_with_the_hand_and_are_no_fault() -> None:
         (0, 0, "# bluff"),
         (0, 0, "; really"),
         (1, 1, "#é"),
-        (1, 1, "#\udce9"),
+        (1, 1, "#\ufffd"),
     ]
     assert board.seen.faults == []
     assert board.seen.warnings == []

@@ -121,4 +121,4 @@ def test_comments_are_kept_and_read_with_the_log(tmp_path: Path) -> None:
     read = list(read_log(tmp_path / "test.log", times=True))
     assert [record.comments for record in read] == [record.comments for record in board.seen.records]
     assert read[0].comments == ()
-    assert [comment.text for comment in read[1].comments] == ["# ü\udcff now then"]
+    assert [comment.text for comment in read[1].comments] == ["# ü\ufffd now then"]
