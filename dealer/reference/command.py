@@ -7,8 +7,8 @@ connect also covers naming the version. SIGTERM and SIGHUP end it as they end an
 
 The command line is ``acpc-dealer MATCH GAMEDEF HANDS SEED NAME... [options]``, read as the reference's C library reads
 it: options may stand anywhere, ``--`` ends them, short ones can be bundled and long ones shortened to any beginning.
-Numbers are read as far as they are numbers and wrap around. ``--host``, ``--coalesce``, ``--help`` and the variable
-`HOST_VARIABLE` are ours. What is printed is the reference's, byte for byte.
+Numbers are read as far as they are numbers and wrap around. ``--host``, ``--coalesce``, ``--affinity``, ``--help`` and
+the variable `HOST_VARIABLE` are ours. What is printed is the reference's, byte for byte.
 """
 
 from __future__ import annotations
@@ -97,6 +97,8 @@ def _run(arguments: Sequence[str]) -> int:
         _Output(sys.stdout).print(USAGE + EXTENSIONS)
         return 0
     setup = _setup_of(options)
+    if options.core is not None:
+        _bind(options.core)
     limits = setup.limits
     header = format_header(
         setup.name,
@@ -123,6 +125,17 @@ def _run(arguments: Sequence[str]) -> int:
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_play(match, options, lambda: _write_header(header, log)))
     return 0 if match.phase is Phase.FINISHED else 1
+
+
+def _bind(core: int) -> None:
+    """Bind this process to a core, which the players share if they are started there, too."""
+    from dealer.run.affinity import bind_thread, usable_cores
+
+    cores = usable_cores()
+    if core not in cores:
+        problem = f"core {core} is none of {', '.join(map(str, cores))}" if cores else "this system binds to no core"
+        raise UsageError(f"ERROR: {problem}\n")
+    bind_thread((core,))
 
 
 def _setup_of(options: Options) -> MatchSetup:
@@ -258,11 +271,12 @@ beyond the reference:
   --coalesce [milliseconds] with -q, hold back lines to players who are not to act until their next question,
     for at most this long, 10 by default: fewer and larger writes, the same bytes; 0 for bots that compute
     during opponents' turns
+  --affinity [core] run on this core alone, for players that are started on the same core
   --help print this text
 """
 _SHORT_WITH_VALUE = "p"
 _SHORT = "flLqtTa"
-_LONG_WITH_VALUE = ("t_response", "t_hand", "t_per_hand", "start_timeout", "host", "coalesce")
+_LONG_WITH_VALUE = ("t_response", "t_hand", "t_per_hand", "start_timeout", "host", "coalesce", "affinity")
 _LONG = (*_LONG_WITH_VALUE, "help")
 _MAX_PORTS = 10
 
@@ -279,6 +293,7 @@ class Options:
     limits: TimeLimits = DEFAULT_LIMITS
     host: str = LOOPBACK
     coalesce_s: float = DEFAULT_COALESCE_S
+    core: int | None = None
     help: bool = False
 
 
@@ -362,6 +377,8 @@ def _set(options: Options, name: str, value: str) -> None:
             options.host = value
         case "coalesce":
             options.coalesce_s = max(0, _integer(value, "ERROR: could not get coalescing time from ")) / 1000
+        case "affinity":
+            options.core = _integer(value, "ERROR: could not get core from ")
         case _ if name in _TIMES:
             limit, what = _TIMES[name]
             options.limits = replace(

@@ -77,13 +77,13 @@ class DealerCore:
         """Bind this thread to the core for one more match."""
         self._bound_matches += 1
         if self._bound_matches == 1:
-            _set_own_cores((self.core,))
+            bind_thread((self.core,))
 
     def release(self) -> None:
         """Let this thread use all cores again once no match needs it bound."""
         self._bound_matches -= 1
         if not self._bound_matches:
-            _set_own_cores(self.cores)
+            bind_thread(self.cores)
 
     @contextlib.contextmanager
     def unbound(self) -> Iterator[None]:
@@ -91,11 +91,11 @@ class DealerCore:
         if not self._bound_matches:
             yield
             return
-        _set_own_cores(self.cores)
+        bind_thread(self.cores)
         try:
             yield
         finally:
-            _set_own_cores((self.core,))
+            bind_thread((self.core,))
 
 
 class _Usage(NamedTuple):
@@ -167,7 +167,7 @@ class SharedCore:
         self._avoided_until_s = 0.0
         self._examined_s = time.monotonic()
         self._dealer_used_s = time.thread_time()
-        self._decided = [(response.count, response.total_us) for response in times]
+        self._times_before = [response.copy() for response in times]
 
     def examine(self, pids: Mapping[Seat, int]) -> None:
         """Bind or release bots by how they have behaved since the last call.
@@ -179,27 +179,25 @@ class SharedCore:
         passed_s = now_s - self._examined_s
         if passed_s < _MIN_EXAMINED_S or now_s < self._avoided_until_s:
             return
-        counts = [(response.count, response.total_us) for response in self._times]
-        decisions = [count - before for (count, _), (before, _) in zip(counts, self._decided, strict=True)]
-        decision_s = [(us - before) / 1e6 for (_, us), (_, before) in zip(counts, self._decided, strict=True)]
-        self._examined_s = now_s
-        if self._replace(pids) or min(decisions) < _MIN_DECISIONS:
+        recent = [response.since(before) for response, before in zip(self._times, self._times_before, strict=True)]
+        used_s = dealer_used_s - self._dealer_used_s
+        self._examined_s, self._dealer_used_s = now_s, dealer_used_s
+        self._times_before = [response.copy() for response in self._times]
+        if self._replace(pids) or min(response.count for response in recent) < _MIN_DECISIONS:
             # A new process, or too little play: only the next stretch can be judged.
             for bot in self._bots.values():
                 bot.take_usage()
-            self._dealer_used_s, self._decided = dealer_used_s, counts
             return
-        used_s = dealer_used_s - self._dealer_used_s
-        self._dealer_used_s, self._decided = dealer_used_s, counts
         quick: set[Seat] = set()
         for seat, bot in self._bots.items():
             total_s, other_threads_s = bot.take_usage()
             used_s += total_s
-            median_us = self._times[seat].quantile_us(0.5) or 0.0
+            median_us = recent[seat].quantile_us(0.5) or 0.0
+            background_s = total_s - recent[seat].total_us / 1e6
             is_slow = (
                 median_us > _MAX_MEDIAN_US
                 or other_threads_s > _MAX_THREAD_SHARE * passed_s
-                or total_s - decision_s[seat] > _MAX_BACKGROUND_SHARE * passed_s
+                or background_s > _MAX_BACKGROUND_SHARE * passed_s
             )
             # A bot that has never been bound may still be warming up.
             bot.is_slow = bot.is_slow or (is_slow and bot.is_bound)
@@ -238,7 +236,8 @@ class SharedCore:
         self._is_bound = bool(seats)
 
 
-def _set_own_cores(cores: Sequence[int]) -> None:
+def bind_thread(cores: Sequence[int]) -> None:
+    """Bind this thread, on Windows this process, to some cores."""
     # The system refuses if the cores were taken away meanwhile, as a container's can be: then all stays as it is.
     with contextlib.suppress(OSError):
         if _IS_WINDOWS:

@@ -41,6 +41,16 @@ class ResponseTimes:
         self.total_us += others.total_us
         self._classes.update(others._classes)
 
+    def copy(self) -> ResponseTimes:
+        """The same counts, which do not change with these."""
+        return ResponseTimes(self.count, self.total_us, self._classes.copy())
+
+    def since(self, earlier: ResponseTimes) -> ResponseTimes:
+        """The answers that were counted since an earlier copy was made."""
+        return ResponseTimes(
+            self.count - earlier.count, self.total_us - earlier.total_us, self._classes - earlier._classes
+        )
+
     def quantile_us(self, share: float) -> float | None:
         """The time that a given share of the answers did not exceed; None if there are no answers.
 

@@ -12,9 +12,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import psutil
 import pytest
 
 from dealer.reference.command import EXTENSIONS, USAGE, main
+from dealer.run.affinity import usable_cores
 from tests.dealer.helpers import (
     CONFORMANCE,
     DEALER,
@@ -247,6 +249,25 @@ def test_coalescing_changes_nothing_in_log_and_score(folder: Path) -> None:
     code, stdout, _ = _play(folder, _arguments(20, "-q", "--coalesce", "5"))
     assert (code, stdout) == (0, _expected(20)[-1])
     assert (folder / "m.log").read_text() == HEADER.format(hands=20) + "".join(_expected(20))
+
+
+def test_dealer_is_bound_to_a_core_on_request(folder: Path) -> None:
+    cores = usable_cores()
+    if not cores:
+        pytest.skip("this system binds to no core")
+    with DealerProcess(folder, _arguments(20, "-q", "--affinity", str(cores[-1]))) as dealer:
+        ports = dealer.ports()
+        assert psutil.Process(dealer.process.pid).cpu_affinity() == [cores[-1]]
+        play_seats(ports, KUHN, PLAYERS)
+        assert dealer.end() == (0, _expected(20)[-1])
+
+
+def test_core_that_the_dealer_may_not_use_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    assert main(_arguments(20, "--affinity", "100000")) == 1
+    assert capfd.readouterr().err.startswith(("ERROR: core 100000 is none of ", "ERROR: this system binds to no core"))
 
 
 def test_a_player_who_leaves_ends_the_match_without_a_score(folder: Path) -> None:

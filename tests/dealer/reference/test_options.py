@@ -106,6 +106,7 @@ def test_short_options_and_bundles(argument: str, fields: dict[str, object]) -> 
     --host 0.0.0.0         host          0.0.0.0
     --coalesce 3           coalesce_s    0.003
     --coalesce -3          coalesce_s    0.0
+    --affinity 1           core          1
     """),
 )
 def test_long_options(arguments: str, field: str, value: str) -> None:
