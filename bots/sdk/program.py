@@ -56,6 +56,12 @@ from protocol.session import DealerEvent
 
 _LAST_LINES = 5
 _LAST_BYTES = 1 << 14
+MAX_OUTPUT_BYTES: Final = 10_000_000
+"""Kept of the output of a program, besides its last lines."""
+_OUTPUT_NOTE = f"\n[more than {MAX_OUTPUT_BYTES:,} bytes: the rest is left out, except for its end]\n".encode()
+_OUTPUT_SLACK_BYTES = 1 << 20
+"""By which an output may exceed its bound before it is cut while the program runs."""
+_OUTPUT_CHECK_S = 0.25
 _MOST_LINE_LETTERS = 4096
 _BOT_VARIABLE = "ARENA_BOT"
 SERVER_VARIABLE = "ARENA_SERVER"
@@ -87,7 +93,7 @@ def split_command(text: str, *, is_windows: bool = IS_WINDOWS) -> tuple[str, ...
 
 
 class Program:
-    """One running program; both its output streams go to a file, so that a lot of output costs no time."""
+    """One running program; both its output streams go to a file, so that output costs no time up to a large bound."""
 
     def __init__(
         self,
@@ -118,7 +124,10 @@ class Program:
         self._name = uuid.uuid4().hex
         self._mark = _server_bits(environment.get(SERVER_VARIABLE, self._name)) | int(self._name[:8], 16)
         self._older_pids = frozenset(psutil.pids())
-        with output_path.open("ab" if append else "wb") as output:
+        if not append:
+            output_path.open("wb").close()
+        # Appended to, so that a program continues at the end of an output that was cut.
+        with output_path.open("ab") as output:
             self._output_start = os.fstat(output.fileno()).st_size
             with _inherited(self._mark):
                 self._process = subprocess.Popen(
@@ -135,14 +144,18 @@ class Program:
         self.pid = self._process.pid
         _set_mark(self.pid, self._mark)
         try:
+            _outputs.add(self)
             threading.Thread(target=self._await_exit, daemon=True).start()
         except RuntimeError:
+            _outputs.discard(self)
             self._process.kill()
             self._process.wait()
             raise
 
     def _await_exit(self) -> None:
         self._process.wait()
+        _outputs.discard(self)
+        self.cut_output()
         self._ended.set()
         self._on_exit()
 
@@ -150,6 +163,18 @@ class Program:
     def exit_code(self) -> int | None:
         """Its exit code, None while it runs; a negative number is the signal that ended it."""
         return self._process.returncode if self._ended.is_set() else None
+
+    def cut_output(self, slack_bytes: int = 0) -> None:
+        """Cut an output that is too large to its first `MAX_OUTPUT_BYTES` and its end."""
+        with contextlib.suppress(OSError):
+            if self.output_path.stat().st_size <= MAX_OUTPUT_BYTES + len(_OUTPUT_NOTE) + _LAST_BYTES + slack_bytes:
+                return
+            with self.output_path.open("rb") as output:
+                output.seek(-_LAST_BYTES, os.SEEK_END)
+                end = output.read(_LAST_BYTES)
+            os.truncate(self.output_path, MAX_OUTPUT_BYTES)
+            with self.output_path.open("ab") as output:
+                output.write(_OUTPUT_NOTE + end)
 
     def has_written(self, text: str) -> bool:
         """Whether the first of what it wrote holds a text."""
@@ -207,6 +232,8 @@ class Program:
             if not (others := self._others()):
                 break
         self.wait(grace_s)
+        # What the program had started may have written after its end.
+        self.cut_output()
         self._is_stopped = True
 
     def _signal_group(self, name: str) -> None:
@@ -228,6 +255,40 @@ class Program:
                 found = psutil.Process(self._process.pid).children(recursive=True)
         pids = set(psutil.pids()) - self._older_pids - {self._process.pid, *(process.pid for process in found)}
         return found + _marked(pids, _BOT_VARIABLE, self._name, lambda mark: mark == self._mark)
+
+
+class _Outputs:
+    """Keeps the outputs of running programs within their bound: one thread, while there are any."""
+
+    def __init__(self) -> None:
+        self._programs: set[Program] = set()
+        self._lock = threading.Lock()
+        self._is_watching = False
+
+    def add(self, program: Program) -> None:
+        with self._lock:
+            if not self._is_watching:
+                threading.Thread(target=self._watch, daemon=True).start()
+                self._is_watching = True
+            self._programs.add(program)
+
+    def discard(self, program: Program) -> None:
+        with self._lock:
+            self._programs.discard(program)
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(_OUTPUT_CHECK_S)
+            with self._lock:
+                programs = list(self._programs)
+                self._is_watching = bool(programs)
+            if not programs:
+                return
+            for program in programs:
+                program.cut_output(_OUTPUT_SLACK_BYTES)
+
+
+_outputs = _Outputs()
 
 
 def end_programs_of(server: str) -> int:

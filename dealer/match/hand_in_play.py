@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dealer.match.setup import MAX_COMMENTS_PER_HAND, MatchSetup
+from dealer.match.setup import MAX_COMMENT_BYTES_PER_MATCH, MAX_COMMENTS_PER_HAND, MatchSetup
 from engine import BettingState, Deal, Seat, betting_start, deals
 from engine.betting_rules import BettingPoint
 from engine.hand import end_values
 from logs import HandRecord, PlayerComment, Times
+
+
+class CommentSpace:
+    """Room for the comments of a match: bytes that may still be kept, and comments that were not."""
+
+    __slots__ = ("bytes_left", "dropped")
+
+    def __init__(self) -> None:
+        self.bytes_left = MAX_COMMENT_BYTES_PER_MATCH
+        self.dropped = 0
 
 
 class HandInPlay:
@@ -23,9 +33,20 @@ class HandInPlay:
         times_ns: of each action, when the player was asked and when it had answered, on the monotonic clock.
     """
 
-    __slots__ = ("_offset_ns", "_times", "betting", "comments", "deal", "number", "seats", "times_ns", "values")
+    __slots__ = (
+        *("_comment_space", "_offset_ns", "_times"),
+        *("betting", "comments", "deal", "number", "seats", "times_ns", "values"),
+    )
 
-    def __init__(self, number: int, deal: Deal, seats: tuple[Seat, ...], betting: BettingState, offset_ns: int) -> None:
+    def __init__(
+        self,
+        number: int,
+        deal: Deal,
+        seats: tuple[Seat, ...],
+        betting: BettingState,
+        offset_ns: int,
+        comment_space: CommentSpace,
+    ) -> None:
         """Begin a hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
         self.number = number
         self.deal = deal
@@ -34,6 +55,7 @@ class HandInPlay:
         self.values: tuple[float, ...] = ()
         self.times_ns: list[tuple[int, int]] = []
         self.comments: list[PlayerComment] = []
+        self._comment_space = comment_space
         self._offset_ns = offset_ns
         self._times: tuple[Times, ...] | None = None
 
@@ -56,10 +78,14 @@ class HandInPlay:
         self.betting = after
 
     def comment(self, seat: Seat, line: bytes) -> None:
-        """Keep a comment that comes with the next action; those beyond `MAX_COMMENTS_PER_HAND` are dropped."""
-        if len(self.comments) < MAX_COMMENTS_PER_HAND:
-            text = line.decode("utf-8", "replace").rstrip("\r\n")
-            self.comments.append(PlayerComment(seat, len(self.times_ns), text))
+        """Keep a comment that comes with the next action, unless the hand or the match has too many."""
+        space = self._comment_space
+        if len(self.comments) >= MAX_COMMENTS_PER_HAND or len(line) > space.bytes_left:
+            space.dropped += 1
+            return
+        space.bytes_left -= len(line)
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        self.comments.append(PlayerComment(seat, len(self.times_ns), text))
 
     def count_actions(self, seat: Seat) -> int:
         """The number of actions of a seat so far."""
@@ -102,6 +128,7 @@ class HandDealer:
         hands_played: finished hands, those of an earlier run included.
         totals: net chips over them, by seat.
         deals: the cards of the hands to come, as the seed gives them unless they are replaced.
+        comment_space: room for the comments of all hands.
     """
 
     def __init__(self, setup: MatchSetup, hands_played: int, totals: Sequence[float]) -> None:
@@ -109,6 +136,7 @@ class HandDealer:
         self.hands_played = hands_played
         self.totals = list(totals) or [0.0] * players
         self._setup = setup
+        self.comment_space = CommentSpace()
         self.deals = deals(setup.game, setup.seed, setup.first_hand + hands_played)
         self._start = betting_start(setup.game)
         self._seats_by_shift = [
@@ -124,7 +152,8 @@ class HandDealer:
         """Deal the next hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
         number = self.hand_number
         shift = 0 if self._setup.fixed_seats else number % len(self._seats_by_shift)
-        return HandInPlay(number, next(self.deals), self._seats_by_shift[shift], self._start, offset_ns)
+        seats = self._seats_by_shift[shift]
+        return HandInPlay(number, next(self.deals), seats, self._start, offset_ns, self.comment_space)
 
     def settle(self, hand: HandInPlay) -> HandRecord:
         """Count a finished hand; returns what it was."""

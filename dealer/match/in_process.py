@@ -130,6 +130,11 @@ class InProcessMatch:
             except (MatchFailure, OSError) as problem:
                 self._fail(problem)
 
+    @property
+    def dropped_comments(self) -> int:
+        """Comments of bots that were not kept."""
+        return self._dealer.comment_space.dropped
+
     def close(self) -> None:
         """Notify the bots of the end, as the end of the connection does over TCP; the watchers get no event.
 

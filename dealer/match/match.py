@@ -110,6 +110,11 @@ class Match:
         return self._play.questions
 
     @property
+    def dropped_comments(self) -> int:
+        """Comments of players that were not kept."""
+        return self._play.dealer.comment_space.dropped
+
+    @property
     def overhead_ns(self) -> int:
         """The time from answers to the questions that followed, all of it the dealer's."""
         return self._play.overhead_ns

@@ -12,6 +12,8 @@ from engine import Game, Seat, Seed
 
 MAX_COMMENTS_PER_HAND: Final = 256
 """How many comments of a hand are kept; further ones are read and dropped."""
+MAX_COMMENT_BYTES_PER_MATCH: Final = 10_000_000
+"""Of the comments of a match that are kept."""
 MAX_COMMENTS_PER_QUESTION: Final = 10_000
 """How many comments a player may send after a question where lines that are no answers are not limited."""
 

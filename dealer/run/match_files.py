@@ -17,13 +17,15 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Final, cast
 
 from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import BotWrote, Event, FaultSeen, HandFinished, LogLine, Watcher
+from dealer.match.faults import Fault, Remedy
 from dealer.run.writers import HandTransactionWriter, LogWriter, format_fault
 from engine import Seat, logged_seed
+from engine.text import count_of
 from logs import format_header, format_score_line
 from logs.acpc_log.reader import read_log
 from logs.export import Exporter
@@ -31,6 +33,9 @@ from logs.formats import ExportFormat, ExportOptions
 from logs.transaction_log import format_comment
 from logs.whole_file import LineFile
 from protocol import format_game_definition
+
+MAX_FAULT_BYTES: Final = 10_000_000
+"""Of the faults of a match that are kept one by one; those after which a player is gone always are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,7 @@ class MatchFiles(Watcher):
         self.wants = frozenset({LogLine, FaultSeen, BotWrote, *([HandFinished] if plan.exports else [])})
         self._output_mode = "ab" if is_resumed else "wb"
         self._outputs: dict[Seat, BinaryIO] = {}
+        self._fault_bytes_left, self._faults_left_out = MAX_FAULT_BYTES, 0
         try:
             self._open(is_resumed)
         except OSError as error:
@@ -128,14 +134,24 @@ class MatchFiles(Watcher):
             for exporter in self._exporters:
                 exporter.write(event.record)
         elif isinstance(event, FaultSeen):
-            self._file("faults").write(format_fault(event.fault))
-            if event.fault.is_final:
-                self._file("faults").sync()
+            self._write_fault(event.fault)
         elif isinstance(event, BotWrote):
             self._write_output(event)
         elif isinstance(event, LogLine) and event.comments:
             lines = [format_comment(event.hand_number, comment) for comment in event.comments]
             self._file("comments").write("".join(lines))
+
+    def _write_fault(self, fault: Fault) -> None:
+        line = format_fault(fault)
+        if fault.remedy in (Remedy.IGNORED, Remedy.PLAYED):
+            # Only these may come without end.
+            if len(line) > self._fault_bytes_left:
+                self._faults_left_out += 1
+                return
+            self._fault_bytes_left -= len(line)
+        self._file("faults").write(line)
+        if fault.is_final:
+            self._file("faults").sync()
 
     def _write_output(self, event: BotWrote) -> None:
         """Append to what the player in a seat wrote. Output is no part of the match: a full disk costs only that."""
@@ -145,9 +161,13 @@ class MatchFiles(Watcher):
                 self._outputs[event.seat] = cast(BinaryIO, path.open(self._output_mode, buffering=0))
             self._outputs[event.seat].write(event.text.encode("utf-8", "backslashreplace"))
 
-    def not_exported(self) -> list[str]:
-        """Sentences about the hands that a hand history cannot hold."""
-        return [f"{exporter.not_written()}." for exporter in self._exporters if exporter.skipped]
+    def left_out(self) -> list[str]:
+        """Sentences about what the files do not hold: hands, by hand history, and faults."""
+        sentences = [f"{exporter.not_written()}." for exporter in self._exporters if exporter.skipped]
+        if self._faults_left_out:
+            name, faults = self._plan.path(self._setup, "faults").name, count_of(self._faults_left_out, "fault")
+            sentences.append(f"{name}: {faults} counted but left out, after {MAX_FAULT_BYTES:,} bytes.")
+        return sentences
 
     def close_with_score(self, totals: Sequence[float]) -> None:
         """Write the score of a match that ends where it was interrupted."""

@@ -34,7 +34,7 @@ from typing import NoReturn
 
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot
-from bots.sdk.program import GameFile
+from bots.sdk.program import MAX_OUTPUT_BYTES, GameFile
 from bots.sdk.registry import is_builtin
 from dealer.errors import Cause, LaunchError, TrainingError
 from dealer.match import Match
@@ -44,7 +44,7 @@ from dealer.match.events import Audience, BotWrote, Event, FaultSeen, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.journal import Journal
-from dealer.match.setup import LostPlayer, Phase
+from dealer.match.setup import MAX_COMMENT_BYTES_PER_MATCH, MAX_COMMENTS_PER_HAND, LostPlayer, Phase
 from dealer.run.affinity import DealerCore, SharedCore
 from dealer.run.bot_code import bot_code
 from dealer.run.bot_output import captured_output
@@ -61,6 +61,7 @@ from dealer.table.listener import REACHABLE
 from dealer.table.loop import notify_from_thread
 from dealer.table.players import LearnerFiles, Player, PlayerKind, make_player
 from engine import Seat
+from engine.text import count_of
 
 _log = logging.getLogger(__name__)
 
@@ -139,7 +140,7 @@ class MatchRun(RunningMatch):
             files, self._files = self._files, None
             if files is not None:
                 files.close()
-                self.tally.warnings += files.not_exported()
+                self.tally.warnings += files.left_out()
 
     @abstractmethod
     async def _play_until(self, hands: int) -> Cause | None:
@@ -152,6 +153,11 @@ class MatchRun(RunningMatch):
     @abstractmethod
     async def _close(self) -> None:
         """Part with the players."""
+
+    def _warn_of_comments(self, dropped: int) -> None:
+        if dropped:
+            most = f"a hand keeps {MAX_COMMENTS_PER_HAND}, a match {MAX_COMMENT_BYTES_PER_MATCH:,} bytes"
+            self.tally.warnings.append(f"{self.setup.name}: {count_of(dropped, 'comment')} left out: {most}.")
 
     async def _details_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None, list[str] | None]:
         """The fault, the exit code of the player's process if it has ended, and its last lines if it is ours."""
@@ -249,6 +255,7 @@ class LocalRun(MatchRun):
         with self._bot_code():
             if self._match is not None:
                 self._match.close()
+                self._warn_of_comments(self._match.dropped_comments)
         for bot in self._learners:
             bot.end_training()
 
@@ -407,10 +414,16 @@ class TcpRun(MatchRun):
             self._connections.close()
             match = self._connections.match
             self.tally.questions, self.tally.overhead_ns = match.questions, match.overhead_ns
+            self._warn_of_comments(match.dropped_comments)
             self.tally.pauses, self.tally.paused_ns = self._connections.pauses, self._connections.paused_ns
         # In a thread: other matches of this loop go on meanwhile.
         leave_s = _LEARNERS_LEAVE_S if self.learner_files else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
+        for process in self._processes.values():
+            with contextlib.suppress(OSError):
+                if process.output_path.stat().st_size > MAX_OUTPUT_BYTES:
+                    what = f"the bot wrote more than {MAX_OUTPUT_BYTES:,} bytes; the rest is left out"
+                    self.tally.warnings.append(f"{process.output_path.name}: {what}.")
         if self._open_folder is not None:
             self._open_folder.cleanup()
 

@@ -61,10 +61,18 @@ def test_a_record_has_the_times_in_unix_time_and_all_that_was_said() -> None:
 
 
 def test_comments_are_bounded() -> None:
-    hand = HandDealer(setup_of(game("kuhn"), 1), 0, ()).deal(OFFSET_NS)
+    dealer = HandDealer(setup_of(game("kuhn"), 2), 0, ())
+    hand = dealer.deal(OFFSET_NS)
     for _ in range(MAX_COMMENTS_PER_HAND + 5):
         hand.comment(Seat(0), b"# again\n")
     assert len(hand.comments) == MAX_COMMENTS_PER_HAND
+    assert dealer.comment_space.dropped == 5
+    dealer.comment_space.bytes_left = 20
+    hand = dealer.deal(OFFSET_NS)
+    for line in (b"# fifteen byte\n", b"# too long\n", b"# ok\n"):
+        hand.comment(Seat(0), line)
+    assert [comment.text for comment in hand.comments] == ["# fifteen byte", "# ok"]
+    assert (dealer.comment_space.dropped, dealer.comment_space.bytes_left) == (6, 0)
 
 
 def test_actions_are_counted_by_seat() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import os
 import signal
@@ -20,7 +21,7 @@ import pytest
 from bots.sdk import registry
 from dealer.errors import LaunchError
 from dealer.match.events import Event, FaultSeen, Watcher
-from dealer.match.faults import FaultPolicy
+from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.setup import DEFAULT_LIMITS, TimeLimits
 from dealer.reports.result_sentences import fault_phrase
 from dealer.run.match_files import MatchFiles
@@ -265,6 +266,47 @@ def test_a_python_file_plays_without_naming_its_interpreter(tmp_path: Path) -> N
     )
     run = _play(_plan(tmp_path, f"New={path} 3", "calling"))
     assert run.failure is None
+
+
+_TALKS = """
+import os
+from bots import Bot, run
+class Talks(Bot):
+    def act(self, view):
+        os.write(1, b"x" * 500_000)
+        for number in range(20):
+            view.comment(str(number))
+        return view.call()
+run(Talks())
+"""
+
+
+def test_what_a_bot_writes_is_bounded_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("bots.sdk.program", "dealer.run.match_run"):
+        monkeypatch.setattr(f"{module}.MAX_OUTPUT_BYTES", 1_000_000)
+    monkeypatch.setattr("dealer.match.hand_in_play.MAX_COMMENTS_PER_HAND", 5)
+    run = _play(_plan(tmp_path, "Bob=" + write_program(tmp_path, "b.py", _TALKS), "calling", hands=3))
+    assert run.failure is None
+    output = run.plan.record.folder / "match.seat1.Bob.out"
+    assert 1_000_000 < output.stat().st_size < 1_020_000
+    words = [sentence for sentence in run.tally.warnings if "left out" in sentence]
+    assert words[0].startswith("match: ")
+    assert words[0].endswith(" comments left out: a hand keeps 256, a match 10,000,000 bytes.")
+    assert words[1] == "match.seat1.Bob.out: the bot wrote more than 1,000,000 bytes; the rest is left out."
+
+
+def test_faults_are_bounded_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.run.match_files.MAX_FAULT_BYTES", 400)
+    plan = _plan(tmp_path)
+    files = MatchFiles(_run(plan).setup, plan.record)
+    stale = Fault(Seat(0), FaultKind.STALE_REPLY, 0, b"x" * 100, Remedy.IGNORED)
+    final = Fault(Seat(0), FaultKind.FLOOD, 0, b"x" * 100, Remedy.MATCH_ENDED)
+    for fault in (stale, stale, stale, final):
+        files.notice(FaultSeen(fault))
+    files.close()
+    lines = (plan.record.folder / "match.faults").read_text().splitlines()
+    assert [json.loads(line)["kind"] for line in lines] == [stale.kind.value, final.kind.value]
+    assert files.left_out() == ["match.faults: 2 faults counted but left out, after 400 bytes."]
 
 
 def test_a_bot_that_ends_without_a_word(tmp_path: Path) -> None:

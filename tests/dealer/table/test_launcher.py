@@ -449,3 +449,41 @@ def test_other_failures_have_no_such_cure() -> None:
     line = "ModuleNotFoundError: No module named 'bots'"
     assert sdk_cure(player, [line]) == "Its Python does not have acpc-arena: install it there."
     assert sdk_cure(parse_player("calling"), [line]) == ""
+
+
+_WRITES = """
+import os, sys
+for number in range(40):
+    os.write(1, b"%06d " % number + b"x" * 99_992 + b"\\n")
+sys.exit("the last words")
+"""
+
+
+def test_the_output_of_a_bot_is_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "MAX_OUTPUT_BYTES", 1_000_000)
+    process = start(_WRITES)
+    assert process.wait(PATIENCE_S) == 1
+    text = process.output_path.read_bytes()
+    assert 1_000_000 < len(text) < 1_020_000
+    assert text.startswith(b"000000 x")
+    assert b"\n[more than 10,000,000 bytes: the rest is left out, except for its end]\n" in text
+    assert process.last_lines()[-1] == "the last words"
+
+
+def test_an_output_is_bounded_while_the_bot_runs(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "MAX_OUTPUT_BYTES", 1_000_000)
+    process = start(_WRITES.replace("sys.exit", "import time; os.write(1, b'waits'); time.sleep(600);"))
+    until = time.monotonic() + PATIENCE_S
+    while not (text := process.output_path.read_bytes()).endswith(b"waits") or len(text) > 1_020_000:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert process.exit_code is None
+    os.truncate(process.output_path, 0)
+    process.stop(grace_s=0.0)
+    assert process.output_path.stat().st_size == 0
+
+
+def test_an_output_within_its_bound_is_kept_as_it_is(start: Start) -> None:
+    process = start("print('x' * 100_000)")
+    assert process.wait(PATIENCE_S) == 0
+    assert process.output_path.stat().st_size == 100_001 if os.name != "nt" else 100_002
