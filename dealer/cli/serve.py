@@ -31,7 +31,7 @@ from dealer.server.db.store import DATABASE_NAME, back_up
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import FIRST_USER, Started, WebFace, reset_results
 from dealer.server.server import serve as serve_until_cancelled
-from dealer.server.server_settings import ServerSettings, default_settings, example, read_toml_settings
+from dealer.server.server_settings import DEFAULT_PORT, ServerSettings, default_settings, example, read_toml_settings
 from dealer.table.collector import spare_collector
 from dealer.table.listener import reachable_at
 from dealer.table.loop import new_event_loop
@@ -84,7 +84,7 @@ def start(
         int | None,
         "Port of the text protocol; 0 means any.",
         Interval(0, 65535),
-        Wording(otherwise="as configured; 54000"),
+        Wording(otherwise=f"as configured; {DEFAULT_PORT}"),
     ] = None,
     web_port: Annotated[
         int | None,

@@ -35,6 +35,8 @@ from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import SHORT_NAMES, resolve_game_name, short_name
 from protocol.joining import ContestTerms
 
+DEFAULT_PORT: Final = 9540
+"""Of the text protocol: outside the ranges from which systems give clients their ports (Linux: 32768 to 60999)."""
 _MOST_NAME_LETTERS = 64
 _MOST_GAMES_LISTED = 20
 _MOST_DEALS = 100_000
@@ -204,7 +206,7 @@ class ServerSettings(StrictSettings):
     host: Annotated[str, 'address to listen on; "0.0.0.0" accepts other machines', AfterValidator(check_address)] = (
         "127.0.0.1"
     )
-    port: Annotated[_Port, "0 means any free port"] = 54000
+    port: Annotated[_Port, "0 means any free port"] = DEFAULT_PORT
     advertise: Annotated[
         str,
         'the address for clients\' own agents; "" is the one to which the client connected',

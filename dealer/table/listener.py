@@ -8,15 +8,18 @@ time, each for `PATIENCE_S`.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import errno
 import hmac
 import logging
 import os
 import socket
+import time
 from asyncio import AbstractEventLoop, TimerHandle
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from dealer.errors import ListenError
 from dealer.match.faults import QUOTED_BYTES, StrayProblem
@@ -24,6 +27,7 @@ from engine import Seat
 from protocol.framing import MAX_LINE_BYTES
 
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 LOOPBACK = "loopback"
 """The host that stands for all addresses of this machine, as far as no other machine can reach them."""
 REACHABLE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -35,6 +39,9 @@ MOST_SEATS = 240 if os.name == "nt" else None
 MOST_WAITING = 16
 PATIENCE_S = 30.0
 RETRY_S = 1.0
+BUSY_S: Final = 10.0
+"""Time that a server waits for its port, which another program or an earlier start may be about to leave."""
+_BUSY_RETRY_S: Final = 0.1
 _VERSION = b"VERSION:"
 _ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 """A peer that has vanished without a word is noticed after a minute, wherever the system has that option."""
@@ -58,6 +65,26 @@ def reachable_at(host: str) -> tuple[str, ...]:
     ]
     others = tuple(str(address) for address in found if not (address.is_loopback or address.is_link_local))
     return others or (REACHABLE[host],)
+
+
+async def listen_patiently(listen: Callable[[], Awaitable[_T]], port: int, busy_s: float) -> _T:
+    """Listen on a port; while it is in use, try again for some time.
+
+    Raises:
+        OSError: it is still in use, or it cannot be listened on for another reason.
+    """
+    until_s = time.monotonic() + busy_s
+    is_told = False
+    while True:
+        try:
+            return await listen()
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() >= until_s:
+                raise
+        if not is_told:
+            _log.warning("port %d is in use; trying again for %g s", port, busy_s)
+            is_told = True
+        await asyncio.sleep(_BUSY_RETRY_S)
 
 
 def keep_alive(sock: socket.socket) -> None:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
+from dealer.table import listener
 from dealer.uploads.intake import Intake
 from dealer.web.api import app as api
 from dealer.web.api import join_socket
@@ -93,7 +94,11 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     app = metrics.timing(make_app(site, routes, settings, is_loopback=parts.settings.is_loopback))
     keeper = asyncio.create_task(slumbot_sessions.keep())
     try:
-        async with site.table_manager, site.intake.open(), answering(app, host, settings) as address:
+        async with (
+            site.table_manager,
+            site.intake.open(),
+            answering(app, host, settings, busy_s=listener.BUSY_S) as address,
+        ):
             try:
                 yield address
             finally:

@@ -21,6 +21,7 @@ import uvicorn
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 from websockets.protocol import State
@@ -28,7 +29,7 @@ from websockets.protocol import State
 from dealer.errors import ConfigError, ListenError, SettingProblem
 from dealer.server.server_settings import WebSettings
 from dealer.server.textport.port import LAST_WORDS_S, MOST_LEAVING, MOST_UNSENT_BYTES
-from dealer.table.listener import REACHABLE
+from dealer.table.listener import REACHABLE, listen_patiently
 from dealer.table.loop import SmallReads
 from dealer.web.visitor import KNOWN_KEY
 from engine import Seat
@@ -73,7 +74,14 @@ class Channel(WebSocketsSansIOProtocol, SmallReads):
             self.scope[_CHANNEL_KEY] = self  # type: ignore[literal-required]
 
     async def send(self, message: Any) -> None:
-        """Send what the application says; a refusal ends the handshake, which uvicorn takes for a mistake."""
+        """Send what the application says; a refusal ends the handshake, which uvicorn takes for a mistake.
+
+        Raises:
+            ClientDisconnected: the connection is closed, or about to be.
+        """
+        if self.close_sent:
+            # The client's own close has been answered, or it has broken the protocol: no mistake of the application.
+            raise ClientDisconnected
         await super().send(message)
         if message["type"] == "websocket.http.response.body":
             self.handshake_complete = True
@@ -222,13 +230,14 @@ class _Connection(H11Protocol):
 
 
 @contextlib.asynccontextmanager
-async def answering(app: ASGIApp, host: str, settings: WebSettings) -> AsyncIterator[str]:
+async def answering(app: ASGIApp, host: str, settings: WebSettings, *, busy_s: float = 0.0) -> AsyncIterator[str]:
     """Answer on a port until the end of the block; gives the address for browsers.
 
     Args:
         app: the application.
         host: the address to listen on.
         settings: with the port, the bounds and the certificate.
+        busy_s: time to wait for a port that is in use.
 
     Raises:
         ListenError: the port cannot be had.
@@ -257,7 +266,10 @@ async def answering(app: ASGIApp, host: str, settings: WebSettings) -> AsyncIter
         raise ConfigError(
             SettingProblem("web.certificate", f"{settings.certificate}: {error.strerror or error}")
         ) from None
-    listener = _listener(host, settings.port)
+    try:
+        listener = await listen_patiently(partial(_listen, host, settings.port), settings.port, busy_s)
+    except OSError as error:
+        raise ListenError(host, settings.port, Seat(0), error.strerror or str(error)) from None
     server = _Server(config)
     task = asyncio.create_task(server.serve([listener]))
     try:
@@ -272,20 +284,17 @@ async def answering(app: ASGIApp, host: str, settings: WebSettings) -> AsyncIter
         listener.close()
 
 
-def _listener(host: str, port: int) -> socket.socket:
+async def _listen(host: str, port: int) -> socket.socket:
     with contextlib.ExitStack() as stack:
-        try:
-            family, kind, protocol, _, address = socket.getaddrinfo(
-                host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
-            )[0]
-            # asyncio has small answers sent at once (TCP_NODELAY) where a socket is marked as TCP: 40 ms a call.
-            sock = stack.enter_context(socket.socket(family, kind, protocol))
-            if os.name != "nt":
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind(address)
-            sock.listen(_BACKLOG)
-        except OSError as error:
-            raise ListenError(host, port, Seat(0), error.strerror or str(error)) from None
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )[0]
+        # asyncio has small answers sent at once (TCP_NODELAY) where a socket is marked as TCP: 40 ms a call.
+        sock = stack.enter_context(socket.socket(family, kind, protocol))
+        if os.name != "nt":
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.listen(_BACKLOG)
         sock.setblocking(False)
         stack.pop_all()
     return sock

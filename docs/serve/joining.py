@@ -32,7 +32,7 @@ DOCS: Final = Path(__file__).resolve().parents[1]
 COURSE: Final = DOCS / "course.md"
 JOINING: Final = DOCS / "put-your-bot-on-a-server.md"
 COMPETITION: Final = DOCS / "competition.md"
-_ADDRESS, _PORT, _WEB_PORT = "192.0.2.10", 54000, 8080
+_ADDRESS, _PORT, _WEB_PORT = "192.0.2.10", 9540, 8080
 """As the pages print them."""
 _SERVERS: Final = (f"SERVER:{_WEB_PORT}", f"127.0.0.1:{_WEB_PORT}")
 _BLOCK: Final = r"(?s)<!-- {name} -->\n```text\n(.*?)```\n<!-- end -->"

@@ -15,6 +15,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -27,7 +28,8 @@ from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
 from dealer.server.queue.fair_queue import Forecast
 from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, of_text_port
 from dealer.server.service import Service, refusal_of
-from dealer.table.listener import keep_alive
+from dealer.table import listener
+from dealer.table.listener import keep_alive, listen_patiently
 from dealer.table.loop import Changes
 from engine import Seat
 from engine.text import count_of
@@ -357,16 +359,18 @@ class TextPort:
         """
         settings = self._service.settings
         tls = None if not settings.certificate else _tls_context(settings.certificate, settings.key)
+        listen = partial(
+            asyncio.start_server,
+            self._accept,
+            settings.host,
+            settings.port,
+            limit=_READ_BYTES,
+            backlog=100,
+            ssl=tls,
+            ssl_handshake_timeout=None if tls is None else settings.login_timeout_s,
+        )
         try:
-            self._server = await asyncio.start_server(
-                self._accept,
-                settings.host,
-                settings.port,
-                limit=_READ_BYTES,
-                backlog=100,
-                ssl=tls,
-                ssl_handshake_timeout=None if tls is None else settings.login_timeout_s,
-            )
+            self._server = await listen_patiently(listen, settings.port, listener.BUSY_S)
         except (OSError, OverflowError) as error:
             raise ListenError(
                 settings.host, settings.port, Seat(0), getattr(error, "strerror", None) or error

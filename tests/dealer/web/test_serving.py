@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -11,7 +13,12 @@ import pytest
 
 from dealer.errors import ConfigError, ListenError
 from dealer.server.server_settings import read_toml_settings
+from dealer.table import listener
+from dealer.table.loop import new_event_loop
 from dealer.web import serving
+from dealer.web.server_site import server_site
+from tests.dealer.helpers import PATIENCE_S, free_ports
+from tests.dealer.server.servers import running
 from tests.dealer.web.visits import Visit, small_house, visit, with_web
 from tests.outside import make_certificate
 
@@ -33,18 +40,45 @@ def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path) -> None:
 
 
 def test_small_answers_are_sent_at_once() -> None:
-    with serving._listener("127.0.0.1", 0) as sock:
+    with asyncio.run(serving._listen("127.0.0.1", 0)) as sock:
         assert sock.proto == socket.IPPROTO_TCP, "asyncio sets TCP_NODELAY on such sockets only"
 
 
-def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_web", [True, False])
+def test_a_busy_port_is_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFixture, is_web: bool) -> None:
+    """Whoever held it when the server was started again may leave it a moment later."""
+    (port,) = free_ports(1)
+    settings = with_web(small_house(), port=port) if is_web else replace(small_house(), port=port)
+    told = f"port {port} is in use; trying again for 10 s"
+    with socket.create_server(("127.0.0.1", port)) as holder:
+
+        async def start() -> None:
+            async with running(settings, tmp_path / "data", None, server_site):
+                pass
+
+        async def run() -> None:
+            starting = asyncio.create_task(start())
+            async with asyncio.timeout(PATIENCE_S):
+                while told not in caplog.messages:
+                    await asyncio.sleep(0.02)
+                holder.close()
+                await starting
+
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(run())
+    assert caplog.messages.count(told) == 1
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def talk(one: Visit) -> None:
         raise AssertionError
 
+    monkeypatch.setattr(listener, "BUSY_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as sock:
         port = sock.getsockname()[1]
-        with pytest.raises(ListenError, match=f"cannot listen on 127.0.0.1 port {port}: "):
-            visit(with_web(small_house(), port=port), talk, tmp_path / "data")
+        for settings in (with_web(small_house(), port=port), replace(small_house(), port=port)):
+            with pytest.raises(ListenError, match=f"cannot listen on 127.0.0.1 port {port}: "):
+                visit(settings, talk, tmp_path / "data")
 
 
 def test_a_bad_certificate_is_told(tmp_path: Path) -> None:

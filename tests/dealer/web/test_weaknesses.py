@@ -102,6 +102,36 @@ def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
     visit(small_house(write_timeout_s=0.5), talk, tmp_path / "data")
 
 
+def test_a_websocket_that_its_client_closes_at_once_is_no_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = (
+        "GET /api/v1/join HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nAuthorization: Bearer {}\r\n\r\n"
+    )
+    proper, broken, request = b"\x88\x82\0\0\0\0\x03\xe8", b"\xff\xff", b"\x81\x82\0\0\0\0{}"
+
+    async def talk(one: Visit) -> None:
+        for token in (one.token, "none"):
+            for said in (b"", proper, broken, request, request + proper):
+                reader, writer = await connected(one)
+                writer.write(head.format(token).encode() + said)
+                writer.close()
+                reader, writer = await connected(one)
+                writer.write(head.format(token).encode())
+                async with asyncio.timeout(PATIENCE_S):
+                    status = b"HTTP/1.1 101 " if token == one.token else b"HTTP/1.1 401 "
+                    assert (await reader.readuntil(b"\r\n\r\n")).startswith(status)
+                writer.write(said)
+                if said:
+                    await closed(reader)
+                writer.close()
+        await is_well(one)
+
+    visit(small_house(), talk, tmp_path / "data")
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
 def test_a_body_with_two_lengths_closes_the_connection(tmp_path: Path) -> None:
     """A proxy that goes by Content-Length takes a part of such a body for the next request."""
 
