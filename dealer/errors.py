@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine import Seat
 from engine.errors import PortableError
+from engine.text import capitalized
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,8 +151,7 @@ class WebError(ServerError):
     @classmethod
     def of(cls, refused: RefusedError, status: int) -> WebError:
         """A rejected request, for a client over HTTP."""
-        clause = str(refused)
-        return cls(status, f"{clause[:1].upper()}{clause[1:].rstrip('.')}.")
+        return cls(status, f"{capitalized(str(refused)).rstrip('.')}.")
 
 
 class JoinError(DealerError):

@@ -27,6 +27,12 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+def capitalized(clause: str, names: Iterable[str] = ()) -> str:
+    """The clause with a capital at its start, unless one of these names stands there."""
+    first = re.split(r"[\s,:']", clause, maxsplit=1)[0]
+    return clause if first in names else f"{clause[:1].upper()}{clause[1:]}"
+
+
 def meant(word: str, known: Iterable[str]) -> str | None:
     """The known word that a misspelt one is closest to; None where none is close."""
     from difflib import get_close_matches

@@ -348,6 +348,17 @@ def test_the_modules_are_those_that_contributing_lists() -> None:
     assert {package: sorted(names) for package, names in listed.items()} == there
 
 
+def test_sentences_get_their_capital_in_one_place() -> None:
+    """A name at the start of a sentence must not get one."""
+    found = {
+        path.relative_to(ROOT)
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if "[:1].upper()" in path.read_text("utf-8")
+    }
+    assert found == {Path("engine/text.py")}
+
+
 def test_tests_look_for_programs_in_one_place() -> None:
     """A program that is missing is a reason to skip, in the same words everywhere."""
     # Benchmarks refuse to run without the programs that they measure or use.

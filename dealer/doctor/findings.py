@@ -17,7 +17,7 @@ from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import HANDSHAKE, DoctorSettings, Situation
 from dealer.reports.gate_report import junit_case, junit_suite, junit_text
 from engine import Action, ActionKind, Game
-from engine.text import count_of, escaped_bytes, times_of
+from engine.text import capitalized, count_of, escaped_bytes, times_of
 from logs.document import (
     CODE,
     NAME,
@@ -286,7 +286,7 @@ def _particulars(finding: Finding) -> Particulars:
     facts = [
         Fact("dealer sent", finding.state, CODE),
         Fact("bot sent", marked if line else "", CODE),
-        Fact("wrong", f"{finding.wrong[:1].upper()}{finding.wrong[1:]}.", TEXT),
+        Fact("wrong", f"{capitalized(finding.wrong)}.", TEXT),
         Fact("expected", finding.expected, TEXT),
         Fact("to do", finding.advice, TEXT),
         Fact("its output", finding.output, TEXT),

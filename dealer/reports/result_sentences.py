@@ -12,7 +12,7 @@ from dealer.run.results import ContestResult, TrainingReport
 from dealer.run.run_settings import Score
 from dealer.run.writers import remedy_text
 from engine import Game
-from engine.text import count_of, listed
+from engine.text import capitalized, count_of, listed
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
 from protocol.game_definition import short_name
 
@@ -36,7 +36,7 @@ def contest_sentence(result: ContestResult) -> str:
         deals += f" in {result.seatings} seatings each"
     if result.verdict is not None:
         rate = result.rate() if result.score is Score.RAW else f"{result.corrected_rate()}, {_CORRECTED}"
-        return f"{reason[:1].upper()}{reason[1:].rstrip('.')}, known after {deals}: {rate} (95 %)."
+        return f"{capitalized(reason.rstrip('.'))}, known after {deals}: {rate} (95 %)."
     endings = {Outcome.FINISHED: "", Outcome.STOPPED: f" It stopped because {reason}"}
     learnt = "".join([f" {_learnt(one)}" for one in result.training])
     return _comparison(result, deals) + learnt + endings.get(result.outcome, f" It ended early: {reason}")

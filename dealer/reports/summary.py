@@ -29,7 +29,7 @@ from dealer.run.run_settings import Score
 from dealer.run.tally import ResponseTimes
 from dealer.run.tournament_run import Tournament
 from engine import Seat, logged_seed
-from engine.text import count_of, listed
+from engine.text import capitalized, count_of, listed
 from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, RankedContest, Ranking, RunningMean, ranking
 from protocol.game_definition import short_name
 
@@ -181,7 +181,7 @@ def tournament_result(tournament: Tournament, folder: Path, *, resume: str | Non
         seconds=tournament.seconds,
         folder=str(folder),
         resume=None if outcome.is_complete else resume,
-        sentence=" ".join([*map(first_places, standings), reason[:1].upper() + reason[1:]]),
+        sentence=" ".join([*map(first_places, standings), capitalized(reason, plan.names)]),
     )
 
 

@@ -29,7 +29,7 @@ from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.resources import removal_sentence
 from engine import DealKey
-from engine.text import count_of, duration, shown
+from engine.text import capitalized, count_of, duration, shown
 from logs.conversion import match_file
 from logs.document import CODE, NAME, TEXT, Column, Document, Fact, Link, Section, Table
 from logs.document.page import format_page
@@ -145,7 +145,7 @@ def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Ru
             sentences.insert(0, first_places(standings))
         sections.append(Section("Standings", (crosstable(standings), rankings(standings))))
     if event.note:
-        sentences.append(f"{event.note[:1].upper()}{event.note[1:]}.")
+        sentences.append(f"{capitalized(event.note)}.")
     facts = (
         Fact("game", short_name(event.game), NAME),
         Fact("deals of a contest, each in every seating", event.deals),
@@ -301,7 +301,7 @@ def _publish_contest(store: Store, folder: Path, run: Run, target: Path) -> None
         Section("Matches", (Table.of("Matches", (Column("match"), Column("hands", ","), Column("files")), rows),)),
     )
     title = " - ".join(shown(seat.name) for seat in run.seats)
-    reason = f"{run.reason[:1].upper()}{run.reason[1:]}"
+    reason = capitalized(run.reason, [seat.name for seat in run.seats])
     assert isinstance(run.seed, DealKey)
     document = Document(
         title,

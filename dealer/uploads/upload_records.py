@@ -111,7 +111,7 @@ def add_upload(
         "SELECT 1 FROM uploads WHERE bot = ? AND user != ? AND state IN ('waiting', 'accepted')", (name, user.id)
     )
     if (owner is not None and owner != user.id) or others.fetchone() is not None:
-        raise RefusedError(f"{name} is a bot of another user; give yours another name")
+        raise RefusedError(f"the bot {name} belongs to another user; give yours another name")
     (today,) = db.execute(
         "SELECT count(*) FROM uploads WHERE user = ? AND submitted_s > ?", (user.id, now_s - _DAY_S)
     ).fetchone()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text import ago, clean, count_of, escaped_bytes, shown, times_of
+from engine.text import ago, capitalized, clean, count_of, escaped_bytes, shown, times_of
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,14 @@ def test_what_xml_cannot_hold_is_replaced_unless_kept() -> None:
     text = "Zoë\t\x00\n\x1b\u202e\ufffe\uffff\udcff\ud800\U0001f0a1"
     assert shown(text) == "Zoë\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\U0001f0a1"
     assert shown(text, "\t\n") == "Zoë\t\ufffd\n\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\U0001f0a1"
+
+
+def test_a_sentence_has_a_capital_and_names_keep_their_letters() -> None:
+    assert capitalized("the disk is full") == "The disk is full"
+    assert capitalized("") == ""
+    for clause in ("pairs ended early", "pairs: no module", "pairs's process ended", "pairs, bob and eve are late"):
+        assert capitalized(clause, ["bob", "pairs"]) == clause
+    assert capitalized("pairs of cards", ["pair"]) == "Pairs of cards"
 
 
 def test_counts_have_their_plural() -> None:

@@ -90,9 +90,9 @@ class ConnectedBots:
             return ""
         shown = printable(name, 60)
         if owner_of(self._store, game, name) is not None:
-            return f"{shown} is not connected now"
+            return f"the bot {shown} is not connected now"
         own = list(self._settings.resolve_game(game).bots)
-        return f"{short_name(game)} has no bot {shown}; the server's own are {listed(own) or 'none'}"
+        return f"the game {short_name(game)} has no bot {shown}; the server's own are {listed(own) or 'none'}"
 
     async def enter(self, user: User, offer: Join, host: BotHost) -> ConnectedBot:
         """Register a bot, and have it there until `leave`; it is on disk when this returns.
@@ -121,13 +121,13 @@ class ConnectedBots:
             raise RefusedError(f"a version has at most {_MOST_LABEL_LETTERS} letters that can be printed")
         games = [self._settings.resolve_game(name) for name in offer.games] or self._settings.games
         if any(offer.bot in game.bots for game in games):
-            raise RefusedError(f"{offer.bot} is one of the server's own bots; give yours another name")
+            raise RefusedError(f"the bot {offer.bot} is one of the server's own bots; give yours another name")
         return tuple(dict.fromkeys(game.name for game in games))
 
     def _entered(self, db: sqlite3.Connection, user: User, offer: Join, games: tuple[str, ...]) -> dict[str, int]:
         owner = owner_of_name(db, offer.bot)
         if owner is not None and owner != user.id:
-            raise RefusedError(f"{offer.bot} is a bot of another user; give yours another name")
+            raise RefusedError(f"the bot {offer.bot} belongs to another user; give yours another name")
         return {game: enter_users_bot(db, user.id, game, offer.bot, offer.version) for game in games}
 
     async def run(self) -> None:

@@ -45,7 +45,7 @@ def schedule_of(
         version: the number of a bot's version by the names of game and bot; None for one that is not there.
     """
     if game is None or not game.deals:
-        note = f"{short_name(event.game)} is not played here any more"
+        note = f"the game {short_name(event.game)} is not played here any more"
         return event.model_copy(update={"note": note}), (), []
     entrants = tuple(sorted(_entrants(store, event, game, version), key=lambda bot: bot.name))
     missing = sorted(set(event.named or ()) - {bot.name for bot in entrants})

@@ -78,7 +78,7 @@ def never_fits(slot: RunPlace, limits: Limits) -> str:
         return f"it needs {count_of(len(slot.bots), 'bot')}, and at most {limits.bots} may run at a time"
     for bot, times in Counter(slot.bots).items():
         if limits.runs_per_bot is not None and times > limits.runs_per_bot:
-            return f"{bot} would sit {times_of(times)}, and may sit {times_of(limits.runs_per_bot)} at a time"
+            return f"the bot {bot} would sit {times_of(times)}, and may sit {times_of(limits.runs_per_bot)} at a time"
     return ""
 
 

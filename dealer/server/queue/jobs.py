@@ -225,13 +225,13 @@ def check_request(
         raise RefusedError(str(error)) from None
     game = settings.resolve_game(request.game)
     if request.runs > game.most_runs:
-        raise RefusedError(f"{game.shown} is played at most {times_of(game.most_runs)} for one request")
+        raise RefusedError(f"the game {game.shown} is played at most {times_of(game.most_runs)} for one request")
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
         raise RefusedError(f"the tag is too long: with the name, {MOST_TAG_BYTES - 3} bytes are taken")
     seats = game.game.num_players
     players = request.players[:seats]
     if len(players) < seats:
-        raise RefusedError(f"{game.shown} needs {seats} players, {len(players)} named")
+        raise RefusedError(f"the game {game.shown} needs {seats} players, {len(players)} named")
     for player in players:
         if player in game.users_bots(players) and (why := refusal(game.name, player)):
             raise RefusedError(why)
@@ -239,7 +239,7 @@ def check_request(
     if has_users_duplicates and game.users_bots(players) and not settings.practice_duplicates:
         raise RefusedError("users' bots are not dealt the same cards twice on this server, not even for practice")
     if not game.deals:
-        raise RefusedError(f"{game.shown} is set to be played for 0 deals")
+        raise RefusedError(f"the game {game.shown} is set to be played for 0 deals")
     if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, request)), settings.limits):
         raise RefusedError(problem)
     return game
@@ -254,7 +254,7 @@ def _matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
     try:
         is_fixed = terms.stop is None or isinstance(parse_stop_rule(terms.stop), FixedDeals)
     except StopRuleError as error:
-        raise RefusedError(f"stop: {error}") from None
+        raise RefusedError(f"the rule in stop is not valid: {error}") from None
     return 1 if is_fixed else Seating(terms.seating).order_count(game.game.num_players)
 
 
@@ -270,7 +270,7 @@ def check_contest(settings: ServerSettings, game: ServerGame, request: JobReques
     deals = most_deals(game, request)
     most = max(game.most_deals, game.deals)
     if not 1 <= deals <= most:
-        raise RefusedError(f"{game.shown} is played for 1 to {most} deals here, not {deals}")
+        raise RefusedError(f"the game {game.shown} is played for 1 to {most} deals here, not {deals}")
     try:
         settle(run_config(settings, game, request.players[: game.game.num_players], request, user="user", seed=1))
     except ConfigError as error:

@@ -28,7 +28,7 @@ from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, read_form, whole_number
 from dealer.web.site import Site, game_of, next_pages
 from dealer.web.visitor import SEE_OTHER, visitor_of
-from engine.text import shown
+from engine.text import capitalized, shown
 from logs.document import Document, Fact, Link, Section
 
 _EVENTS_OF_A_PAGE = 50
@@ -102,7 +102,7 @@ def _settings_of(form: Mapping[str, str]) -> EventSettings:
     except ValidationError as error:
         problems = [problem_in_words(problem) for problem in error.errors(include_url=False)]
         text = "; ".join(f"{where}: {text}" if where else text for where, text in problems)
-        raise WebError(422, f"{text[:1].upper()}{text[1:]}.") from None
+        raise WebError(422, f"{capitalized(text)}.") from None
 
 
 def _document(parts: ServerParts, event: ScheduledEvent) -> Document:

@@ -24,7 +24,7 @@ from dealer.watching import WatchedContest
 from dealer.web.pages.shown_runs import Library, ShownRun, run_path
 from dealer.web.pages.views import contest_of, contest_path, hand_path, practice_facts, practice_path, read_run
 from dealer.web.site import Site
-from engine.text import shown
+from engine.text import capitalized, shown
 from logs.document import Document, Fact, Link, Value
 from logs.errors import LeaksRefused, LogsError
 from logs.hand_source import find
@@ -72,7 +72,7 @@ def routes(site: Site, library: Library) -> list[BaseRoute]:
                 found = await run_in_threadpool(_leaks_of, tuple(sorted(keys)), hands, player)
             document = leaks_document(found, linked=linked)
         except LeaksRefused as error:
-            sentence = f"{str(error)[:1].upper()}{str(error)[1:]}."
+            sentence = f"{capitalized(str(error), [player])}."
             document = Document(f"Leaks of {shown(player)}", (sentence,), practice)
         except (LogsError, OSError):
             raise WebError(500, "A log of the run cannot be read.") from None

@@ -332,8 +332,11 @@ def test_a_stop_rule_ends_a_run() -> None:
     [
         (JobRequest("chess", ("A",)), "there is no game 'chess' here; the games are kuhn3, two"),
         (JobRequest("two", ("calling", "nobody")), "two has no bot nobody"),
-        (JobRequest("two", ("calling", "random"), deals=5001), "two is played for 1 to 5000 deals here, not 5001"),
-        (JobRequest("two", ("calling", "random"), deals=0), "two is played for 1 to 5000 deals here, not 0"),
+        (
+            JobRequest("two", ("calling", "random"), deals=5001),
+            "the game two is played for 1 to 5000 deals here, not 5001",
+        ),
+        (JobRequest("two", ("calling", "random"), deals=0), "the game two is played for 1 to 5000 deals here, not 0"),
         (JobRequest("two", ("calling", "random"), stop="soon"), "stop"),
         (JobRequest("two", ("calling", "random"), stop="better:1e9,2e9"), "stop"),
         (JobRequest("two", ("calling", "LOCAL")), "needs a connection"),
@@ -379,13 +382,13 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (offer("A", games=("kuhn3",)), "A is one of the server's own bots"),
+        (offer("A", games=("kuhn3",)), "the bot A is one of the server's own bots"),
         (offer("LOCAL"), "cannot be a bot's name"),
         (offer("a/b"), "cannot be a bot's name"),
         (offer("..."), "cannot be a bot's name"),
         (offer("eve", "\x1b[2J"), "letters that can be printed"),
         (offer("eve", games=("chess",)), "there is no game 'chess' here"),
-        (offer("taken"), "taken is a bot of another user"),
+        (offer("taken"), "the bot taken belongs to another user"),
     ],
 )
 def test_bots_that_are_not_taken(given: Join, told: str) -> None:

@@ -203,7 +203,7 @@ def test_a_bot_is_its_users() -> None:
             token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
         bob = await connected(house, token)
         await bob.say(Join("mine", "s1"))
-        assert (await bob.hear(Refused)).reason == "mine is a bot of another user; give yours another name"
+        assert (await bob.hear(Refused)).reason == "the bot mine belongs to another user; give yours another name"
         assert await bob.hear_end() == 1008
 
     play(talk)
@@ -390,7 +390,7 @@ def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pyt
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
-        (Join("A", "s"), "A is one of the server's own bots; give yours another name"),
+        (Join("A", "s"), "the bot A is one of the server's own bots; give yours another name"),
         (Join("../x", "s"), "that cannot be a bot's name"),
         (Join("mine", "s", version="\x1b"), "a version has at most 64 letters that can be printed"),
         (Join("mine", "s", games=("chess",)), "there is no game 'chess' here; the games are kuhn"),
@@ -472,10 +472,10 @@ def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch) 
     ("challenge", "reason"),
     [
         (Challenge("t", "chess", ("mine", "A")), "there is no game 'chess' here; the games are kuhn"),
-        (Challenge("t", "kuhn", ("mine", "Z")), "kuhn has no bot Z; the server's own are A and B"),
-        (Challenge("t", "kuhn", ("mine",)), "kuhn needs 2 players, 1 named"),
+        (Challenge("t", "kuhn", ("mine", "Z")), "the game kuhn has no bot Z; the server's own are A and B"),
+        (Challenge("t", "kuhn", ("mine",)), "the game kuhn needs 2 players, 1 named"),
         (Challenge("t", "kuhn", ("mine", "A"), seating="none"), "'none' is not a valid Seating"),
-        (Challenge("t", "kuhn", ("mine", "A"), stop="soon"), "stop: "),
+        (Challenge("t", "kuhn", ("mine", "A"), stop="soon"), "the rule in stop is not valid: "),
         (Challenge("t", "kuhn", ("mine", "LOCAL")), "LOCAL is for clients of the text port"),
     ],
 )

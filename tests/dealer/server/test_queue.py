@@ -112,7 +112,7 @@ def test_what_can_never_run_is_told() -> None:
     )
     assert (
         never_fits(RunPlace(1, "g", ("a", "a")), Limits(runs_per_bot=1))
-        == "a would sit 2 times, and may sit 1 times at a time"
+        == "the bot a would sit 2 times, and may sit once at a time"
     )
     assert never_fits(RunPlace(1, "g", ("a", "b")), Limits(bots=2, runs_per_bot=1, runs_per_user=1)) == ""
 

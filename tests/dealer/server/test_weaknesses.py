@@ -211,7 +211,7 @@ def test_a_game_of_no_deals_is_refused() -> None:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {LIMIT} 1 t 1 a a\n")
         await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark(f"{LIMIT} is set to be played for 0 deals")
+        await ann.hear_remark(f"the game {LIMIT} is set to be played for 0 deals")
         await is_served(house)
 
     play(talk, f"{CONFIG}game {LIMIT} {{\nmatchHands 0\nbot a ./bot.sh\n}}\n")

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
+import sys
 import zipfile
+from pathlib import Path
+
+import pytest
+
+from dealer.table.bubblewrap import Box
 
 CALLING = """
 import socket, sys
@@ -26,3 +33,30 @@ def archive(code: str = CALLING, name: str = "mine", games: str = '["kuhn"]', co
         packed.writestr("bot.toml", f'name = "{name}"\ncommand = "{command}"\nlanguage = "Python"\ngames = {games}\n')
         packed.writestr("bot.py", code)
     return made.getvalue()
+
+
+_WITHOUT_BOX = """
+import os, sys
+folder, *command = sys.argv[1:]
+os.chdir(folder)
+try:
+    os.execvp(command[0], command)
+except OSError as error:
+    sys.exit(f"{command[0]} cannot be started: {error.strerror}")
+"""
+
+
+def do_without_box(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start uploaded bots without a box where there is no bubblewrap; `test_bubblewrap.py` is about boxes.
+
+    Args:
+        folder: for the home of the bots.
+    """
+    if Box("/usr", 500, 10, 20, 20).refusal() is None:
+        return
+    home = folder / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{sys.prefix}/bin{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(Box, "refusal", lambda box: None)
+    monkeypatch.setattr(Box, "command", lambda box, words: [sys.executable, "-c", _WITHOUT_BOX, box.folder, *words])

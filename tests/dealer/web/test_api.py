@@ -26,7 +26,7 @@ from logs.acpc_log.reader import check_deals
 from logs.conversion import convert
 from logs.export import FORMATS
 from logs.hand_source import find
-from tests.dealer.web.archives import archive
+from tests.dealer.web.archives import archive, do_without_box
 from tests.dealer.web.browsing import links
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
 
@@ -308,7 +308,7 @@ def test_a_bucket_fills_at_its_rate() -> None:
         (KUHN | {"seed": -1}, "seed: "),
         (KUHN | {"seed": 2**32}, "seed: "),
         (KUHN | {"colour": "red"}, "colour: "),
-        (KUHN | {"stop": "sometime"}, "stop: "),
+        (KUHN | {"stop": "sometime"}, "The rule in stop is not valid: "),
         (KUHN | {"deals": 10**9}, "deals"),
         (KUHN | {"tag": "a b"}, "tag: "),
         (KUHN | {"tag": "\x1b"}, "tag"),
@@ -384,7 +384,9 @@ def test_events_are_told_as_they_come_and_after_a_break(tmp_path: Path) -> None:
     visit(small_house(), talk, tmp_path / "data")
 
 
-def test_the_description_is_of_what_is_there(tmp_path: Path) -> None:
+def test_the_description_is_of_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    do_without_box(tmp_path, monkeypatch)
+
     async def talk(one: Visit) -> None:
         document = (await one.browser.get(f"{PREFIX}/openapi.json")).json()
         assert document["openapi"].startswith("3.1.")

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import io
 import os
-import sys
 import threading
 import zipfile
 from collections.abc import Callable
@@ -24,13 +23,12 @@ from dealer.doctor.findings import Examination
 from dealer.doctor.situations import DoctorSettings
 from dealer.errors import ConfigError
 from dealer.server.server_settings import ServerSettings, UploadSettings, box_of
-from dealer.table.bubblewrap import Box
 from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
 from dealer.uploads.archive import unpack
 from protocol import find_game
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
-from tests.dealer.web.archives import CALLING, archive
+from tests.dealer.web.archives import CALLING, archive, do_without_box
 from tests.dealer.web.pages.test_play_pages import enter, seen, sit_down
 from tests.dealer.web.served import Served
 from tests.dealer.web.test_api import KUHN, PREFIX, Program
@@ -39,29 +37,11 @@ from tests.outside import require
 from tests.programs import ROOT
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="uploaded bots are programs for Linux")
-UNCONFINED = """
-import os, sys
-folder, *command = sys.argv[1:]
-os.chdir(folder)
-try:
-    os.execvp(command[0], command)
-except OSError as error:
-    sys.exit(f"{command[0]} cannot be started: {error.strerror}")
-"""
-"""Becomes a program in its folder, without a box."""
 
 
 @pytest.fixture(autouse=True)
 def _box_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start bots without a box where there is no bubblewrap; `tests/dealer/table/test_bubblewrap.py` is about boxes."""
-    if Box("/usr", 500, 10, 20, 20).refusal() is not None:
-        (tmp_path / "home").mkdir()
-        monkeypatch.setenv("HOME", str(tmp_path / "home"))
-        monkeypatch.setenv("PATH", f"{sys.prefix}/bin{os.pathsep}{os.environ['PATH']}")
-        monkeypatch.setattr(Box, "refusal", lambda box: None)
-        monkeypatch.setattr(
-            Box, "command", lambda box, command: [sys.executable, "-c", UNCONFINED, box.folder, *command]
-        )
+    do_without_box(tmp_path, monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -296,13 +276,13 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
         program, stranger = Program(one), Program(one, new_user(tmp_path, "eve"))
         assert await refused(program, b"PK") == "The archive is no zip that can be read: File is not a zip file."
         assert await refused(program, archive(name="calling")) == (
-            "Calling is one of the server's own bots; give yours another name."
+            "The bot calling is one of the server's own bots; give yours another name."
         )
         assert await refused(program, archive(games='["chess"]')) == (
             "There is no game 'chess' here; the games are kuhn, leduc, limit, nolimit."
         )
         await uploaded(program, archive())
-        assert await refused(stranger, archive()) == "Mine is a bot of another user; give yours another name."
+        assert await refused(stranger, archive()) == "The bot mine belongs to another user; give yours another name."
         await uploaded(program, archive(name="other"))
         assert await refused(program, archive(name="third")) == ("The limit is 2 uploaded bots, remove one first.")
         await uploaded(program, archive())
