@@ -40,6 +40,8 @@ class Amounts:
         Raises:
             HandError: it is in another currency, is no amount, or may be one of two.
         """
+        if text.startswith(self.symbol) and (whole := text[len(self.symbol) :]).isdecimal():
+            return int(whole) * 100
         symbol = "" if text[0].isdecimal() else text[0]
         number = text[len(symbol) :].lstrip()
         if symbol != self.symbol:

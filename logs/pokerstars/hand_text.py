@@ -49,11 +49,17 @@ _CARDS: Final = re.compile(r"\[([^\]]*)\]")
 _BETS: Final = re.compile(rf"(calls|bets|raises) {AMOUNT}(?: to {AMOUNT})?( and is all-in)?$")
 _POSTS: Final = re.compile(rf"posts ([a-z &]+?) {AMOUNT}( and is all-in)?$")
 _UNCALLED: Final = re.compile(rf"Uncalled bet \({AMOUNT}\) returned to (.+)$")
-_COLLECTED: Final = re.compile(rf"(.+?):? collected {AMOUNT} from (?:main pot|pot|side pot(?:-([0-9]+))?)$")
+_COLLECTED: Final = re.compile(rf"(.+) collected {AMOUNT} from (?:main pot|pot|side pot(?:-([0-9]+))?)$")
 _SIDE_POT: Final = " from side pot"
 _CANCELLED: Final = ("Hand cancelled", "Hand canceled")
-_CASHED_OUT: Final = re.compile(r"(.+?):? (cashed out|Chooses to EV Cashout|Pays Cashout Risk|Receives Cashout)\b")
-_ADDED: Final = re.compile(r"(?:Cash Drop to Pot ?:|STP added)")
+_CASHED_OUT: Final = "a player cashed out: what the pot paid is not in the hand"
+_CASH_OUTS: Final = (
+    "Chooses to EV Cashout",
+    "Pays Cashout Risk",
+    "Receives Cashout",
+    "pay premium of all-in insurance",
+)
+_ADDED: Final = ("Cash Drop to Pot", "STP added")
 _TOTAL: Final = re.compile(rf"Total pot {AMOUNT}")
 _POT_PART: Final = re.compile(rf"(Main pot|Side pot(?:-([0-9]+))?) {AMOUNT}\.?")
 _FEE: Final = re.compile(rf"[A-Za-z][A-Za-z ]* {AMOUNT}$")
@@ -64,8 +70,8 @@ _RESULT_FOLD: Final = re.compile(r"folded (before Flop|on the Flop|on the Turn|o
 _CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
 _STREET_LINES: Final = {"FLOP": 1, "TURN": 2, "RIVER": 3}
 _FOLD_STREETS: Final = {"before Flop": 0, "on the Flop": 1, "on the Turn": 2, "on the River": 3}
-_SILENT_VERBS: Final = frozenset({"shows", "mucks", "doesn't", "sits", "is", "has", "said", "collected"})
-"""Of lines about a player that say nothing about the play, or are read elsewhere."""
+_SILENT_VERBS: Final = frozenset({"shows", "mucks", "doesn't", "sits", "is", "has", "said"})
+"""Of lines about a player that say nothing about the play."""
 _ACTS: Final = re.compile(r"(?:folds|checks|calls|bets|raises|posts)\b")
 
 
@@ -315,15 +321,14 @@ def _parse_seating(hand: HandText, line: int, text: str) -> bool:
 
 def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
     before, colon, rest = text.rpartition(": ")
-    if _ADDED.match(text):
-        raise HandError("the house added money to the pot, which a game definition cannot express", line)
-    if (found := _CASHED_OUT.match(text)) and found[1] in hand.seats:
-        raise HandError("a player cashed out: what the pot paid is not in the hand", line)
-    if " collected " in text and (found := _COLLECTED.match(text.rstrip())) and found[1] in hand.seats:
-        pot = int(found[3] or 1) if _SIDE_POT in text[found.end(2) :] else 0
-        hand.payments.append(Payment(line, found[1], hand.amounts.cents(found[2], line), pot))
-    elif before in hand.seats:
+    if before in hand.seats:
         _parse_action(hand, line, before, rest.rstrip(), street)
+    elif text.startswith(_ADDED):
+        raise HandError("the house added money to the pot, which a game definition cannot express", line)
+    elif " cashed out the hand for " in text and text.partition(" cashed out ")[0] in hand.seats:
+        raise HandError(_CASHED_OUT, line)
+    elif " collected " in text and (found := _COLLECTED.match(text.rstrip())) and found[1] in hand.seats:
+        _note_collected(hand, line, found[1], found)
     elif text.startswith("Dealt to ") and (found := _CARDS.search(text)):
         name = text[len("Dealt to ") : found.start()].rstrip()
         if name in hand.seats:
@@ -337,6 +342,11 @@ def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
         hand.puzzle = hand.puzzle or (line, text)
     elif any(text.startswith(f"{name} collected ") for name in hand.seats):
         raise _unreadable(text, line)
+
+
+def _note_collected(hand: HandText, line: int, name: str, found: re.Match[str]) -> None:
+    pot = int(found[3] or 1) if _SIDE_POT in found[0][found.end(2) :] else 0
+    hand.payments.append(Payment(line, name, hand.amounts.cents(found[2], line), pot))
 
 
 def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) -> None:
@@ -357,6 +367,13 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
         if found is None:
             raise _unreadable(text, line)
         hand.posts.append(ActionLine(line, 0, name, found[1], cents(found[2], line), is_all_in=bool(found[3])))
+    elif verb == "collected":
+        found = _COLLECTED.match(f"{name} {text}")
+        if found is None:
+            raise _unreadable(text, line)
+        _note_collected(hand, line, name, found)
+    elif text.startswith(_CASH_OUTS):
+        raise HandError(_CASHED_OUT, line)
     elif verb == "straddle":
         raise HandError(f"{name} posts straddle, which a game definition cannot express", line)
     elif verb not in _SILENT_VERBS:

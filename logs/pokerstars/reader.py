@@ -61,6 +61,8 @@ _MOST_CHARACTERS: Final = 1 << 16
 _LIMIT_CAPS: Final = (3, 4, 4, 4)
 """A bet and three raises; before the flop the big blind is the bet."""
 _STREETS: Final = ("deal", "flop", "turn", "river")
+_HEADER_STARTS: Final = (*FIRST_WORDS, *(f" {words}" for words in FIRST_WORDS), "\ufeff")
+"""In old archives every line begins with a blank."""
 
 
 def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iterator[HandRecord]:
@@ -97,10 +99,9 @@ def _hands(lines: Iterator[str]) -> Iterator[tuple[int, list[str], bool]]:
     """The lines of each hand without their ends, the number of the first, and whether it is the file's last hand."""
     start, held, size, margin = 0, list[str](), 0, ""
     for line_number, line in enumerate(lines, 1):
-        if line.lstrip(" \ufeff").startswith(FIRST_WORDS) and HEADER.match(line.lstrip(" ")):
+        if line.startswith(_HEADER_STARTS) and HEADER.match(line.lstrip(" ")):
             if held:
                 yield start, held, False
-            # In old archives every line begins with a blank.
             margin = " " if line.startswith(" ") else ""
             start, held, size = line_number, [line.removeprefix(margin).rstrip("\r\n")], 0
         elif held and size <= _MOST_CHARACTERS:
