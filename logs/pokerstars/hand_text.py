@@ -51,6 +51,8 @@ _POSTS: Final = re.compile(rf"posts ([a-z &]+?) {AMOUNT}( and is all-in)?$")
 _UNCALLED: Final = re.compile(rf"Uncalled bet \({AMOUNT}\) returned to (.+)$")
 _COLLECTED: Final = re.compile(rf"(.+) collected {AMOUNT} from (?:main pot|pot|side pot(?:-([0-9]+))?)$")
 _SIDE_POT: Final = " from side pot"
+_LINE_STARTS: Final = ("dealt to ", "uncalled bet")
+"""Of lines that are read, without regard to case."""
 _CANCELLED: Final = ("Hand cancelled", "Hand canceled")
 _CASHED_OUT: Final = "a player cashed out: what the pot paid is not in the hand"
 _CASH_OUTS: Final = (
@@ -185,6 +187,8 @@ def parse_hand(lines: list[str]) -> HandText:
         if text.startswith("*** "):
             if text.startswith("*** SUMMARY"):
                 break
+            if not text[4:].partition(" ***")[0].isupper():
+                raise _unreadable(text, line, "the words between stars are capitals")
             street = _begin_street(hand, line, text, street)
         elif not street and not hand.moves and _parse_seating(hand, line, text):
             continue
@@ -329,9 +333,10 @@ def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
         raise HandError(_CASHED_OUT, line)
     elif " collected " in text and (found := _COLLECTED.match(text.rstrip())) and found[1] in hand.seats:
         _note_collected(hand, line, found[1], found)
-    elif text.startswith("Dealt to ") and (found := _CARDS.search(text)):
-        name = text[len("Dealt to ") : found.start()].rstrip()
-        if name in hand.seats:
+    elif text.startswith("Dealt to "):
+        found = _CARDS.search(text)
+        name = text[len("Dealt to ") : None if found is None else found.start()].rstrip()
+        if found is not None and name in hand.seats:
             _learn_cards(hand, line, name, found[1])
     elif text.startswith("Uncalled bet"):
         found = _UNCALLED.match(text.rstrip())
@@ -340,7 +345,9 @@ def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
         hand.payments.append(Payment(line, found[2], hand.amounts.cents(found[1], line), -1))
     elif colon and _ACTS.match(rest) and " said, " not in before:
         hand.puzzle = hand.puzzle or (line, text)
-    elif any(text.startswith(f"{name} collected ") for name in hand.seats):
+    elif text.casefold().startswith(_LINE_STARTS) or any(
+        text.casefold().startswith(f"{name} collected ".casefold()) for name in hand.seats
+    ):
         raise _unreadable(text, line)
 
 
@@ -376,6 +383,8 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
         raise HandError(_CASHED_OUT, line)
     elif verb == "straddle":
         raise HandError(f"{name} posts straddle, which a game definition cannot express", line)
+    elif _ACTS.match(verb.casefold()):
+        raise _unreadable(text, line, f"an action is written '{verb.casefold()}'")
     elif verb not in _SILENT_VERBS:
         hand.puzzle = hand.puzzle or (line, text)
     if verb in ("shows", "folds") and (found := _CARDS.search(text)):
@@ -385,7 +394,7 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
 def _parse_summary(hand: HandText, start: int, lines: list[str]) -> None:
     names = {number: name for name, (number, _) in hand.seats.items()}
     for line, text in enumerate(lines, start):
-        if text.startswith("Total pot "):
+        if text.casefold().startswith("total pot "):
             _parse_total(hand, line, text)
         elif text.startswith("Board [") and "]" in text:
             hand.summary_board = line, _cards(line, text[len("Board [") :].partition("]")[0])

@@ -11,8 +11,8 @@ Rules it obeys:
   results of the summary, the cards of winners. What it does not say is not compared.
 - A hand is the lines from one header (``PokerStars Hand #...``, of GGPoker ``Poker Hand #...``) to the next, first read
   as what they say (`logs.pokerstars.hand_text`). Lines that say nothing about the play are ignored: chat, players who
-  come and go, lost connections and time-outs. A line about a player that is not understood is the reason given for a
-  hand that cannot be played again. A player's name may hold nearly anything, so an action belongs to the seated player
+  come and go, lost connections and time-outs. Where a hand cannot be played again, the first line about a player that
+  is not understood is named too. A player's name may hold nearly anything, so an action belongs to the seated player
   whose name is all that comes before the last colon.
 - A hand that a game definition cannot express is left out and reported, and the rest is read: antes, straddles, dead
   blinds, a big blind that is all-in for less, boards dealt twice, tournaments, games other than hold'em.
@@ -52,7 +52,7 @@ from engine.errors import quoted
 from engine.hand import Pot, hand_values, side_pots, uncalled
 from engine.holdem import NO_CAP, holdem_game
 from logs.errors import HandError, LogError, LogsError, ProblemKind, ProblemReporter
-from logs.formats import HandReader, Scale, check_values, paid_values
+from logs.formats import HandReader, Scale, check_values, is_exported_number, paid_values
 from logs.pokerstars.hand_text import FIRST_WORDS, HEADER, ActionLine, HandText, Result, parse_hand
 from logs.record import HandRecord
 
@@ -70,12 +70,17 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
     count = 0
     for start, hand_lines, is_last in _hands(lines):
         count += 1
+        text: HandText | None = None
         try:
             text = parse_hand(hand_lines)
-            record = _replayed(text, chip_cents)
+            record = _Replay(text, chip_cents).record()
         except HandError as error:
             kind = ProblemKind.UNFINISHED if is_last and _is_cut(hand_lines) else ProblemKind.SKIPPED
-            problems.report(start + error.line, None, f"hand #{_number(hand_lines[0])}: {error.problem}", kind)
+            problem = f"hand #{_number(hand_lines[0])}: {error.problem}"
+            if text is not None and text.puzzle is not None:
+                line, words = text.puzzle
+                problem += f"; line {start + line} is not understood: {quoted(words.strip(), 60)}"
+            problems.report(start + error.line, None, problem, kind)
             continue
         yield record
     if not count:
@@ -114,17 +119,6 @@ def _hands(lines: Iterator[str]) -> Iterator[tuple[int, list[str], bool]]:
 
 def _shown(cents: int | Fraction) -> str:
     return f"{float(cents) / 100:g}"
-
-
-def _replayed(text: HandText, chip_cents: Fraction) -> HandRecord:
-    """The hand, played again; raises `HandError`, for a line that is not understood if there is one."""
-    try:
-        return _Replay(text, chip_cents).record()
-    except HandError:
-        if text.puzzle is not None:
-            line, words = text.puzzle
-            raise HandError(f"{quoted(words.strip(), 60)} is not understood", line) from None
-        raise
 
 
 class _Replay:
@@ -217,13 +211,15 @@ class _Replay:
             if is_small:
                 small = post
             else:
-                self._check_big_blind(post, big_cents)
+                if not (is_limit and is_exported_number(text.number)):
+                    # A limit game of the ACPC may have other blinds than card rooms have for its bets.
+                    self._check_big_blind(post, big_cents)
                 big = big or post
             self._check_all_in(post, blinds[position] == stacks[position])
         if big is None:
             raise HandError("the hand has no big blind", 0)
         if small is not None:
-            self._check_small_blind(small, big_cents)
+            self._check_small_blind(small, big.cents if is_limit else big_cents)
         big_position = self._position_of[big.name]
         self._check_button(small, big_position)
         sizes = tuple([self._chips(0, stake) for stake in text.stakes_cents for _ in range(2)]) if is_limit else ()

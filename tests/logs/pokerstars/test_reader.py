@@ -25,6 +25,7 @@ from logs.pokerstars.names import screen_names
 from logs.pokerstars.writer import eastern_us
 from logs.record import PLAY_MONEY
 from logs.tracker.many_files import count_hands
+from protocol import find_game
 from tests.logs.hands import HOLDEM, random_hands, recorded_cases, recorded_file, recorded_game
 from tests.logs.pokerstars.made_hands import MADE
 from tests.logs.pokerstars.test_writer import odd_game
@@ -413,6 +414,15 @@ def test_pots_and_cards_that_do_not_agree_are_refused(old: str, new: str, senten
     assert sentence in problem
 
 
+def test_the_big_blind_of_a_limit_game_is_its_small_bet() -> None:
+    for stakes in ("$4/$8", "$1/$2"):
+        hands, (problem,) = read(HEADS_UP_LIMIT.replace("$2/$4", stakes))
+        assert hands == []
+        assert "line 6: hand #27000000001: anna posts a big blind of 2, and by the stakes it is" in problem
+    game = find_game("limit")[1]._replace(blinds=(8, 2))
+    assert_round_trip(random_hands(game, 20, seed=9))
+
+
 def test_a_winner_has_the_best_of_the_cards_that_are_known() -> None:
     text = SIX_MAX.replace("Old Tom (ret.) (big blind) mucked [Ah Qh]", "Old Tom (ret.) (big blind) mucked")
     (hand,), _ = read(text)
@@ -431,8 +441,14 @@ IN_CHIPS = "'Seat 2: Old Tom (ret.) ($40 in Chips)' cannot be read: a seat is wr
     ("old", "new", "sentence"),
     [
         ("$40 in chips", "$40 in Chips", f"line 4: hand #201000000001: {IN_CHIPS}"),
-        ("b0b: calls $31\n", "b0b: straddles $31\n", "line 21: hand #201000000001: 'straddles $31' is not understood"),
-        ("b0b: calls $31\n", "bob: calls $31\n", "line 21: hand #201000000001: 'bob: calls $31' is not understood"),
+        ("b0b: calls $31\n", "b0b: straddles $31\n", "not yet or no more; line 21 is not understood: 'straddles $31'"),
+        ("b0b: calls $31\n", "bob: calls $31\n", "not yet or no more; line 21 is not understood: 'bob: calls $31'"),
+        ("b0b: calls $31\n", "b0b: Calls $31\n", "line 21: hand #201000000001: 'Calls $31' cannot be read: an"),
+        ("*** FLOP ***", "*** Flop ***", "line 22: hand #201000000001: '*** Flop *** [2c 7d Kh]' cannot be read: the"),
+        ("*** SUMMARY ***", "*** Summary ***", "line 33: hand #201000000001: '*** Summary ***' cannot be read: the"),
+        ("Total pot", "Total Pot", "line 34: hand #201000000001: 'Total Pot $238.50 Main pot"),
+        ("€lena$ collected $119", "€lena$ Collected $119", "'€lena$ Collected $119 from main pot' cannot be read"),
+        ("Dealt to", "Dealt To", "line 12: hand #201000000001: 'Dealt To b0b [Qs Qd]' cannot be read"),
         ("b0b: calls $31\n", "b0b: calls 31 dollars\n", "line 21: hand #201000000001: 'calls 31 dollars' cannot be"),
         ("collected $119 from main", "collected 119 dollars from main", "dollars from main pot' cannot be read"),
         ("Total pot $", "Total pot about $", "line 34: hand #201000000001: 'Total pot about $238.50 Main pot"),
