@@ -44,6 +44,8 @@ _CONFIG_NAME = "arena-server.toml"
 class _ServeGroup(ArenaGroup):
     """`arena serve CONFIG` is short for `arena serve start CONFIG`."""
 
+    default_command = "start"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         word = args[0] if args else "-"
         is_unknown = re.fullmatch("[A-Za-z]+", word) and word not in self.commands and not Path(word).exists()
@@ -51,7 +53,7 @@ class _ServeGroup(ArenaGroup):
             near = meant(word, self.commands)
             hint = f"its commands are {', '.join(self.commands)}" if near is None else f"did you mean {near!r}?"
             abort(f"'arena serve' has no command '{word}', and there is no configuration of this name; {hint}")
-        return super().parse_args(ctx, args if word in self.commands else ["start", *args])
+        return super().parse_args(ctx, args if word in self.commands else [self.default_command, *args])
 
 
 app = typer.Typer(
@@ -61,8 +63,8 @@ app.add_typer(event_app, name="event")
 
 
 @app.command(
-    epilog="'arena serve' has more commands, each with --help: user, users, invite, password, revoke, disable, remove, "
-    "event, doctor, backup and reset. A configuration with one of these names is given as ./NAME."
+    epilog="Each command has --help, such as 'arena serve user --help'. A configuration with the name of a command is "
+    "given as ./NAME."
 )
 def start(
     terminal: Terminal,

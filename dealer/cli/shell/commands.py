@@ -54,6 +54,8 @@ class ArenaCommand(TyperCommand):
 class ArenaGroup(TyperGroup):
     is_full = False
     """Whether ``--help`` was typed; ``-h`` prints the short help."""
+    default_command = ""
+    """The command that is meant where none is named; its help lists the others."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _write_help(self, ctx, formatter)
@@ -100,13 +102,15 @@ def help_page(command: Any, context: Any) -> Page:
         if is_argument:
             arguments.append(_in_usage(parameter))
     panels["Options"].append(HELP_ENTRY)
-    commands = [
-        Entry(name, (one.help or "").split("\n\n")[0])
-        for name, one in getattr(command, "commands", {}).items()
-        if not one.hidden
-    ]
+    own = getattr(command, "commands", {})
+    path, listed = context.command_path, own
+    group = None if context.parent is None else context.parent.command
+    if isinstance(group, ArenaGroup) and group.default_command == command.name:
+        path = context.parent.command_path
+        listed = {name: one for name, one in group.commands.items() if one is not command}
+    commands = [Entry(name, (one.help or "").split("\n\n")[0]) for name, one in listed.items() if not one.hidden]
     return Page(
-        " ".join([context.command_path, "[OPTIONS]", *arguments, *(["COMMAND ..."] if commands else [])]),
+        " ".join([path, "[OPTIONS]", *arguments, *(["COMMAND ..."] if own else [])]),
         command.help or "",
         [(title, entries) for title, entries in panels.items() if entries],
         [("Commands", commands)] if commands else [],
