@@ -55,6 +55,8 @@ class ProblemKind(enum.Enum):
     """Hands that were read before. Nothing is damaged, so strict reading continues."""
     LEFT_OUT = "left out"
     """Files in a folder that hold no hands. Nothing is damaged, so strict reading continues."""
+    UNCHECKED = "read unchecked"
+    """Something that cannot be verified. It may be in order, so strict reading continues."""
     NOTED = "read all the same"
     """Nothing is left out, but something is not as it should be."""
 
@@ -87,6 +89,7 @@ class LogProblem:
             ProblemKind.UNFINISHED,
             ProblemKind.COUNTED_ONCE,
             ProblemKind.LEFT_OUT,
+            ProblemKind.UNCHECKED,
         )
 
     @property

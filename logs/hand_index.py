@@ -25,11 +25,13 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import IO, Final, NamedTuple
 
-from engine import Game
+from engine import Deal, Game
 from engine.text import clean
 from logs.acpc_log.companions import notes_of_hand
+from logs.acpc_log.dealt_cards import DECIDING_HANDS, DealtCards, wrong_cards
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.seating import MatchSeats
 from logs.acpc_log.state_lines import StateLines
@@ -222,6 +224,8 @@ class _LogMatch(MatchHands):
             seats = self._seating.seats(number, read.names)
         except (FormatError, ValueError) as error:
             raise LogError(self._path, f"the line of hand {number} is damaged: {error}") from None
+        if self._is_by_seed and not self._fits(number, read.deal):
+            raise LogError(self._path, wrong_cards(number, self.seed))
         times, comments = notes_of_hand(self._path, number, read.betting)
         return HandRecord(
             game=read.betting.game,
@@ -235,6 +239,21 @@ class _LogMatch(MatchHands):
             times=times,
             comments=comments,
         )
+
+    def _fits(self, number: int, deal: Deal) -> bool:
+        assert isinstance(self.seed, int)
+        return DealtCards(self.game, self.seed).fit(number, deal)
+
+    @cached_property
+    def _is_by_seed(self) -> bool:
+        """Whether the first hands have the cards that the seed deals."""
+        if not isinstance(self.seed, int):
+            return False
+        cards = DealtCards(self.game, self.seed)
+        for number, line in islice(self._lines_of(0), DECIDING_HANDS):
+            with contextlib.suppress(FormatError):
+                cards.fit(number, self._lines.read(_text(line)).deal)
+        return cards.are_by_seed()
 
     def around(self, number: int) -> tuple[int | None, int | None]:
         at = max(0, bisect_right(self.numbers, number) - 1)

@@ -11,6 +11,7 @@ Rules it obeys:
   reading.
 - A last line without its end is what a killed match leaves: it is reported as such and does not count as damage. It is
   read like any other where only the line end is missing.
+- The cards of a hand must be those that the seed in the header deals (see `logs.acpc_log.dealt_cards`).
 - Every header begins a match of its own: one appended with ``-a``, or another log. Hands may begin at any number.
 - Memory does not grow with the log.
 """
@@ -26,6 +27,7 @@ from typing import Any, Final, TextIO
 
 from engine import Deal, Game, Seed, deals, logged_seed
 from logs.acpc_log.companions import HandNotes, companions
+from logs.acpc_log.dealt_cards import DECIDING_HANDS, DealtCards, wrong_cards
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header, read_log_header
 from logs.acpc_log.parts import LogPart
 from logs.acpc_log.seating import MatchSeats
@@ -127,6 +129,12 @@ class _Match:
         self.next_number: int | None = None
         self.is_complete = True
         """Whether no hand is known to be missing."""
+        self.cards: DealtCards | None = None
+        """None where the cards of the match are not compared with its seed."""
+        self.undecided: list[tuple[int, bool, HandRecord]] = []
+        """Hands from the first on that does not fit the seed, with their lines and whether they fit, until it is known
+        whether the seed counts.
+        """
         self.lost_lines = 0
         """Lines left out since the last hand: perhaps the hands that are missing there."""
 
@@ -301,6 +309,7 @@ class _LogReader:
             return
         match.seating.conclude(score_names)
         self._seat_waiting(match)
+        self._decide_cards(match)
         if not score_names:
             self._earlier.append((match.seating.names, match.totals))
             self._match = None
@@ -320,6 +329,7 @@ class _LogReader:
         match = self._match
         if match is None:
             match = self._match = _Match(len(hand.names))
+            match.cards = DealtCards.by_header(hand.betting.game, self._header)
             if self._is_torn:
                 match.is_complete, match.next_number = False, self._next_hand
                 self._is_torn = False
@@ -359,7 +369,7 @@ class _LogReader:
         if self._notes is not None:
             text = line.split(":", 3)[2] if line.startswith("STATE:") else ""
             times, comments = self._notes.notes(hand_number, betting, text)
-        return HandRecord(
+        record = HandRecord(
             game=betting.game,
             match_name=self._match_name,
             hand_number=hand_number,
@@ -371,6 +381,37 @@ class _LogReader:
             times=times,
             comments=comments,
         )
+        return record if match.cards is None else self._checked(match, match.cards, line_number, record)
+
+    def _checked(self, match: _Match, cards: DealtCards, line_number: int, record: HandRecord) -> HandRecord | None:
+        """The record, if its cards are those of the seed; None if they are not, or that is undecided."""
+        fits = cards.fit(record.hand_number, record.deal)
+        if fits and not match.undecided:
+            return record
+        if cards.is_certain and not match.undecided:
+            self._leave_out(line_number, None, wrong_cards(record.hand_number, cards.seed))
+            return None
+        match.undecided.append((line_number, fits, record))
+        if cards.is_certain or len(match.undecided) >= DECIDING_HANDS:
+            self._decide_cards(match)
+        return None
+
+    def _decide_cards(self, match: _Match) -> None:
+        """Decide by the first hands whether the cards follow from the seed."""
+        cards, undecided = match.cards, match.undecided
+        if cards is None or not undecided:
+            return
+        if not cards.are_by_seed():
+            match.cards = None
+            if not self._lines_before:
+                problem = f"its first hands do not have the cards that seed {cards.seed} deals"
+                self._problems.report(undecided[0][0], None, problem, ProblemKind.UNCHECKED)
+        for line_number, fits, record in undecided:
+            if fits or match.cards is None:
+                self._ready.append(record)
+            else:
+                self._leave_out(line_number, None, wrong_cards(record.hand_number, cards.seed))
+        undecided.clear()
 
     def _check_number(self, match: _Match, line_number: int, hand_number: int) -> None:
         """Hands follow each other without a gap, but for the lines that were left out."""

@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import CARD_TEXTS, BettingState, Card, Deal, Game, Seat
+from engine.dealing import reference_generator
 from engine.hand import hand_values
 from engine.holdem import has_usual_blinds
+from logs.acpc_log.dealt_cards import MAX_HAND
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.parts import LogPart
 from logs.acpc_log.reader import MOST_CHARACTERS, opened_part
@@ -132,12 +134,42 @@ def _lines(file: TextIO) -> Iterator[str]:
         raise UncleanLogError
 
 
+class _SeededCards:
+    """The cards that a seed deals, thousands of hands at a time."""
+
+    def __init__(self, game: Game, seed: int, first_hand: int) -> None:
+        self._deck = np.array(game.deck, np.uint8)
+        self._width = game.cards_per_hand
+        self._generator = reference_generator(seed)
+        to_skip = first_hand * self._width
+        while to_skip > 0:
+            chunk = min(to_skip, 1 << 16)
+            self._generator.getrandbits(32 * chunk)
+            to_skip -= chunk
+
+    def take(self, hands: int) -> NDArray[np.uint8]:
+        """The cards of the next hands in the order dealt, shape (hands, cards)."""
+        count = hands * self._width
+        data = self._generator.getrandbits(32 * count).to_bytes(4 * count, "little")
+        words = np.frombuffer(data, "<u4").reshape(hands, self._width)
+        live = np.tile(self._deck, (hands, 1))
+        cards = np.empty((hands, self._width), np.uint8)
+        rows = np.arange(hands)
+        for place in range(self._width):
+            left = len(self._deck) - place
+            at = words[:, place] % left
+            cards[:, place] = live[rows, at]
+            live[rows, at] = live[:, left - 1]
+        return cards
+
+
 class _Log:
     """A log, or a part of one, which is read hands by hands; `net` are the chips by player of those read."""
 
     def __init__(self, file: TextIO, path: str, part: LogPart | None, given: Game | None) -> None:
         self._lines = _lines(file)
         self.header: LogHeader | None = None
+        self._seeded: _SeededCards | None = None
         self._score: ScoreLine | None = None
         self._has_hands = False
         self._next = None if part is None else part.next_hand
@@ -199,6 +231,7 @@ class _Log:
                 known.learn(text, self._read(line).betting)
         ways = np.array([known.ways[text] for text in bettings])
         dealt = self._cards(np.array([known.facts[way].betting.round for way in ways.tolist()]), cards)
+        self._check_cards(first, dealt)
         won = known.values(ways, dealt)
         written = np.array([*map(self._values, values)])
         if np.abs(written - won).max() > _TOLERANCE_CHIPS:
@@ -245,6 +278,15 @@ class _Log:
         if (sets.sum(axis=1) != np.bitwise_or.reduce(sets, axis=1)).any():
             raise UncleanLogError
         return cards
+
+    def _check_cards(self, first_hand: int, cards: NDArray[np.uint8]) -> None:
+        seed = None if self.header is None else self.header.seed
+        if not isinstance(seed, int) or first_hand + len(cards) > MAX_HAND:
+            return
+        if self._seeded is None:
+            self._seeded = _SeededCards(self.game, seed, first_hand)
+        if ((cards != self._seeded.take(len(cards))) & (cards != NOT_DEALT)).any():
+            raise UncleanLogError
 
     def _check_score(self) -> None:
         if self._score is not None:

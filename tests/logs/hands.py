@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from engine import Deal, Game, Seat, betting_start, deals, hand_values
+from engine import Deal, Game, Seat, betting_start, deal_hand, deals, hand_values
 from logs import HandRecord, PlayerComment, Times, format_header, format_score_line, format_state_line
 from logs.acpc_log.reader import read_log
 from logs.formats import ExportOptions
@@ -96,13 +96,32 @@ def _random_hands(
     return tuple(records)
 
 
-def log_lines(records: list[HandRecord], game_name: str = "none.game", *, score: bool = True) -> list[str]:
-    """The log of a match."""
+def log_lines(
+    records: list[HandRecord], game_name: str = "none.game", *, score: bool = True, seed: int | None = None
+) -> list[str]:
+    """The log of a match; its header names the seed of the cards, if it is small."""
     header = format_header(
-        "match", game_name, len(records), 1, t_response_ms=600000, t_hand_ms=600000, t_per_hand_ms=7000
+        "match",
+        game_name,
+        len(records),
+        seed_of(records) if seed is None else seed,
+        t_response_ms=600000,
+        t_hand_ms=600000,
+        t_per_hand_ms=7000,
     )
     lines = [*header.splitlines(keepends=True), *map(format_state_line, records)]
     return [*lines, format_score_line(totals_of(records), records[0].names_by_seat)] if score else lines
+
+
+def seed_of(records: list[HandRecord]) -> int:
+    """The small seed that deals the cards of random hands; 1 where none does."""
+    first = records[:8]
+
+    def deals_them(seed: int) -> bool:
+        dealt = [deal_hand(record.game, seed, record.hand_number) for record in first]
+        return [deal.hole_cards for deal in dealt] == [record.deal.hole_cards for record in first]
+
+    return next(filter(deals_them, range(1, 12)), 1)
 
 
 def totals_of(records: Iterable[HandRecord]) -> list[float]:
