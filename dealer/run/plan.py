@@ -44,8 +44,6 @@ from dealer.table.players import (
 from engine import DealKey, Game, Seed, derived_seed
 from engine.equity import shares_refusal
 from engine.errors import quoted
-from engine.holdem import is_holdem
-from engine.kernels import disk
 from logs.errors import UnsupportedGameError
 from logs.estimation import (
     AnyTimeMean,
@@ -71,6 +69,8 @@ _MOST_DEALS = 1_000_000
 """Where a stop rule is to end the run."""
 MOST_CORRECTED_HANDS = 100_000
 """The hands times players up to which a result is corrected unasked: some seconds (docs/variance.md has the rates)."""
+MIN_CORRECTED_DEALS = 80
+"""The deals from which weights of a correction can be fitted."""
 _MAX_IDLE_LINES_PER_HAND = 10_000
 """Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
 _PLAYERS = ("raising", "random")
@@ -298,14 +298,14 @@ class ContestPlan:
         return score is Score.CORRECTED or (score is Score.BOTH and not self.learners and not self.is_sequential)
 
     def corrects_unasked(self, hands: int) -> bool:
-        """Whether the result of so many hands is corrected: in some seconds at most, with nothing to compile."""
+        """Whether the result of so many hands is corrected; the same run gives the same result on every machine."""
         game = self.game
         return (
             self.run.score is Score.BOTH
             and self.is_corrected
             and shares_refusal(game) is None
+            and hands // self.seatings >= MIN_CORRECTED_DEALS
             and hands * game.num_players <= MOST_CORRECTED_HANDS
-            and (not is_holdem(game) or disk.is_filled())
         )
 
     @property

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.kernels import disk
 from protocol import find_game, format_game_definition
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, CONNECT, PATIENCE_S, program_env, write_program
@@ -31,8 +32,7 @@ def test_a_match_is_shown_as_a_table_and_a_sentence(arena: Arena, tmp_path: Path
     assert title == "kuhn: calling - Bob"
     assert "200 deals of kuhn in 2 seatings each" in sentence
     assert re.fullmatch(r"seed 1, speed [\d,]+ hands/s, files here", facts)
-    # Without luck only if kernels are compiled.
-    assert [column for column in re.split(r"\s{2,}", head.strip()) if "without luck" not in column] == [
+    assert re.split(r"\s{2,}", head.strip()) == [
         *("player", "mbb/g ± 95 %", "SE", "chips", "hands", "faults", "median", "99 %")
     ]
     assert [row.split()[0] for row in rows] == ["calling", "Bob"]
@@ -165,6 +165,19 @@ def test_faults_are_shown_with_the_first_one_quoted(arena: Arena, tmp_path: Path
     ran = arena("play", "kuhn", f"Bad={bad}", "calling", "-n", "3", "--seed", "1")
     assert ran.code == 0
     assert re.search(r"\n  Bad  \d+ malformed reply, .*  malformed reply in hand 0: 'wh\\x1bat\?', ignored  ", ran.out)
+
+
+def test_win_rates_without_luck_do_not_depend_on_compiled_kernels(arena_here: Arena, tmp_path: Path) -> None:
+    words = ("play", "limit", "calling", "random", "--seed", "1", "--in-process", "--json")
+    rates = []
+    for folder in (tmp_path / "none", disk.root_folder()):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(disk.FOLDER_VARIABLE, str(folder))
+            rates.append(json.loads(arena_here(*words, "-n", "80").out)["players"][0]["corrected_mbb_per_game"])
+    assert rates[0] is not None
+    assert rates[0] == rates[1]
+    few = json.loads(arena_here(*words, "-n", "79").out)
+    assert few["players"][0]["corrected_mbb_per_game"] is None
 
 
 # ---- what cannot be played

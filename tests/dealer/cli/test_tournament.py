@@ -124,7 +124,7 @@ def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> No
     assert arena_here("play", "--config", "none.toml").sentence.startswith("cannot read none.toml")
     (tmp_path / "far.toml").write_text('directory = "/nowhere/at/all"\n')
     assert arena_here("play", "--config", "far.toml").sentence.startswith(
-        "directory: commands cannot start in /nowhere/at/all"
+        "far.toml: directory: commands cannot start in /nowhere/at/all"
     )
 
 

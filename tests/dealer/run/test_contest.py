@@ -292,8 +292,8 @@ def test_a_result_is_corrected_unasked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("game", "options"),
-    [("leduc", {"hands": 79}), ("leduc", {"stop": "better:0,9"}), ("kuhn", {}), ("limit", {})],
-    ids=["too few deals", "a sequential test", "nothing to correct", "kernels are not compiled"],
+    [("leduc", {"hands": 79}), ("leduc", {"stop": "better:0,9"}), ("kuhn", {})],
+    ids=["too few deals", "a sequential test", "nothing to correct"],
 )
 def test_what_is_not_corrected_unasked(tmp_path: Path, game: str, options: dict[str, Any]) -> None:
     plan = _plan(tmp_path, "calling", "random", in_process=True, game=game, score=Score.BOTH, **options)

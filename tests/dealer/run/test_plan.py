@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from dealer.errors import ConfigError
+from dealer.run.plan import MIN_CORRECTED_DEALS, ContestPlan, planned_contests, repeatable, settle
 from dealer.run.plan import MOST_CORRECTED_HANDS as MOST
-from dealer.run.plan import ContestPlan, planned_contests, repeatable, settle
 from dealer.run.run_settings import Seating, read_config, validated
 from engine import DealKey
-from engine.kernels import disk
 from logs.estimation import IntervalWidth
+from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD
 from protocol import find_game, format_game_definition
 
 KEY = DealKey(bytes(range(32)))
@@ -208,7 +208,7 @@ def test_too_many_seatings_are_refused_before_they_are_made(tmp_path: Path) -> N
         planned(tmp_path, seating="permutations", stop="ci=100", **six)
 
 
-def test_a_result_is_corrected_unasked_where_that_is_cheap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_is_corrected_unasked_where_that_is_cheap(tmp_path: Path) -> None:
     leduc, limit, asked, without = (
         planned(tmp_path, bots=["calling", "random"], **settings)[0]
         for settings in (
@@ -220,11 +220,11 @@ def test_a_result_is_corrected_unasked_where_that_is_cheap(tmp_path: Path, monke
     )
     assert leduc.corrects_unasked(MOST // 2)
     assert not leduc.corrects_unasked(MOST // 2 + 1)
-    assert not asked.corrects_unasked(100)
-    assert not without.corrects_unasked(100)
-    assert not limit.corrects_unasked(1), "nothing has been compiled"
-    monkeypatch.setattr(disk, "is_filled", lambda: True)
-    assert limit.corrects_unasked(MOST // 2)
+    assert not asked.corrects_unasked(1000)
+    assert not without.corrects_unasked(1000)
+    assert limit.corrects_unasked(MOST // 2), "whether kernels are compiled decides nothing"
+    assert [limit.corrects_unasked(2 * deals) for deals in (79, 80)] == [False, True]
+    assert MIN_CORRECTED_DEALS == 2 * FEWEST_DEALS_A_FOLD
     (three,) = planned(tmp_path, game="limit3", bots=["calling", "random", "calling"])
     assert three.corrects_unasked(MOST // 3)
     assert not three.corrects_unasked(MOST // 2)
