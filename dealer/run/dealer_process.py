@@ -340,13 +340,19 @@ def main() -> None:
     sockets = _sockets(sys.argv[1:])
     spare_collector()
     # All that is imported by now is shared by the processes.
+    forked: list[int] = []
     while len(sockets) > 1:
         own = sockets.pop()
-        if os.fork() == 0:
+        pid = os.fork()
+        if pid == 0:
             for other in sockets:
                 other.close()
-            sockets = [own]
+            sockets, forked = [own], []
         else:
             own.close()
+            forked.append(pid)
     with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_deal(sockets[0]))
+    # Their processor time is counted only if they are waited for.
+    for pid in forked:
+        os.waitpid(pid, 0)

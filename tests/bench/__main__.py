@@ -18,6 +18,7 @@ from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
 
 MEASURED = (
+    "dealers",
     "equity",
     "evaluator",
     "export",

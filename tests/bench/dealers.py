@@ -1,0 +1,167 @@
+"""Runs of `arena play` and `arena tournament`: wall time, processor time and memory, by affinity and by workers.
+
+Each round plays every run once in turn: bound and free, and with another checkout if one is named. The time of a run is
+that of the whole command. Measure on a quiet machine: what else computes takes the cores that are compared here.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import psutil
+
+from dealer.bench import Row
+from tests.bench.match import OWN, START_ARENA
+
+_SAMPLE_S: Final = 0.2
+_SLOW: Final = """\
+import time
+from bots import Bot
+class Slow(Bot):
+    def act(self, view):
+        time.sleep(0.005)
+        return view.call()
+"""
+_THREADED: Final = """\
+import threading
+from bots import Bot
+class Threaded(Bot):
+    def prepare(self, game):
+        threading.Thread(target=self._compute, daemon=True).start()
+    def _compute(self):
+        while True:
+            sum(range(10_000))
+    def act(self, view):
+        return view.call()
+"""
+_RUNS: Final = {
+    "one match, limit": "play limit calling raising --no-duplicate -n {hands}",
+    "one match, no-limit": "play nolimit calling raising --no-duplicate -n {hands}",
+    "one match, six players": (
+        "play nolimit6 calling raising calling raising calling raising --no-duplicate -n {sixth} --score raw"
+    ),
+    "two seatings, limit": "play limit calling raising -n {hands}",
+    "two seatings, no-limit": "play nolimit calling raising -n {hands}",
+    "1 worker": "play limit calling raising -n {hands} --workers 1",
+    "4 workers": "play limit calling raising -n {hands} --workers 4",
+    "8 workers": "play limit calling raising -n {hands} --workers 8",
+    "tournament of ten contests": "tournament limit calling raising random folding mfs -n {tenth}",
+    "a bot that sleeps 5 ms": "play limit slow.py:Slow calling -n {twentieth}",
+    "a bot with a busy thread": "play limit threaded.py:Threaded calling -n {tenth}",
+}
+
+
+class _Times(NamedTuple):
+    """Seconds of a run, and the most memory of its dealing processes together, in MB."""
+
+    wall: float
+    cpu: float
+    memory_mb: float
+
+
+def measure(rounds: int = 3, hands: int = 3000, runs: Sequence[str] = (), checkout: str = "") -> list[Row]:
+    """Wall time, processor time and memory of whole runs, bound and free.
+
+    Args:
+        rounds: how often each run is played.
+        hands: deals of the long runs.
+        runs: words in the names of those to measure; all by default.
+        checkout: another checkout, to compare this one with.
+
+    Raises:
+        RuntimeError: a run failed.
+        ValueError: there is nothing to measure.
+    """
+    if sys.platform == "win32":
+        raise ValueError("processor time of whole commands is measured on Linux and macOS only")
+    if rounds < 1 or hands < 100:
+        raise ValueError("at least one round of at least 100 hands is needed")
+    contenders: dict[str, tuple[Path, str]] = {"bound": (OWN, ""), "free": (OWN, "--affinity off")}
+    if checkout:
+        contenders[os.path.basename(checkout)] = (Path(checkout).absolute(), "")
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "slow.py").write_text(_SLOW)
+        Path(folder, "threaded.py").write_text(_THREADED)
+        for name, command in _RUNS.items():
+            if runs and not any(word in name for word in runs):
+                continue
+            counts = {"hands": hands, "sixth": hands // 6, "tenth": hands // 10, "twentieth": hands // 20}
+            words = command.format_map(counts).split()
+            times: dict[str, list[_Times]] = {who: [] for who in contenders}
+            for _ in range(rounds):
+                for who, (arena, options) in contenders.items():
+                    times[who].append(_timed([*words, *options.split()], arena, folder))
+            rows += _rows(name, times)
+    return rows
+
+
+def _timed(words: Sequence[str], arena: Path, folder: str) -> _Times:
+    with tempfile.TemporaryDirectory() as out:
+        # Numbers of hands alone decide how long a run takes.
+        command = [*START_ARENA, *words, "--seed", "1", "--quiet", "--export", "none", "--out", f"{out}/run"]
+        environment = {**os.environ, "PYTHONPATH": str(arena)}
+        begun_s = time.perf_counter()
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+        sampler = _Memory(process.pid)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        wall_s = time.perf_counter() - begun_s
+        sampler.stop()
+        if process.returncode:
+            raise RuntimeError(f"arena {' '.join(words)} ended with exit code {process.returncode}")
+        return _Times(wall_s, usage.ru_utime + usage.ru_stime, sampler.most_mb)
+
+
+class _Memory:
+    """Samples the memory of the processes of a run that are no bots, shared pages counted once."""
+
+    def __init__(self, pid: int) -> None:
+        self.most_mb = 0.0
+        self._pid = pid
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._thread.start()
+
+    def _sample(self) -> None:
+        while not self._is_over.wait(_SAMPLE_S):
+            try:
+                process = psutil.Process(self._pid)
+                dealing = [process, *(child for child in process.children(recursive=True) if _deals(child))]
+                used = sum(one.memory_full_info().pss for one in dealing)
+            except (psutil.Error, AttributeError):
+                continue
+            self.most_mb = max(self.most_mb, used / 1e6)
+
+    def stop(self) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+
+def _deals(process: psutil.Process) -> bool:
+    return any("dealer_process" in word for word in process.cmdline())
+
+
+def _rows(name: str, times: Mapping[str, Sequence[_Times]]) -> list[Row]:
+    rows = []
+    own = next(iter(times))
+    for who, of_runs in times.items():
+        walls = [one.wall for one in of_runs]
+        ratio = None
+        if who != own:
+            pairs = zip(times[own], of_runs, strict=True)
+            ratio = statistics.median(ours.wall / theirs.wall for ours, theirs in pairs)
+        cpu_s = statistics.median(one.cpu for one in of_runs)
+        memory_mb = max(one.memory_mb for one in of_runs)
+        note = f"{cpu_s:.2f} s of processor time, {memory_mb:.0f} MB"
+        rows.append(Row(name, who, statistics.median(walls), min(walls), max(walls), "s", ratio, note))
+    return rows
