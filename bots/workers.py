@@ -17,6 +17,7 @@ import contextlib
 import itertools
 import logging
 import multiprocessing
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -41,6 +42,7 @@ _MOST_LOSSES: Final = 3
 _CONNECT_S: Final = 10
 _END_S: Final = 1.0
 """How long processes of this machine may take to end tasks that are no longer wanted."""
+_BACKGROUND_NICENESS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +101,16 @@ class Workers:
         self._executor.shutdown(cancel_futures=True)
         killer.cancel()
 
+    def kill(self) -> None:
+        """End the processes of this machine at once; tasks that are not finished fail or are cancelled."""
+        self._is_gone = True
+        executor = self._executor
+        # As `ProcessPoolExecutor.kill_workers` of Python 3.14.
+        processes = list((getattr(executor, "_processes", None) or {}).values())
+        executor.shutdown(wait=False, cancel_futures=True)
+        _kill(*processes)
+        executor.shutdown()
+
     def map(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> list[_Result]:
         """The function's results for the arguments, in order; a `WorkersError` if workers die one after another."""
         found = dict(self.each(function, *arguments))
@@ -138,6 +150,11 @@ class Workers:
         except self._gone as error:
             self._lose_all(task, error)
             return
+        except RuntimeError as error:
+            if not self._is_gone:
+                raise
+            self._give_up(task, "they have ended", error)
+            return
         task.promise.add_done_callback(lambda promise: promise.cancelled() and not self._is_gone and future.cancel())
         future.add_done_callback(partial(self._end, task, executor))
 
@@ -147,6 +164,9 @@ class Workers:
         try:
             result = future.result()
         except self._lost as error:
+            if self._is_gone:
+                self._give_up(task, "they have ended", error)
+                return
             self._start_again(task, executor, error)
         except self._gone as error:
             self._lose_all(task, error)
@@ -165,9 +185,12 @@ class Workers:
             # All tasks of an executor that breaks end with it, of which one worker's death is the cause.
             if executor is self._executor:
                 self._losses += 1
-                if self._losses < _MOST_LOSSES and not self._survives:
+                if not self._survives:
                     self._executor = self._make()
             if self._losses >= _MOST_LOSSES:
+                if not self._survives:
+                    # Later tasks may fare better.
+                    self._losses = 0
                 self._give_up(task, f"{_MOST_LOSSES} workers died in turn, and no task was finished", error)
                 return
         self._start(task)
@@ -195,14 +218,20 @@ def _settle(settle: Callable[[Any], None], value: object) -> None:
         settle(value)
 
 
-def local_workers(count: int) -> Workers:
-    """Processes of this machine, at least one. They ignore Ctrl-C, which is the caller's to handle."""
+def local_workers(count: int, *, is_background: bool = False) -> Workers:
+    """Processes of this machine, at least one. They ignore Ctrl-C, which is the caller's to handle.
+
+    However this process ends, they end.
+
+    Args:
+        is_background: they have a lower priority, and ignore SIGTERM, which a service manager sends to all processes.
+    """
     if count < 1:
         raise ValueError(f"there must be at least 1 worker, not {count}")
     # Each is started afresh: threads and locks of this process must not be copied.
     context = multiprocessing.get_context("spawn")
     return Workers(
-        lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_ignore_interrupts),
+        lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(is_background,)),
         lost=(BrokenProcessPool,),
         name="the workers of this machine",
         count=count,
@@ -214,8 +243,22 @@ def _kill(*processes: BaseProcess) -> None:
         process.kill()
 
 
-def _ignore_interrupts() -> None:
+def _begin(is_background: bool) -> None:
+    """Prepare a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if is_background:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if hasattr(os, "nice"):
+            os.nice(_BACKGROUND_NICENESS)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process with the one that started it: a killed process leaves its pipes open in its workers."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def cluster_workers(address: str) -> Workers:

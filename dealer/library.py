@@ -17,13 +17,14 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
+from bots.errors import WorkersError
 from bots.sdk.bot import Bot
 from bots.sdk.options import options_of
 from bots.workers import Workers
@@ -114,6 +115,8 @@ _PROGRESS_S = 0.2
 _LOCK_PATIENCE_S = 2.0
 """Time for the dealer processes of a run that was killed to end."""
 OnProgress: TypeAlias = Callable[[Progress], None]
+Compute: TypeAlias = Callable[..., Awaitable[Any]]
+"""Gives the result of a function and its arguments, computed elsewhere; raises `WorkersError` where that fails."""
 _Value = TypeVar("_Value")
 _Result = TypeVar("_Result", bound=AnyResult)
 _Result_co = TypeVar("_Result_co", bound=AnyResult, covariant=True)
@@ -176,6 +179,7 @@ class Run(Generic[_Result_co]):
         cluster: Workers | None = None,
         *,
         progress_s: float = _PROGRESS_S,
+        compute: Compute | None = None,
     ) -> _Result_co:
         """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.
 
@@ -187,6 +191,7 @@ class Run(Generic[_Result_co]):
             on_progress: called every `progress_s` seconds, and once more at the end.
             watch: called with the events of all matches, except those of a cluster.
             cluster: plays the contests of a tournament instead of this machine.
+            compute: computes the result of a play in another process; None for this one.
 
         Raises:
             DealerError: nothing could be played: the folder is in use, or a bot or a socket cannot be had.
@@ -222,13 +227,16 @@ class Run(Generic[_Result_co]):
                     await dealers.close()
             shown(progress_of(tournament))
             try:
-                result = self._result(tournament)
+                if compute is None:
+                    result = self._result(tournament)
+                else:
+                    result = await self._result_elsewhere(tournament, compute)
             except DealerError:
                 if not any(contest.scores.hands_played for contest in tournament.contests):
                     lock.close()
                     self._forget()
                 raise
-            result = await asyncio.to_thread(_with_estimates, result)
+            result = await (compute or asyncio.to_thread)(_with_estimates, result)
             self._write(self.folder / RESULT_NAME, result)
         tallies = [tally for contest in tournament.contests for tally in contest.tallies]
         self.warnings += dict.fromkeys(sentence for tally in tallies for sentence in tally.warnings)
@@ -264,6 +272,19 @@ class Run(Generic[_Result_co]):
             (contest,) = tournament.contests
             if contest.ending is not None and contest.ending.error is not None:
                 raise contest.ending.error
+            result = contest_result(contest, resume=self.resume_command)
+        return cast("_Result_co", result)
+
+    async def _result_elsewhere(self, tournament: Tournament, compute: Compute) -> _Result_co:
+        """The result of a play, computed by another process; without luck corrected where that fails."""
+        (contest,) = tournament.contests
+        if contest.ending is not None and contest.ending.error is not None:
+            raise contest.ending.error
+        try:
+            result = await compute(partial(contest_result, resume=self.resume_command), contest)
+        except WorkersError as error:
+            contest.leave_luck()
+            self.warnings.append(f"{error}: the result has no win rates without the luck of the cards")
             result = contest_result(contest, resume=self.resume_command)
         return cast("_Result_co", result)
 

@@ -17,6 +17,7 @@ import contextlib
 import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dealer.errors import LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
@@ -138,6 +139,12 @@ class Contest:
         self._looked_at = 0
         self._is_held = False
 
+    def __getstate__(self) -> dict[str, object]:
+        """Counts and ending, of which another process may make the result."""
+        ending = self.ending and replace(self.ending, error=None)
+        gone: dict[str, object] = {"runs": [], "_corrected": [], "_training": None, "_workers": None, "_watch": None}
+        return self.__dict__ | {"_judged": self.judged, "ending": ending} | gone
+
     @property
     def judged(self) -> DealScores:
         """The scores that the stop rule looks at."""
@@ -155,14 +162,18 @@ class Contest:
     def deals_without_luck(self) -> NDArray[np.float64] | None:
         """The corrected scores for the result, of as many hands as have been played; see `fitted_deals`."""
         hands = self.scores.hands_played
-        if not self.plan.corrects_unasked(hands):
-            return None
-        # Here, as numpy and the kernels take a third of a second to load.
-        from dealer.run.corrected import fitted_deals
-
         if self._fitted is None or self._fitted[0] != hands:
-            self._fitted = hands, fitted_deals(self.plan, self.scores)
+            self._fitted = hands, None
+            if self.plan.corrects_unasked(hands):
+                # Here, as numpy and the kernels take a third of a second to load.
+                from dealer.run.corrected import fitted_deals
+
+                self._fitted = hands, fitted_deals(self.plan, self.scores)
         return self._fitted[1]
+
+    def leave_luck(self) -> None:
+        """Make the result, of as many hands as have been played, without corrected scores."""
+        self._fitted = self.scores.hands_played, None
 
     @property
     def hands_to_play(self) -> int:

@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from operator import call
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
@@ -59,8 +62,12 @@ class EventDetail(Model):
     contests: tuple[EventContest, ...]
 
 
-def event_detail(store: Store, event: ScheduledEvent) -> EventDetail:
-    """An event with what is known of its results; places have their confidence once the standings are kept."""
+def event_detail(store: Store, event: ScheduledEvent, compute: Callable[..., Any] = call) -> EventDetail:
+    """An event with what is known of its results; places have their confidence once the standings are kept.
+
+    Args:
+        compute: calls a function, in another process.
+    """
     contests = tuple(
         EventContest(
             job=job.id,
@@ -75,34 +82,48 @@ def event_detail(store: Store, event: ScheduledEvent) -> EventDetail:
     if event.standings:
         standings = GameStandings.model_validate_json(event.standings)
     elif event.definition:
-        standings = _standings_so_far(store, event)
+        standings = _standings_so_far(store, event, compute)
     return EventDetail(
         event=event, seconds_left=_seconds_left(store, event, contests), standings=standings, contests=contests
     )
 
 
 @lru_cache(maxsize=16)
-def _standings_so_far(store: Store, event: ScheduledEvent) -> GameStandings:
-    return standings_of_event(store, event, has_confidence=False)
+def _standings_so_far(store: Store, event: ScheduledEvent, compute: Callable[..., Any]) -> GameStandings:
+    standings: GameStandings = compute(standings_of_event, event, played_in_event(store, event), False)
+    return standings
 
 
-def standings_of_event(store: Store, event: ScheduledEvent, *, has_confidence: bool = True) -> GameStandings:
-    """The standings of an event that has closed, by the contests so far."""
-    import numpy as np
+class PlayedContest(NamedTuple):
+    """A contest of an event with scores: who played, and by player what was won in each deal, in mbb/g."""
 
-    game, names = parse_game_definition(event.definition), event.entrants
-    played, finished = [], set[str]()
+    players: tuple[str, ...]
+    scores: tuple[array[float], ...]
+    is_finished: bool
+
+
+def played_in_event(store: Store, event: ScheduledEvent) -> tuple[PlayedContest, ...]:
+    """The contests of an event so far."""
+    played = []
     for job, run in contests_of(store, event):
         seats = () if run is None else run.results
         scores = [records.duplicate_scores(store, run.id, seat.player) for seat in seats if run is not None]
-        if run is None or not any(scores):
-            continue
-        played.append(RankedContest(tuple(map(names.index, job.players)), np.array(scores).T))
-        if run.state is RunState.FINISHED:
-            finished.update(job.players)
+        if run is not None and any(scores):
+            played.append(PlayedContest(job.players, tuple(scores), run.state is RunState.FINISHED))
+    return tuple(played)
+
+
+def standings_of_event(
+    event: ScheduledEvent, played: Sequence[PlayedContest], has_confidence: bool = True
+) -> GameStandings:
+    """The standings of an event that has closed, by its contests so far."""
+    import numpy as np
+
+    game, names = parse_game_definition(event.definition), event.entrants
+    finished = {name for contest in played if contest.is_finished for name in contest.players}
     return standings_of(
         event.game,
-        played,
+        [RankedContest(tuple(map(names.index, contest.players)), np.array(contest.scores).T) for contest in played],
         names,
         score_bounds(game),
         seatings=Seating.ROTATIONS.order_count(game.num_players),
@@ -259,7 +280,7 @@ def publish(store: Store, runs_in: Path, event: ScheduledEvent, target: Path) ->
         raise RefusedError(f"{target} is not an empty folder; name another one, nothing is ever overwritten")
     detail = event_detail(store, event)
     if event.definition and not event.standings:
-        detail = detail.model_copy(update={"standings": standings_of_event(store, event)})
+        detail = detail.model_copy(update={"standings": standings_of_event(event, played_in_event(store, event))})
     played = [contest.run for contest in detail.contests if contest.run is not None and contest.run.results]
     for run in played:
         if removed := removal_sentence(runs_in / run.folder):

@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bots.sdk.registry import builtin_names
+from bots.workers import Workers
 from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.run.folder import lock_run
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
+from dealer.server.computing import Computing
 from dealer.server.db.audit import note_change, noted, operator
 from dealer.server.db.run_changes import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store
@@ -90,6 +92,7 @@ async def serve(
     *,
     guesses: GuessLimit | None = None,
     web: WebFace | None = None,
+    workers: Workers | None = None,
 ) -> None:
     """Serve until cancelled; what is being played then is resumed at the next start.
 
@@ -98,6 +101,7 @@ async def serve(
     Args:
         folder: of everything it keeps; made if it is not there.
         web: the pages and the HTTP interface, started and ended with the rest.
+        workers: compute for the server, and are left running; None for processes of its own.
 
     Raises:
         ConfigError: this system cannot confine uploaded bots.
@@ -119,12 +123,14 @@ async def serve(
         store = stack.enter_context(contextlib.closing(Store(folder / DATABASE_NAME)))
         token = store.write_now(lambda db: _first_users(db, settings))
         store.write_now(lambda db: note_change(db, operator(), f"started the server, version {version('acpc-arena')}"))
-        service = Service(settings, folder, store)
+        computing = stack.enter_context(contextlib.closing(Computing(workers)))
+        service = Service(settings, folder, store, computing)
         accounts = Accounts(store, dict(settings.passwords), guesses)
         port = TextPort(service, accounts)
         stack.push_async_callback(port.close)
         await port.start()
         parts = ServerParts(settings, folder, store, service, accounts, errors)
+        computing.prepare([game.game for game in settings.games])
         page = None if web is None else await stack.enter_async_context(web(parts))
         on_started(Started(tuple(port.addresses), token, len(service.active()), page))
         await service.run()

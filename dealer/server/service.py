@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from bots.errors import WorkersError
 from bots.sdk.program import end_programs_of
 from dealer import library
 from dealer.errors import DealerError, RefusedError, StoreError
@@ -30,6 +31,7 @@ from dealer.run.results import AnyResult
 from dealer.run.run_settings import read_config, validated
 from dealer.run.tournament_run import Progress
 from dealer.server.accounts import User, add_user
+from dealer.server.computing import Computing
 from dealer.server.db import records
 from dealer.server.db.audit import note_change
 from dealer.server.db.bot_registry import enter_bots, owner_of
@@ -55,7 +57,7 @@ from dealer.server.db.run_changes import (
     served_stamps,
 )
 from dealer.server.db.store import RETRY_S, Store
-from dealer.server.event_results import standings_of_event
+from dealer.server.event_results import played_in_event, standings_of_event
 from dealer.server.queue.adjusting import Adjusting
 from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots
 from dealer.server.queue.event_schedule import schedule_of
@@ -101,23 +103,27 @@ class Service:
     """The server without its ports.
 
     Attributes:
+        computing: processes for what takes long.
         disk: on which everything is.
         store: its database; `dealer.server.db.records` asks it what pages show.
         has_begun: whether processes can be started; before, they would be ended as those of an earlier start.
         broken: works in the background that an error has ended; none is begun again before the next start.
     """
 
-    def __init__(self, settings: ServerSettings, folder: Path, store: Store) -> None:
+    def __init__(
+        self, settings: ServerSettings, folder: Path, store: Store, computing: Computing | None = None
+    ) -> None:
         self.settings = settings
         self.store = store
+        self.computing = computing or Computing()
         self.feed = Feed()
         self.has_begun = asyncio.Event()
         self.connected_bots = ConnectedBots(settings, store)
         self.watchers = Watchers()
-        self.standings = Rater(settings, store, self.feed)
+        self.standings = Rater(settings, store, self.feed, self.computing)
         self._folder = folder
         self._environment = process_environment(folder)
-        self._adjusting = Adjusting(settings, folder, store, self._environment)
+        self._adjusting = Adjusting(settings, folder, store, self.computing)
         self._changes = Changes()
         self.disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
         # What is being played, by the number of the job.
@@ -240,7 +246,7 @@ class Service:
                 for event in unranked_events(self.store):
                     if event.state is EventState.FINISHED:
                         await self._rank(event)
-            except StoreError as error:
+            except (StoreError, WorkersError) as error:
                 _log.error("no event can be closed: %s", error)
             now_s = time.monotonic()
             waiting = (number for number, job in self._jobs.items() if job.versions and number not in self._slots)
@@ -359,15 +365,19 @@ class Service:
                 job.progress = progress
                 caller.note(progress)
 
-            result = await run.play(note, self.watchers.opened(row.id, caller.see), progress_s=_PROGRESS_S)
+            result = await run.play(
+                note, self.watchers.opened(row.id, caller.see), progress_s=_PROGRESS_S, compute=self.computing.run
+            )
             if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
                 return None
             bots = [records.bot(self.store, seat.version) for seat in row.seats]
             is_practice = job.row.kind is JobKind.REQUEST and self.settings.has_only_ladder
             is_of_event = job.versions is not None
             unrated = why_unrated(run.planned[0], bots, is_practice=is_practice, is_of_event=is_of_event)
-            return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "", unrated)
-        except DealerError as error:
+            (contest,) = await asyncio.to_thread(run.contests)
+            cancelled = job.end if job.is_cancelled else ""
+            return await self.computing.run(report_of, contest.plan, contest.scores, result, cancelled, unrated)
+        except (DealerError, WorkersError) as error:
             return RunReport(RunState.FAILED, f"{error}.")
         except Exception as error:
             _log.exception("run %d of %s", row.number, job.row.label)
@@ -497,7 +507,8 @@ class Service:
             self._changes.notify()
 
     async def _rank(self, event: ScheduledEvent) -> None:
-        standings = await asyncio.to_thread(standings_of_event, self.store, event)
+        played = await asyncio.to_thread(played_in_event, self.store, event)
+        standings = await self.computing.run(standings_of_event, event, played)
         await self.store.write(lambda db: keep_standings(db, event.id, standings.model_dump_json()))
 
     async def _close_event(self, event: ScheduledEvent) -> None:

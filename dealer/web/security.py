@@ -30,6 +30,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from bots.errors import WorkersError
 from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.access import Person
 from dealer.server.accounts import RateLimit
@@ -84,6 +85,8 @@ def as_web_error(error: Exception) -> WebError:
     if isinstance(error, StoreError):
         _log.error("%s", error)
         return WebError(503, "The server cannot read or write what it keeps; try again later.", wait_s=_RETRY_S)
+    if isinstance(error, WorkersError):
+        return WebError(503, "This cannot be computed now; try again later.", wait_s=_RETRY_S)
     return WebError(500, "An internal error of the server; its log has the details.")
 
 

@@ -29,7 +29,7 @@ from dealer.web.pages import (
 from dealer.web.pages.monitoring import Metrics
 from dealer.web.pages.shown_runs import Counting, ServerLibrary
 from dealer.web.serving import answering
-from dealer.web.site import Site, make_app
+from dealer.web.site import Site, compile_templates, make_app
 from dealer.web.slumbot.interface import SlumbotSessions
 from dealer.web.table_manager import ServerTableStore, TableManager
 from dealer.web.visitor import Sessions
@@ -85,6 +85,7 @@ def server_routes(
 async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     """Answer for a server until the end of the block; gives the address for browsers."""
     site = make_server_site(parts)
+    compile_templates()
     assert site.table_manager is not None
     assert site.intake is not None
     slumbot_sessions = SlumbotSessions(parts, site.table_manager)

@@ -30,6 +30,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from bots.errors import WorkersError
 from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame, WebSettings
@@ -177,13 +178,24 @@ def templates() -> Environment:
     return environment
 
 
+def compile_templates() -> None:
+    """Compile all templates, which pages would otherwise do at the first visit, while players wait."""
+    engine = templates()
+    assert isinstance(engine.loader, ChoiceLoader)
+    for name in (*engine.loader.loaders[0].list_templates(), *_SHARED_TEMPLATES):
+        if name.endswith(".jinja"):
+            engine.get_template(name)
+
+
 def document_part(macro: str, *values: object) -> str:
     """What a macro of ``document.html.jinja`` makes of values, for a piece of a page."""
-    parts = templates().get_template("logs.document/document.html.jinja").module
+    parts = templates().get_template(_DOCUMENT_TEMPLATE).module
     return str(getattr(parts, macro)(*values))
 
 
 _API = "/api/"
+_DOCUMENT_TEMPLATE = "logs.document/document.html.jinja"
+_SHARED_TEMPLATES = (_DOCUMENT_TEMPLATE, "logs.poker_table/table.html.jinja")
 _TEXTS_AT_ONCE = 100
 _STATIC: list[str | tuple[str, str]] = [
     ("dealer.web", "static"),
@@ -257,6 +269,7 @@ def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request,
         WebError: on_error,
         RefusedError: on_error,
         StoreError: on_error,
+        WorkersError: on_error,
         Exception: on_error,
     }
 

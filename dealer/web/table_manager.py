@@ -384,7 +384,7 @@ class ServerTableStore(TableStore):
     async def close(self, table: TableRow, reason: str) -> None:
         """There will be no more play: what was played is counted."""
         if self._tables.pop(table.id, None) is not None:
-            report = await asyncio.to_thread(_report, table.folder, reason)
+            report = await self._parts.service.computing.run(_report, table.folder, reason)
             await self._parts.store.write(lambda db: close_table(db, int(table.id), report))
 
     def seat(self, table: TableRow, table_session: TableSession) -> None:
@@ -418,7 +418,8 @@ def _report(folder: Path, reason: str) -> RunReport:
         run: Run[Any] = reopen(folder)
         # Nothing more will be played: the scores are those of its logs.
         run.finished = read_result(folder)
-        return report_of(run, run.finished, reason, "a person sat at the table")
+        (contest,) = run.contests()
+        return report_of(contest.plan, contest.scores, run.finished, reason, "a person sat at the table")
     except (DealerError, OSError) as error:
         # Pages show the reason to all; a path of this machine is not public.
         _log.info("the table in %s has no result: %s", folder, error)

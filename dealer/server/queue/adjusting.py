@@ -1,28 +1,24 @@
-"""All-in adjusted winnings next to those of record: counted from the logs when a run has ended, in a process of its
-own.
+"""All-in adjusted winnings next to those of record: counted from the logs when a run has ended.
 
 Only games in which players can be all-in before the last card have them: no-limit hold'em. One run is counted at a
-time, at the lowest priority. What an earlier start left uncounted is counted by the next.
-
-    python -m dealer.server.queue.adjusting LOG...        prints JSON by player: mbb/g, and half the 95 % interval
+time, by a process that computes for the server. What an earlier start left uncounted is counted by the next.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import os
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bots.errors import WorkersError
 from dealer.errors import StoreError
+from dealer.server.computing import Computing
 from dealer.server.db.store import Store
 from dealer.server.server_settings import ServerSettings
 from engine.holdem import has_usual_blinds
+from logs.errors import LogsError
 
 _log = logging.getLogger(__name__)
 _MOST_OF_EARLIER_STARTS = 1000
@@ -31,11 +27,11 @@ _MOST_OF_EARLIER_STARTS = 1000
 class Adjusting:
     """Counts runs that have ended."""
 
-    def __init__(self, settings: ServerSettings, folder: Path, store: Store, environment: Mapping[str, str]) -> None:
+    def __init__(self, settings: ServerSettings, folder: Path, store: Store, computing: Computing) -> None:
         self._games = {game.name for game in settings.games if has_usual_blinds(game.game) and not game.game.is_limit}
         self._folder = folder
         self._store = store
-        self._environment = {**os.environ, **environment}
+        self._computing = computing
         self._waiting: asyncio.Queue[tuple[int, str]] = asyncio.Queue()
         for row in store.read(
             "SELECT id, folder, game FROM runs WHERE duplicates > 0 AND NOT EXISTS "
@@ -60,26 +56,14 @@ class Adjusting:
                 _log.error("run %d: its all-in adjusted winnings cannot be kept: %s", run, error)
 
     async def _counted(self, logs: Sequence[Path]) -> dict[str, tuple[float, float | None]]:
-        """What a process counts in logs; nothing if it fails."""
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "dealer.server.queue.adjusting", *map(str, logs)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=self._environment,
-        )
-        communicating = asyncio.ensure_future(asyncio.to_thread(process.communicate))
+        """Count the hands of logs; nothing if that fails."""
         try:
-            # Also one that is cancelled before its thread has begun is waited for, and its pipes are closed.
-            out, err = await asyncio.shield(communicating)
-        except asyncio.CancelledError:
-            process.kill()
-            await communicating
-            raise
-        if process.returncode:
-            _log.error("all-in hands cannot be counted: %s", err.decode("utf-8", "replace").strip()[-500:])
+            return await self._computing.run(_adjusted, [str(path) for path in logs])
+        except WorkersError:
             return {}
-        return {name: (mbb, half_width) for name, (mbb, half_width) in json.loads(out).items()}
+        except (LogsError, OSError) as error:
+            _log.error("all-in hands cannot be counted: %s", error)
+            return {}
 
 
 def _write(db: sqlite3.Connection, run: int, found: Mapping[str, tuple[float, float | None]]) -> None:
@@ -89,17 +73,12 @@ def _write(db: sqlite3.Connection, run: int, found: Mapping[str, tuple[float, fl
     )
 
 
-def _main(paths: Sequence[str]) -> None:
+def _adjusted(paths: Sequence[str]) -> dict[str, tuple[float, float | None]]:
+    """By player: mbb/g, and half the 95 % interval."""
     from logs.hand_source import find
     from logs.tracker.many_files import count_hands
     from logs.tracker.statistics import statistics_of
 
-    if hasattr(os, "nice"):
-        os.nice(19)
     bots = statistics_of(count_hands(find(paths), big_pots=0)).bots
     found = {bot.name: bot.adjusted.mbb_per_game for bot in bots if bot.adjusted is not None}
-    print(json.dumps({name: (won.mean, won.half_width) for name, won in found.items()}))
-
-
-if __name__ == "__main__":
-    _main(sys.argv[1:])
+    return {name: (won.mean, won.half_width) for name, won in found.items()}

@@ -18,11 +18,13 @@ from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from bots.errors import WorkersError
 from bots.sdk.registry import is_builtin
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
 from dealer.run.run_settings import Seating
 from dealer.server.accounts import User
+from dealer.server.computing import Computing
 from dealer.server.db.counted_scores import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import RETRY_S, Store
@@ -187,10 +189,11 @@ def learns(text: str) -> bool:
 class Rater:
     """Makes the ratings of games in which something has been counted."""
 
-    def __init__(self, settings: ServerSettings, store: Store, feed: Feed) -> None:
+    def __init__(self, settings: ServerSettings, store: Store, feed: Feed, computing: Computing) -> None:
         self._settings = settings
         self._store = store
         self._feed = feed
+        self._computing = computing
         # What was counted last may have been counted in the moment when an earlier server ended.
         self._stale = [game.name for game in settings.games]
         self._changes = Changes()
@@ -216,12 +219,12 @@ class Rater:
         if game is None:
             return
         try:
-            tables = table_scores(self._store, name)
+            tables = await asyncio.to_thread(table_scores, self._store, name)
             if not tables:
                 return
-            ratings = await asyncio.to_thread(fit_ratings, tables, score_bounds(game.game))
+            ratings = await self._computing.run(fit_ratings, tables, score_bounds(game.game))
             await self._store.write(lambda db: write_ratings(db, name, ratings))
-        except StoreError as error:
+        except (StoreError, WorkersError) as error:
             # They are fitted again after the next run, or at the next start.
             _log.error("the ratings of %s cannot be kept: %s", name, error)
         else:

@@ -16,6 +16,7 @@ from dealer.match.events import SeatOpened
 from dealer.run.contest import MatchEvent, Watch
 from dealer.run.plan import ContestPlan
 from dealer.run.results import AnyResult, ContestResult
+from dealer.run.scores import DealScores
 from dealer.run.tournament_run import Progress
 from dealer.run.writers import read_faults
 from dealer.server.db import records
@@ -31,15 +32,16 @@ from protocol.benchmark import OWN_SEAT
 from protocol.joining import RunStands
 
 
-def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str, unrated: str) -> RunReport:
-    """What is kept of a run.
+def report_of(
+    plan: ContestPlan, contest_scores: DealScores, result: AnyResult, cancelled: str, unrated: str
+) -> RunReport:
+    """Make what is kept of a run of one contest.
 
     Args:
         cancelled: why it was ended before its time; empty if it was not cancelled.
         unrated: why it does not count in the standings; empty if it does.
     """
     assert isinstance(result, ContestResult)
-    (plan,) = run.planned
     faults = tuple(
         # By player, who has another seat in every seating.
         (slot.name, fault._replace(seat=Seat(slot.players[fault.seat])))
@@ -60,12 +62,11 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str, unrated: s
         )
         for number, one in enumerate(result.players)
     )
-    (contest,) = run.contests()
     is_comparable = plan.seatings > 1 and not plan.learners and not plan.is_sequential
-    units, is_complete = list(contest.scores.in_order()), result.outcome.is_complete
+    units, is_complete = list(contest_scores.in_order()), result.outcome.is_complete
     if is_comparable and plan.has_own_cards and not is_complete:
         # Nothing in the seatings to come could make up for the luck of a seating that was broken off.
-        units = list(contest.scores.in_rounds())
+        units = list(contest_scores.in_rounds())
         # Without a unit there are no columns, and the seats stay as they are.
         seats = tuple(_seat(plan, number, column) for number, column in enumerate(zip(*units, strict=True))) or seats
     is_kept = is_complete or (is_comparable and bool(units))

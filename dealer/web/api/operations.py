@@ -259,7 +259,7 @@ async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> EventDetai
     found = event_records.event(parts.store, name)
     if found is None:
         raise WebError(404, f"There is no event {shown(name)}.")
-    return await asyncio.to_thread(event_detail, parts.store, found)
+    return await asyncio.to_thread(event_detail, parts.store, found, parts.service.computing.wait)
 
 
 @router.post("/scheduled-events", summary="Announce an event", status_code=201)

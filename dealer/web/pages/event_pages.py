@@ -106,7 +106,7 @@ def _settings_of(form: Mapping[str, str]) -> EventSettings:
 
 
 def _document(parts: ServerParts, event: ScheduledEvent) -> Document:
-    detail = event_detail(parts.store, event)
+    detail = event_detail(parts.store, event, parts.service.computing.wait)
     document = event_document(parts.store, detail, lambda run: run_path(str(run.id)))
     as_json = Fact("as JSON", Link("event", f"/api/v1/scheduled-events/{quote(event.name, safe='')}"))
     return replace(document, facts=(*document.facts, as_json))

@@ -3,13 +3,14 @@
     /runs/RUN/leaks?contest=CONTEST&player=NAME
 
 The page shows hole cards, so it waits until all of a run may be seen; on a server it is for those whose run it is, and
-tells of their own bots. Hands are compared in a worker thread, one contest after the other, and what was found is kept.
+tells of their own bots. Hands are compared by a process that computes for the server, one contest after the other, and
+what was found is kept.
 """
 
 from __future__ import annotations
 
 import asyncio
-from functools import lru_cache
+from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -35,12 +36,24 @@ if TYPE_CHECKING:
 MOST_HANDS: Final = 50_000
 """Hands of a contest that are compared for a page: some ten seconds."""
 
-_MOST_KEPT: Final = 32
+_MAX_KEPT: Final = 32
 
 
 def routes(site: Site, library: Library) -> list[BaseRoute]:
     """The pages of this room."""
     turn = asyncio.Lock()
+    kept = OrderedDict[tuple[tuple[str, ...], int, str], "Leaks"]()
+
+    async def leaks_in(paths: tuple[str, ...], hands: int, player: str) -> Leaks:
+        """What the hands of logs show; of logs that have grown since, another number of them is asked for."""
+        async with turn:
+            found = kept.get((paths, hands, player))
+            if found is None:
+                compute = run_in_threadpool if site.server is None else site.server.service.computing.run
+                found = kept[paths, hands, player] = await compute(_leaks_of, paths, player)
+                while len(kept) > _MAX_KEPT:
+                    kept.popitem(last=False)
+        return found
 
     async def show(request: Request) -> Response:
         """The leaks of a player."""
@@ -68,8 +81,7 @@ def routes(site: Site, library: Library) -> list[BaseRoute]:
                     f"there are {hands:,} hands, and a page compares at most {MOST_HANDS:,}: `arena leaks` takes "
                     "any number"
                 )
-            async with turn:
-                found = await run_in_threadpool(_leaks_of, tuple(sorted(keys)), hands, player)
+            found = await leaks_in(tuple(sorted(keys)), hands, player)
             document = leaks_document(found, linked=linked)
         except LeaksRefused as error:
             sentence = f"{capitalized(str(error), [player])}."
@@ -97,9 +109,8 @@ def _contest_of(found: ShownRun, key: str, player: str) -> WatchedContest:
     return contest
 
 
-@lru_cache(_MOST_KEPT)
-def _leaks_of(paths: tuple[str, ...], hands: int, player: str) -> Leaks:
-    """What the hands of logs show; of logs that have grown since, another number of them is asked for.
+def _leaks_of(paths: tuple[str, ...], player: str) -> Leaks:
+    """What the hands of logs show.
 
     Raises:
         LeaksRefused: these hands show no leaks.

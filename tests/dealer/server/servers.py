@@ -7,6 +7,7 @@ their own, which need no import of ours: one plays, others wait, hang or crash.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import json
 import lzma
@@ -22,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from bots.workers import Workers, local_workers
 from dealer.server.accounts import GuessLimit
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.reference_settings import read_reference_settings
@@ -299,6 +301,14 @@ def rows(folder: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in store.read(query, *values)]
 
 
+@cache
+def shared_workers() -> Workers:
+    """Processes that compute for all servers of this process: each takes a second to load what it needs."""
+    workers = local_workers(1)
+    atexit.register(workers.kill)
+    return workers
+
+
 @contextlib.asynccontextmanager
 async def running(
     settings: ServerSettings,
@@ -308,7 +318,8 @@ async def running(
 ) -> AsyncIterator[House]:
     """A server that runs until the end of the block."""
     started: asyncio.Future[Started] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(serve(settings, folder, started.set_result, guesses=guesses, web=web))
+    serving = serve(settings, folder, started.set_result, guesses=guesses, web=web, workers=shared_workers())
+    task = asyncio.create_task(serving)
     await asyncio.wait([task, started], return_when=asyncio.FIRST_COMPLETED)
     if task.done():
         task.result()
