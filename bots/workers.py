@@ -81,6 +81,7 @@ class Workers:
         self._lock = threading.RLock()
         self._losses = 0
         self._is_gone = False
+        self._is_killed = False
 
     def __enter__(self) -> Workers:
         return self
@@ -93,7 +94,7 @@ class Workers:
         if kind is None or self._survives:
             self._executor.shutdown(wait=kind is None, cancel_futures=True)
             return
-        processes = multiprocessing.active_children()
+        processes = self._processes()
         killer = threading.Timer(_END_S, _kill, processes)
         killer.start()
         for process in processes:
@@ -103,13 +104,15 @@ class Workers:
 
     def kill(self) -> None:
         """End the processes of this machine at once; tasks that are not finished fail or are cancelled."""
-        self._is_gone = True
-        executor = self._executor
-        # As `ProcessPoolExecutor.kill_workers` of Python 3.14.
-        processes = list((getattr(executor, "_processes", None) or {}).values())
-        executor.shutdown(wait=False, cancel_futures=True)
+        self._is_killed = True
+        processes = self._processes()
+        self._executor.shutdown(wait=False, cancel_futures=True)
         _kill(*processes)
-        executor.shutdown()
+        self._executor.shutdown()
+
+    def _processes(self) -> list[BaseProcess]:
+        """The processes of this machine; `ProcessPoolExecutor` itself ends them from Python 3.14 on."""
+        return list((getattr(self._executor, "_processes", None) or {}).values())
 
     def map(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> list[_Result]:
         """The function's results for the arguments, in order; a `WorkersError` if workers die one after another."""
@@ -142,6 +145,9 @@ class Workers:
 
     def _start(self, task: _Task) -> None:
         executor = self._executor
+        if self._is_killed:
+            self._give_up(task, "they have ended")
+            return
         try:
             future = executor.submit(task.function, *task.arguments)
         except self._lost as error:
@@ -151,7 +157,7 @@ class Workers:
             self._lose_all(task, error)
             return
         except RuntimeError as error:
-            if not self._is_gone:
+            if not self._is_killed:
                 raise
             self._give_up(task, "they have ended", error)
             return
@@ -164,9 +170,6 @@ class Workers:
         try:
             result = future.result()
         except self._lost as error:
-            if self._is_gone:
-                self._give_up(task, "they have ended", error)
-                return
             self._start_again(task, executor, error)
         except self._gone as error:
             self._lose_all(task, error)
@@ -182,6 +185,9 @@ class Workers:
 
     def _start_again(self, task: _Task, executor: Executor, error: BaseException) -> None:
         with self._lock:
+            if self._is_killed:
+                self._give_up(task, "they have ended", error)
+                return
             # All tasks of an executor that breaks end with it, of which one worker's death is the cause.
             if executor is self._executor:
                 self._losses += 1
@@ -199,7 +205,7 @@ class Workers:
         self._is_gone = True
         self._give_up(task, "the connection was lost", error)
 
-    def _give_up(self, task: _Task, why: str, error: BaseException) -> None:
+    def _give_up(self, task: _Task, why: str, error: BaseException | None = None) -> None:
         failure = WorkersError(f"{self.name}: {why}")
         failure.__cause__ = error
         _settle(task.promise.set_exception, failure)

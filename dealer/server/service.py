@@ -110,12 +110,10 @@ class Service:
         broken: works in the background that an error has ended; none is begun again before the next start.
     """
 
-    def __init__(
-        self, settings: ServerSettings, folder: Path, store: Store, computing: Computing | None = None
-    ) -> None:
+    def __init__(self, settings: ServerSettings, folder: Path, store: Store, computing: Computing) -> None:
         self.settings = settings
         self.store = store
-        self.computing = computing or Computing()
+        self.computing = computing
         self.feed = Feed()
         self.has_begun = asyncio.Event()
         self.connected_bots = ConnectedBots(settings, store)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 
+import psutil
 import pytest
 
 from bots.errors import WorkersError
@@ -98,9 +102,50 @@ def test_nobody_hears_a_task_of_this_machine() -> None:
 
 def test_no_process_is_left_after_an_error() -> None:
     """While one is left, its executor's thread may close a pipe that the end of the interpreter writes to."""
+    others = multiprocessing.active_children()
     with pytest.raises(ValueError, match="task 3 cannot be done"), local_workers(2) as workers:
         workers.map(fail, [3])
-    assert not multiprocessing.active_children()
+    assert multiprocessing.active_children() == others
+
+
+def test_tasks_after_deaths_are_done() -> None:
+    with local_workers(1) as workers:
+        with pytest.raises(WorkersError, match="3 workers died in turn"):
+            workers.submit(die, 1).result(PATIENCE_S)
+        assert workers.submit(square, 3).result(PATIENCE_S) == 9
+
+
+def test_killed_workers_fail_their_tasks() -> None:
+    workers = local_workers(1, is_background=True)
+    ready, waiting = workers.submit(square, 2), workers.submit(wait_for_one, "never", 1)
+    assert ready.result(PATIENCE_S) == 4
+    workers.kill()
+    with pytest.raises((WorkersError, CancelledError)):
+        waiting.result(PATIENCE_S)
+    with pytest.raises(WorkersError, match="they have ended"):
+        workers.submit(square, 2).result(PATIENCE_S)
+
+
+PARENT = """
+import os, time
+from bots.workers import local_workers
+
+if __name__ == "__main__":
+    print(local_workers(1, is_background=True).submit(os.getpid).result(), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    (tmp_path / "parent.py").write_text(PARENT, "ascii")
+    with subprocess.Popen([sys.executable, str(tmp_path / "parent.py")], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = psutil.Process(int(parent.stdout.readline()))
+        worker.terminate()
+        parent.kill()
+    # Who inherits it may leave it as a zombie.
+    wait_for(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE)
 
 
 def test_no_workers() -> None:

@@ -33,6 +33,7 @@ from dealer.run.run_settings import BotSettings, Seating
 from dealer.run.writers import format_fault
 from dealer.server.access import DELAY_HANDS, Person, access_to, public_hands, sees_cards
 from dealer.server.accounts import Accounts, Scope, User, add_token, add_user
+from dealer.server.computing import Computing
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
@@ -55,7 +56,7 @@ from engine import DealKey, Seat, Seed
 from protocol import find_game, format_game_definition
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, ClientCommand, Verb
 from protocol.joining import Cancel, Challenge, Join, Joined, SeatOver, SeatText, ServerMessage, encode
-from tests.dealer.server.servers import Talk
+from tests.dealer.server.servers import Talk, shared_workers
 from tests.dealer.web.visits import small_house
 
 GAME: Final = "holdem.limit.2p.reverse_blinds"
@@ -385,7 +386,7 @@ def house(folder: Path, kinds: Sequence[str]) -> Any:
     folder.mkdir()
     settings = replace(small_house(requests_per_minute=10**9), uploads=UploadSettings())
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
-        service = Service(settings, folder, store)
+        service = Service(settings, folder, store, Computing(shared_workers()))
         made = House(ServerParts(settings, folder, store, service, Accounts(store)))
         for name in ("ann", "eve", "bob", LADDER_USER):
             made.add_user(name, (Scope.READ, Scope.PLAY))

@@ -15,6 +15,7 @@ from dealer.match.events import HandFinished
 from dealer.run.contest import MatchEvent, Watch
 from dealer.run.run_settings import Seating
 from dealer.server.accounts import User, add_user
+from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobRequest, JobState, RunState
 from dealer.server.db.store import DATABASE_NAME, Store
@@ -29,7 +30,7 @@ from logs.tracker.many_files import count_hands
 from logs.tracker.statistics import statistics_of
 from protocol.joining import Join
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.server.servers import KUHN, CallingLink, write_house
+from tests.dealer.server.servers import KUHN, CallingLink, shared_workers, write_house
 
 CONFIG = f"""
 [[games]]
@@ -84,7 +85,7 @@ async def serving(settings: ServerSettings) -> AsyncIterator[tuple[Service, User
     folder.mkdir(exist_ok=True)
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         ann = User(store.write_now(lambda db: add_user(db, "ann")), "ann")
-        service = Service(settings, folder, store)
+        service = Service(settings, folder, store, Computing(shared_workers()))
         task = asyncio.create_task(service.run())
         try:
             yield service, ann

@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from dealer.server.accounts import User
+from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobKind, JobRequest, RunState
 from dealer.server.db.store import Store
@@ -151,7 +152,7 @@ def test_the_ladder_makes_room_only_where_it_is_in_the_way() -> None:
 def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 0.0
     done: list[object] = []
-    rater = Rater(settings_of(), cast(Store, None), Feed())
+    rater = Rater(settings_of(), cast(Store, None), Feed(), cast(Computing, None))
 
     async def refit(name: str) -> None:
         nonlocal now_s
