@@ -142,8 +142,9 @@ class Contest:
     def __getstate__(self) -> dict[str, object]:
         """Counts and ending, of which another process may make the result."""
         ending = self.ending and replace(self.ending, error=None)
-        gone: dict[str, object] = {"runs": [], "_corrected": [], "_training": None, "_workers": None, "_watch": None}
-        return self.__dict__ | {"_judged": self.judged, "ending": ending} | gone
+        kept = self.__dict__ | {"_judged": self.judged, "ending": ending, "runs": [], "_corrected": []}
+        # What plays it.
+        return kept | dict.fromkeys(("_training", "_workers", "_dealers", "_core", "_watch"))
 
     @property
     def judged(self) -> DealScores:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from dealer.match.seats import SeatClock
 from dealer.reports.result_sentences import expectation
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, MatchEvent
+from dealer.run.dealers import DealerProcesses
 from dealer.run.plan import ContestPlan, settle
 from dealer.run.results import ContestResult
 from dealer.run.run_settings import Score, Seating, validated
@@ -475,3 +477,19 @@ def test_what_connects_is_noted_by_the_name_of_its_seat(tmp_path: Path) -> None:
         "a connection from 10.0.0.9 to A's port was closed: it sent nothing",
         "B names another version of the protocol than the dealer's, 2.0.0; play continues.",
     )
+
+
+@pytest.mark.parametrize("score", [Score.RAW, Score.BOTH, Score.CORRECTED])
+def test_another_process_makes_the_same_result(tmp_path: Path, score: Score) -> None:
+    async def main() -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            dealers = DealerProcesses(2, has_affinity=False)
+            plan = _plan(tmp_path, "calling", "random", game="leduc", hands=120, score=score)
+            contest = Contest(plan, asyncio.Semaphore(2), lambda event: None, dealers=dealers)
+            await contest.play()
+            await dealers.close()
+            copy = pickle.loads(pickle.dumps(contest))
+            assert contest_result(copy, resume="again") == contest_result(contest, resume="again")
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
