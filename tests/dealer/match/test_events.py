@@ -10,6 +10,7 @@ import pytest
 from dealer.match.causes import Unreachable
 from dealer.match.events import (
     Audience,
+    BotWrote,
     Event,
     HandClosed,
     LineSent,
@@ -36,6 +37,7 @@ def test_events_of_a_match_are_values() -> None:
     board.match.fail(Unreachable(Seat(0), is_full=False))
     stray = StrayConnection(Seat(1), "192.0.2.7", StrayProblem.NO_VERSION, b"GET / HTTP/1.1\r\n")
     events: list[Event] = [*board.seen.events, VersionDiffers(Seat(1)), SeatOpened(Seat(0), 54000), stray]
+    events.append(BotWrote(Seat(0), "stdout", "thinking"))
     assert {type(event) for event in events} == set(Event.__args__)
     for event in events:
         copy = pickle.loads(pickle.dumps(event))
@@ -66,6 +68,7 @@ def test_single_lines_and_actions_come_only_to_watchers_that_name_them() -> None
     plain = Audience([Watcher()])
     assert {kind.__name__ for kind in Event.__args__ if not plain.wants(kind)} == {
         "ActionPlayed",
+        "BotWrote",
         "HandPlayed",
         "LineReceived",
         "LineSent",
