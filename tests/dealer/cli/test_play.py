@@ -233,7 +233,7 @@ def test_what_cannot_be_played_is_one_sentence(
     (tmp_path / "full" / "precious").write_text("data")
     (tmp_path / "file").write_text("")
     (tmp_path / "not-executable").write_text("#!/bin/sh\n")
-    (tmp_path / "bot.py").write_text("import x\n")
+    (tmp_path / "bot.py").write_text("#!/usr/bin/python3\nimport x\n")
     ran = arena_here("play", *arguments, "-n", "2")
     assert ran.code == 2
     for word in words:
@@ -424,6 +424,6 @@ def test_the_program_is_the_interpreters_own() -> None:
 
 @unix_only
 def test_a_script_without_an_interpreter_says_what_is_missing(arena: Arena, tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text("import x\n")
-    (tmp_path / "bot.py").chmod(0o755)
-    assert "its first line has to name its interpreter, such as #!" in arena("play", "kuhn", "./bot.py", "calling").err
+    (tmp_path / "bot.sh").write_text("exit\n")
+    (tmp_path / "bot.sh").chmod(0o755)
+    assert "its first line has to name its interpreter, such as #!" in arena("play", "kuhn", "./bot.sh", "calling").err
