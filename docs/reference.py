@@ -32,6 +32,7 @@ class SectionData(BaseModel):
 class DocumentData(BaseModel):
     """What `logs.document.plain.json_data` makes of a document without a type of its own."""
 
+    schema_version: int
     title: str
     sentences: list[str]
     facts: dict[str, Any]
@@ -108,23 +109,45 @@ PRINTED: Final = {
     "runs": ("runs",),
     "statistics": ("stats",),
     "estimates": ("stats --variance",),
+    "leaks": ("leaks",),
     "deviations": ("leaks",),
+    "hands": ("hands",),
+    "gate": ("gate",),
+    "games": ("games",),
+    "bots": ("bots",),
+    "equity": ("equity",),
+    "export": ("export",),
+    "warmup": ("warmup",),
+    "exploitability": ("exploit",),
     "doctor": ("doctor",),
+    "situations": ("doctor --list",),
     "speed": ("bench dealer", "bench bot"),
     "solution": ("solve kuhn", "solve kuhn3", "solve leduc", "solve game"),
     "preflop": ("solve preflop",),
-    "document": ("equity", "train", "evolve", "export"),
+    "document": ("train", "evolve", "solve equities", "serve doctor", "serve users"),
 }
 """The commands that print JSON of each schema."""
 
 
 def schemas() -> dict[str, dict[str, Any]]:
     """The JSON schemas of what commands print with ``--json``, by the names of `PRINTED`."""
+    from bots.cfr.answer import AnswerData
+    from bots.cfr.expectation import ComparisonData
     from bots.equilibrium.deviations import Deviations
+    from bots.evaluation.exploiting import BoundsData
     from bots.lp_mc.preflop import PreflopSolution
     from bots.solving.equilibria import Solution
+    from bots.solving.exact import ExpectationData, ExploitabilityData
     from dealer.bench import Row
-    from dealer.doctor.findings import DoctorReport
+    from dealer.cli.bots import BotsData
+    from dealer.cli.equity import EquityData
+    from dealer.cli.export import ExportData
+    from dealer.cli.games import GamesData
+    from dealer.cli.hands import HandsData, LossesData
+    from dealer.cli.warmup import WarmupData
+    from dealer.doctor.findings import DoctorReport, SituationsData
+    from dealer.reports.gate_report import GateData
+    from dealer.reports.leak_report import LeaksData
     from dealer.reports.run_lists import ListedRun
     from dealer.run.results import ContestResult, TournamentResult
     from logs.tracker.statistics import Statistics
@@ -135,8 +158,18 @@ def schemas() -> dict[str, dict[str, Any]]:
         "runs": list[ListedRun],
         "statistics": Statistics,
         "estimates": Estimates,
+        "leaks": LeaksData,
         "deviations": Deviations,
+        "hands": HandsData | LossesData,
+        "gate": GateData,
+        "games": GamesData,
+        "bots": BotsData,
+        "equity": EquityData,
+        "export": ExportData,
+        "warmup": WarmupData,
+        "exploitability": ExploitabilityData | ExpectationData | BoundsData | ComparisonData | AnswerData,
         "doctor": DoctorReport,
+        "situations": SituationsData,
         "speed": list[Row],
         "solution": Solution,
         "preflop": PreflopSolution,

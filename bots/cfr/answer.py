@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -288,6 +289,41 @@ class Learning:
         return f"{so_far}, won {mark.mean:+,.1f} mbb/g after {mark.deals:,}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkData:
+    """A `Mark`, as JSON has it."""
+
+    cpu_seconds: float
+    deals: int
+    mean: float
+    half_width: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerData:
+    """An answer that was learnt, as ``arena exploit --finer --json`` prints it.
+
+    Attributes:
+        strategy: checksum of the strategy that it answers.
+        buckets: on flop, turn and river.
+        boards: on which it is judged.
+        half_width_95: half the 95 % interval of `mbb_per_game`, over boards.
+    """
+
+    schema_version: int = 1
+    game: str
+    bot: str
+    strategy: str
+    buckets: list[int]
+    boards: int
+    seed: int
+    cpu_seconds: float
+    deals: int
+    mbb_per_game: float
+    half_width_95: float | None
+    marks: list[MarkData]
+
+
 def answer_document(learned: Learning) -> Document:
     settings, last = learned.settings, learned.marks[-1]
     width = f" ± {text_of(last.half_width, ',.1f')}" if last.half_width is not None else ""
@@ -318,13 +354,13 @@ def answer_document(learned: Learning) -> Document:
             Fact("learnt in", duration(last.cpu_seconds)),
         ),
         (Section("Learning", (table,)),),
-        data={
+        data=AnswerData(
             **settings.data,
-            "bot": settings.bot,
-            "cpu_seconds": last.cpu_seconds,
-            "deals": last.deals,
-            "mbb_per_game": last.mean,
-            "half_width_95": last.half_width,
-            "marks": [mark._asdict() for mark in learned.marks],
-        },
+            bot=settings.bot,
+            cpu_seconds=last.cpu_seconds,
+            deals=last.deals,
+            mbb_per_game=last.mean,
+            half_width_95=last.half_width,
+            marks=[MarkData(**mark._asdict()) for mark in learned.marks],
+        ),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -189,6 +190,25 @@ def compared(
     return winnings(player_of(first, tree), player_of(second, tree), tree, boards, seed=seed, pool=pool)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonData:
+    """What a strategy wins from another, as ``arena exploit --against --json`` prints it.
+
+    Attributes:
+        boards: that were drawn.
+        half_width_95: half the 95 % interval over boards; None with too few.
+    """
+
+    schema_version: int = 1
+    game: str
+    bot: str
+    against: str
+    boards: int
+    seed: int
+    mbb_per_game: float
+    half_width_95: float | None
+
+
 def comparison_document(game: str, bots: tuple[str, str], won: RunningMean, seed: int) -> Document:
     """The winnings of the first bot's strategy from the second's, as of `compared`."""
     bot, other = bots
@@ -196,10 +216,18 @@ def comparison_document(game: str, bots: tuple[str, str], won: RunningMean, seed
         f"{bot} wins {text_of(won.estimate, '+,.1f')} mbb/g from {other}, without solved rivers: {won.count:,} boards "
         f"with {PAIRS} pairs of holdings each were drawn, and every betting is counted in both seats."
     )
-    data = {"game": game, "bot": bot, "against": other, "boards": won.count, "seed": seed}
+    data = ComparisonData(
+        game=game,
+        bot=bot,
+        against=other,
+        boards=won.count,
+        seed=seed,
+        mbb_per_game=won.mean,
+        half_width_95=won.half_width(),
+    )
     return Document(
         f"{bot} against {other} in {short_name(game)}",
         (sentence,),
         (Fact("game", short_name(game)), Fact("bot", bot), Fact("against", other)),
-        data={**data, "mbb_per_game": won.mean, "half_width_95": won.half_width()},
+        data=data,
     )

@@ -90,6 +90,7 @@ class Deviations:
     unmet: int
     cost: Estimate
     situations: tuple[SituationCost, ...]
+    schema_version: int = 1
 
 
 def is_solved(game: Game) -> bool:

@@ -241,6 +241,7 @@ class PreflopSolution:
     exploitability: float
     lines: Mapping[str, Mapping[str, Shares]]
     small_bets_per_hand: Mapping[str, Mapping[str, float]]
+    schema_version: int = 1
 
 
 def preflop_solution(

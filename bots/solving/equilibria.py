@@ -362,6 +362,7 @@ class Solution:
     exploitability: float
     convergence: tuple[Reached, ...]
     strategies: tuple[Strategy, ...]
+    schema_version: int = 1
 
 
 def solution(form: SequenceForm, plans: Plans, steps: tuple[Reached, ...], *, game: str, algorithm: str) -> Solution:

@@ -123,6 +123,34 @@ class ExactExploitability:
         return 1000 * self.exploitability / self.game.big_blind
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploitabilityData:
+    """Best answers to a bot, as ``arena exploit --json`` prints them; winnings are chips per hand."""
+
+    schema_version: int = 1
+    game: str
+    bot: str
+    big_blind: int
+    values: tuple[float, ...]
+    best_values: tuple[float, ...]
+    nash_conv: float
+    exploitability: float
+    exploitability_mbb: float
+    answers: tuple[StateAnswer, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectationData:
+    """What a bot wins from another, by position in chips per hand, as ``arena exploit --against --json`` prints it."""
+
+    schema_version: int = 1
+    game: str
+    bot: str
+    against: str
+    values: tuple[float, ...]
+    mbb_per_game: float
+
+
 def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploitability:
     """Count what best answers win from a policy in every position; a `SolvingError` if the game is too large."""
     form = sequence_form(small_game(game))
@@ -233,17 +261,17 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
         tuple(sentences),
         (Fact("game", short_name(game)), Fact("bot", bot)),
         (Section("Values", (values,)), Section("The best answer", (*more, *tables))),
-        data={
-            "game": game,
-            "bot": bot,
-            "big_blind": found.game.big_blind,
-            "values": found.values,
-            "best_values": found.best_values,
-            "nash_conv": found.nash_conv,
-            "exploitability": found.exploitability,
-            "exploitability_mbb": found.exploitability_mbb,
-            "answers": found.answers,
-        },
+        data=ExploitabilityData(
+            game=game,
+            bot=bot,
+            big_blind=found.game.big_blind,
+            values=found.values,
+            best_values=found.best_values,
+            nash_conv=found.nash_conv,
+            exploitability=found.exploitability,
+            exploitability_mbb=found.exploitability_mbb,
+            answers=found.answers,
+        ),
     )
 
 
@@ -290,7 +318,7 @@ def expectation_document(game: str, bot: str, other: str, values: tuple[float, .
         (f"{bot} wins {mbb:+,.3f} mbb/g from {other} on average over the positions; every deal is counted.",),
         (Fact("game", short_name(game)), Fact("bot", bot), Fact("against", other)),
         (Section("Values", (table,)),),
-        data={"game": game, "bot": bot, "against": other, "values": list(values), "mbb_per_game": mbb},
+        data=ExpectationData(game=game, bot=bot, against=other, values=values, mbb_per_game=mbb),
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -18,6 +19,40 @@ from dealer.table.players import parse_player
 from logs.document import NAME, TEXT, Column, Document, Fact, Section, Table
 from protocol import find_game, shipped_games
 from protocol.game_definition import short_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotOption:
+    """An option of a bot, as in ``bot?name=value``."""
+
+    name: str
+    default: OptionValue
+    type: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotData:
+    """A bot, as JSON has it.
+
+    Attributes:
+        origin: the package that brings it; empty for a built-in bot.
+        games: the shipped games that it plays, by their short names.
+    """
+
+    name: str
+    summary: str
+    origin: str
+    games: tuple[str, ...]
+    options: tuple[BotOption, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotsData:
+    """Bots, as ``arena bots --json`` prints them."""
+
+    schema_version: int = 1
+    bots: tuple[BotData, ...]
 
 
 def bots(
@@ -41,7 +76,7 @@ def bots(
 def bots_document(found: Sequence[BotDescription]) -> Document:
     columns = ("bot", Column("games", TEXT, rank=2), Column("description", TEXT))
     table = Table.of("", columns, ((bot.name, _games(bot.name), _summary(bot)) for bot in found))
-    return Document("Bots", sections=(Section("", (table,)),), data=list(map(_data, found)))
+    return Document("Bots", sections=(Section("", (table,)),), data=BotsData(bots=tuple(map(_data, found))))
 
 
 def bot_document(bot: BotDescription) -> Document:
@@ -49,7 +84,9 @@ def bot_document(bot: BotDescription) -> Document:
     rows = ((one.name, _shown(one.default), one.type_name, one.meaning) for one in bot.options)
     section = Section("", (Table.of("", columns, rows),))
     facts = (Fact("games", _games(bot.name), TEXT),)
-    return Document(bot.name, (f"{_summary(bot)}.",), facts, (section,) if bot.options else (), data=_data(bot))
+    return Document(
+        bot.name, (f"{_summary(bot)}.",), facts, (section,) if bot.options else (), data=BotsData(bots=(_data(bot),))
+    )
 
 
 def _shown(default: OptionValue) -> str:
@@ -64,13 +101,13 @@ _FAMILIES: Final = {"all": "", "hold'em": "holdem.", "limit hold'em": "holdem.li
 """Names of many games, by the beginning of their full names."""
 
 
-def _data(bot: BotDescription) -> dict[str, Any]:
+def _data(bot: BotDescription) -> BotData:
     options = [
-        {"name": option.name, "default": option.default, "type": option.type_name, "meaning": option.meaning}
+        BotOption(name=option.name, default=option.default, type=option.type_name, meaning=option.meaning)
         for option in bot.options
     ]
-    games = list(_played(bot.name).values())
-    return {"name": bot.name, "summary": bot.summary, "origin": bot.origin, "games": games, "options": options}
+    games = tuple(_played(bot.name).values())
+    return BotData(name=bot.name, summary=bot.summary, origin=bot.origin, games=games, options=tuple(options))
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -23,6 +24,46 @@ from logs.estimation.mean import Z_95
 
 _UNKNOWN = ("random", "??")
 _CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayerChances:
+    """A player's chances, as JSON has them.
+
+    Attributes:
+        holding: cards, a class of starting hands, or ``random``.
+        holdings: how many pairs of cards it covers.
+        win: the chance of having the best hand alone.
+        tie: the chance of having it together with others.
+        equity: the share of the pot, on average.
+        half_width_95: half the 95 % interval of the equity; None if all showdowns are enumerated.
+        standard_error: of the equity.
+    """
+
+    holding: str
+    holdings: int
+    win: float
+    tie: float
+    equity: float
+    half_width_95: float | None
+    standard_error: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EquityData:
+    """The chances of all players, as ``arena equity --json`` prints them.
+
+    Attributes:
+        is_exact: whether the showdowns are all that are possible, otherwise a sample.
+        seed: of the sample.
+    """
+
+    schema_version: int = 1
+    board: tuple[str, ...]
+    showdowns: int
+    is_exact: bool
+    seed: int | None
+    players: tuple[PlayerChances, ...]
 
 
 def equity(
@@ -122,17 +163,36 @@ def equity_document(fields: Sequence[_Field], board: Sequence[Card], found: Chan
         Column("tie", ".3%", meaning="the chance of having the best hand together with others", rank=2),
         Column("equity", ".3%", meaning="the share of the pot, on average"),
     )
-    rows = []
+    rows, players = [], []
     for (name, holdings), one, error in zip(fields, found.players, found.standard_errors, strict=True):
         share = Estimate(one.equity) if found.is_exact else Estimate(one.equity, Z_95 * error, error)
-        rows.append((_in_words(holdings[0]) if len(holdings) == 1 else name, one.win, one.tie, share))
+        holding = _in_words(holdings[0]) if len(holdings) == 1 else name
+        rows.append((holding, one.win, one.tie, share))
+        players.append(
+            PlayerChances(
+                holding=holding,
+                holdings=len(holdings),
+                win=one.win,
+                tie=one.tie,
+                equity=share.mean,
+                half_width_95=share.half_width,
+                standard_error=share.error,
+            )
+        )
     showdowns = count_of(found.showdowns, "showdown")
     sentence = f"{showdowns}, enumerated."
     if not found.is_exact:
         sentence = f"{showdowns}, drawn with seed {seed}. ± is half the 95 % interval."
     facts = (Fact("board", _in_words(board), TEXT),) if board else ()
     table = Table("", columns, tuple(rows))
-    return Document("Chances at the showdown", (sentence,), facts, (Section("", (table,)),))
+    data = EquityData(
+        board=tuple(CARD_TEXTS[card] for card in board),
+        showdowns=found.showdowns,
+        is_exact=found.is_exact,
+        seed=None if found.is_exact else seed,
+        players=tuple(players),
+    )
+    return Document("Chances at the showdown", (sentence,), facts, (Section("", (table,)),), data=data)
 
 
 def _in_words(cards: Sequence[Card]) -> str:

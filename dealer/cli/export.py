@@ -74,6 +74,22 @@ class ExportArguments:
         return formats, options, rake
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedFile:
+    """A file of hand histories, with the number of its hands."""
+
+    file: str
+    hands: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportData:
+    """The files that were written, as ``arena export --json`` prints them."""
+
+    schema_version: int = 1
+    files: tuple[ExportedFile, ...]
+
+
 def export(
     terminal: Terminal,
     sources: Sources,
@@ -109,4 +125,7 @@ def export(
         abort_without_hands(sources)
     columns = (Column("file", CODE), Column("hands", ","))
     table = Table.of("Exported hands", columns, ((str(path), hands) for path, hands in written.items()))
-    show_document(terminal, Document(table.title, sections=(Section(table.title, (table,)),)), as_json=as_json)
+    data = ExportData(files=tuple(ExportedFile(file=str(path), hands=hands) for path, hands in written.items()))
+    show_document(
+        terminal, Document(table.title, sections=(Section(table.title, (table,)),), data=data), as_json=as_json
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,6 +17,34 @@ from engine.game import DEFAULT_STACK
 from logs.document import NAME, TEXT, Column, Document, Section, Table
 from protocol import find_game, shipped_games
 from protocol.game_definition import game_file, short_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameData:
+    """A game, as JSON has it.
+
+    Attributes:
+        raise_sizes: by betting round; empty without limits.
+        stacks: by seat; None if there is no limit to what a player can lose.
+        definition: the text of the ``.game`` file, of a game named on the command line.
+    """
+
+    name: str
+    full_name: str
+    players: int
+    is_limit: bool
+    blinds: tuple[int, ...]
+    raise_sizes: tuple[int, ...]
+    stacks: tuple[int, ...] | None
+    definition: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamesData:
+    """Games, as ``arena games --json`` prints them."""
+
+    schema_version: int = 1
+    games: tuple[GameData, ...]
 
 
 def games(
@@ -36,8 +65,8 @@ def games(
         full, game = find_game(name)
         definition = Path(game_file(name)).read_text("utf-8", errors="replace")
         if as_json:
-            entry = _data(full, game) | {"definition": definition}
-            show_document(terminal, Document(short_name(full), data=entry), as_json=True)
+            data = GamesData(games=(_data(full, game, definition),))
+            show_document(terminal, Document(short_name(full), data=data), as_json=True)
         else:
             terminal.print(definition.rstrip())
         return
@@ -49,21 +78,22 @@ def games(
         Column("betting", format=TEXT),
         Column("full name", format=NAME, rank=2),
     )
-    data = [_data(name, game) for name, game in found.items()]
+    data = GamesData(games=tuple(_data(name, game) for name, game in found.items()))
     document = Document("Games", sections=(Section("", (Table.of("", columns, rows),)),), data=data)
     show_document(terminal, document, as_json=as_json)
 
 
-def _data(name: str, game: Game) -> dict[str, Any]:
-    return {
-        "name": short_name(name),
-        "full_name": name,
-        "players": game.num_players,
-        "is_limit": game.is_limit,
-        "blinds": game.blinds,
-        "raise_sizes": game.raise_sizes,
-        "stacks": game.stacks if game.stacks[0] < DEFAULT_STACK else None,
-    }
+def _data(name: str, game: Game, definition: str | None = None) -> GameData:
+    return GameData(
+        name=short_name(name),
+        full_name=name,
+        players=game.num_players,
+        is_limit=game.is_limit,
+        blinds=game.blinds,
+        raise_sizes=game.raise_sizes,
+        stacks=game.stacks if game.stacks[0] < DEFAULT_STACK else None,
+        definition=definition,
+    )
 
 
 def _betting(game: Game) -> str:

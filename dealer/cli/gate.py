@@ -48,4 +48,4 @@ def gate(
     if junit is not None:
         write_file(junit, junit_report(result, [gate_case(judgement)]))
     show_document(terminal, judgement, as_json=as_json, quiet=True)
-    raise typer.Exit(_EXIT_CODES[judgement.data["verdict"]])
+    raise typer.Exit(_EXIT_CODES[judgement.data.verdict])

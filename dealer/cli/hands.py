@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 
 from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.command_options import Json
@@ -15,6 +16,62 @@ from logs.acpc_log.writer import state_text
 from logs.contest_scores import Loss, largest_losses
 from logs.document import Document, Part, Replay, Section
 from logs.record import HandRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentData:
+    """A comment of a player."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandData:
+    """A hand as the HTTP interface has it, with its match and comments.
+
+    Attributes:
+        names: the players by position.
+        state: the match state at the end, with all cards.
+        values: net chips by position.
+    """
+
+    match: str
+    number: int
+    names: tuple[str, ...]
+    state: str
+    values: tuple[float, ...]
+    comments: tuple[CommentData, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandsData:
+    """Hands of a number, as ``arena hands --hand N --json`` prints them."""
+
+    schema_version: int = 1
+    hands: tuple[HandData, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossData:
+    """A hand that a player lost, and the same deal in the other seatings.
+
+    Attributes:
+        chips: net chips of the player, below 0.
+    """
+
+    player: str
+    chips: float
+    hand: HandData
+    others: tuple[HandData, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossesData:
+    """The largest losses, as ``arena hands --json`` prints them."""
+
+    schema_version: int = 1
+    losses: tuple[LossData, ...]
 
 
 def hands(
@@ -54,7 +111,7 @@ def _numbered(hands: Iterable[HandRecord], number: int) -> Document:
     if not found:
         abort(no_such_hand(number, count, lowest, highest))
     section = Section(f"Hand {number}", tuple(map(_replay, found)))
-    return Document(f"Hand {number}", sections=(section,), data=[*map(_data, found)])
+    return Document(f"Hand {number}", sections=(section,), data=HandsData(hands=tuple(map(_data, found))))
 
 
 def _lost(losses: Sequence[Loss]) -> Document:
@@ -66,24 +123,23 @@ def _lost(losses: Sequence[Loss]) -> Document:
             value = other.values[other.names.index(lost.player)] if lost.player in other.names else 0.0
             parts += [f"The same deal in another seating: {shown(lost.player)} {value:+,.10g}", _replay(other)]
         sections.append(Section(f"{place}. {shown(lost.player)} {lost.chips:+,.10g}", tuple(parts)))
-    data = [
-        {"player": player, "chips": chips, "hand": _data(worst), "others": [*map(_data, others)]}
+    data = tuple(
+        LossData(player=player, chips=chips, hand=_data(worst), others=tuple(map(_data, others)))
         for chips, player, (worst, *others) in losses
-    ]
-    return Document("Hands with the largest losses", sections=tuple(sections), data=data)
+    )
+    return Document("Hands with the largest losses", sections=tuple(sections), data=LossesData(losses=data))
 
 
 def _replay(record: HandRecord) -> Replay:
     return Replay(f"{shown(record.match_name)}, hand {record.hand_number}", record)
 
 
-def _data(record: HandRecord) -> dict[str, Any]:
-    """A hand as the HTTP interface has it, with its match and what the bots said."""
-    return {
-        "match": record.match_name,
-        "number": record.hand_number,
-        "names": record.names,
-        "state": state_text(record),
-        "values": record.values,
-        "comments": [{"name": record.names_by_seat[one.seat], "text": one.text} for one in record.comments],
-    }
+def _data(record: HandRecord) -> HandData:
+    return HandData(
+        match=record.match_name,
+        number=record.hand_number,
+        names=record.names,
+        state=state_text(record),
+        values=record.values,
+        comments=tuple(CommentData(name=record.names_by_seat[one.seat], text=one.text) for one in record.comments),
+    )

@@ -6,9 +6,10 @@ import contextlib
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from bots.sdk.bot import Bot
 from dealer.cli.shell.command_options import Json
@@ -23,6 +24,34 @@ from logs.document import Column, Document, Section, Table
 
 _WAIT_S: Final = 0.2
 _TITLE: Final = "Compiled code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledPart:
+    """What was compiled for a bot or a computation."""
+
+    name: str
+    functions: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmupData:
+    """Compiled code, as ``arena warmup --json`` prints it.
+
+    Attributes:
+        state: ``compiled`` now, ``ready`` before, or ``removed``.
+        folder: where it is kept, or was.
+        functions: compiled now.
+    """
+
+    schema_version: int = 1
+    state: Literal["compiled", "ready", "removed"]
+    folder: str
+    functions: int = 0
+    seconds: float = 0.0
+    removed_folders: int = 0
+    compiled: tuple[CompiledPart, ...] = ()
 
 
 def warmup(
@@ -40,7 +69,7 @@ def warmup(
         if clear:
             document = _cleared(terminal, disk.root_folder())
         elif disk.is_filled():
-            document = Document(_TITLE, (f"Everything is compiled already, in {disk.cache_folder()}",))
+            document = _ready(f"Everything is compiled already, in {disk.cache_folder()}", disk.cache_folder())
         else:
             document = _filled(terminal, disk.root_folder())
     except LaunchError as error:
@@ -57,7 +86,12 @@ def _cleared(terminal: Terminal, root: Path) -> Document:
     if root.is_dir():
         with _alone(terminal, root):
             removed = disk.clear()
-    return Document(_TITLE, (f"{count_of(removed, 'folder')} of compiled code removed from {root}",))
+    sentence = f"{count_of(removed, 'folder')} of compiled code removed from {root}"
+    return Document(_TITLE, (sentence,), data=WarmupData(state="removed", folder=str(root), removed_folders=removed))
+
+
+def _ready(sentence: str, folder: object) -> Document:
+    return Document(_TITLE, (sentence,), data=WarmupData(state="ready", folder=str(folder)))
 
 
 def _filled(terminal: Terminal, root: Path) -> Document:
@@ -70,7 +104,7 @@ def _filled(terminal: Terminal, root: Path) -> Document:
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(terminal, root):
         if disk.is_filled():
-            return Document(_TITLE, (f"Another process has compiled everything, in {disk.cache_folder()}",))
+            return _ready(f"Another process has compiled everything, in {disk.cache_folder()}", disk.cache_folder())
         began_s = time.monotonic()
         folder = disk.start_filling()
         rows = []
@@ -90,8 +124,11 @@ def _filled(terminal: Terminal, root: Path) -> Document:
             shutil.rmtree(folder, ignore_errors=True)
             raise
     table = Table.of("", ("compiled", Column("functions", ",", rank=1), Column("seconds", ",.1f")), rows)
-    sentence = f"{count_of(len(names), 'function')} compiled in {time.monotonic() - began_s:.1f} s, kept in {to}"
-    return Document(_TITLE, (sentence,), sections=(Section("", (table,)),))
+    seconds = time.monotonic() - began_s
+    sentence = f"{count_of(len(names), 'function')} compiled in {seconds:.1f} s, kept in {to}"
+    compiled = tuple(CompiledPart(name=name, functions=count, seconds=part_s) for name, count, part_s in rows)
+    data = WarmupData(state="compiled", folder=str(to), functions=len(names), seconds=seconds, compiled=compiled)
+    return Document(_TITLE, (sentence,), sections=(Section("", (table,)),), data=data)
 
 
 def _jobs() -> list[tuple[str, Callable[[], None]]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -296,7 +297,32 @@ def _particulars(finding: Finding) -> Particulars:
     return Particulars(title, tuple(fact for fact in facts if fact.value), tone)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SituationData:
+    """A situation, as JSON has it.
+
+    Attributes:
+        needs_connection: whether it begins with a connection of its own.
+    """
+
+    name: str
+    description: str
+    needs_connection: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SituationsData:
+    """All situations, as ``arena doctor --list --json`` prints them."""
+
+    schema_version: int = 1
+    situations: tuple[SituationData, ...]
+
+
 def situations_document(situations: Sequence[Situation]) -> Document:
     columns = ("situation", Column("description", TEXT), Column("own connection", NAME, rank=1))
     rows = ((one.name, one.what, "yes" if one.needs_connection else "") for one in situations)
-    return Document("Situations", sections=(Section("", (Table.of("", columns, rows),)),))
+    data = tuple(
+        SituationData(name=one.name, description=one.what, needs_connection=one.needs_connection) for one in situations
+    )
+    table = Table.of("", columns, rows)
+    return Document("Situations", sections=(Section("", (table,)),), data=SituationsData(situations=data))

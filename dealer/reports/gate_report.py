@@ -11,7 +11,8 @@ end, and each player without a fault that ended its part. A gate adds its own ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from dealer.match.faults import FaultKind
 from dealer.reports.result_documents import contest_title
@@ -21,6 +22,31 @@ from logs.document import Document
 
 if TYPE_CHECKING:
     from junitparser import TestCase, TestSuite
+
+
+GateVerdict: TypeAlias = Literal["passed", "failed", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateData:
+    """A judgement, as ``arena gate --json`` prints it.
+
+    Attributes:
+        min_mbb: the bound, in mbb/g.
+        mbb_per_game: what the player won per hand from the opponent; None without a complete deal.
+        deals: complete ones.
+    """
+
+    schema_version: int = 1
+    verdict: GateVerdict
+    sentence: str
+    player: str
+    opponent: str
+    min_mbb: float
+    mbb_per_game: float | None
+    half_width_95: float | None
+    standard_error: float | None
+    deals: int
 
 
 def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
@@ -34,7 +60,7 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
     """
     rate, opponent = result.rate(player), result.opponent_of(player)
     bound = f"{min_mbb:+,g} mbb/g"
-    verdict = "undecided"
+    verdict: GateVerdict = "undecided"
     if result.interval == "none":
         why = "a player learnt, so there is nothing to judge."
     elif rate is None or rate.low is None or rate.high is None:
@@ -46,21 +72,21 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
     else:
         why = f"{rate.text(1)} (95 %): the interval contains {bound}; more deals are needed."
     sentence = f"{player} over {opponent}: {why}"
-    data = {
-        "verdict": verdict,
-        "sentence": sentence,
-        "player": player,
-        "opponent": opponent,
-        "min_mbb": min_mbb,
+    data = GateData(
+        verdict=verdict,
+        sentence=sentence,
+        player=player,
+        opponent=opponent,
+        min_mbb=min_mbb,
         **won_fields(rate),
-        "deals": result.duplicates,
-    }
+        deals=result.duplicates,
+    )
     return Document(f"{player} wins at least {min_mbb:g} mbb/g", (f"{verdict}: {sentence}",), data=data)
 
 
 def gate_case(judgement: Document) -> TestCase:
     """The test case of a judgement, for build servers."""
-    verdict, sentence = judgement.data["verdict"], judgement.data["sentence"]
+    verdict, sentence = judgement.data.verdict, judgement.data.sentence
     problem = sentence if verdict == "failed" else ""
     return junit_case(judgement.title, problem, verdict if verdict == "undecided" else "")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from engine.text import count_of
 from logs.document import CODE, TEXT, Axis, Bars, Column, Document, Fact, Section, Table, Value, text_of
@@ -27,6 +27,86 @@ _BY: Final = (
     ("price", "By price"),
     ("winnings by position", "Winnings by position"),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakChoice:
+    """What the player did where the other did something else, and the chips of it per hundred of all hands."""
+
+    player: str
+    other: str
+    deals: int
+    chips_per_100_hands: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakCell:
+    """A question, such as the pairs on the turn, as JSON has it.
+
+    Attributes:
+        half_width_simultaneous_95: half an interval; the intervals of all questions hold together at 95 %. None with
+            too few deals.
+        is_leak: whether the whole interval lies below 0.
+        choices: the worst first.
+    """
+
+    dimension: str
+    name: str
+    deals: int
+    chips_per_100_hands: float
+    half_width_simultaneous_95: float | None
+    is_leak: bool
+    choices: list[LeakChoice]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstDeal:
+    """A decision that cost the player most, as of `logs.leaks.divergences.Divergence`.
+
+    Attributes:
+        paths: files of its hands.
+        command: the command that shows both hands.
+    """
+
+    hand_number: int
+    position: str
+    street: str
+    bets: str
+    did: str
+    others: str
+    cards: str
+    cards_on_board: str
+    starting: str
+    hand: str
+    board: str
+    price: str
+    chips: float
+    others_chips: float
+    paths: list[str]
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaksData:
+    """Leaks of a player, as ``arena leaks --json`` prints them.
+
+    Attributes:
+        parted: deals, or decisions, in which the player chose another action.
+        questions: cells with an interval.
+        bound: standard errors of each half-width.
+    """
+
+    schema_version: int = 1
+    player: str
+    others: list[str]
+    deals: int
+    parted: int
+    unpaired_hands: int
+    questions: int
+    bound: float
+    leaks: list[LeakCell]
+    cells: list[LeakCell]
+    worst: list[WorstDeal]
 
 
 def sentences_of(found: Leaks) -> tuple[str, ...]:
@@ -234,39 +314,40 @@ def command_for(paths: tuple[str, ...], number: int, sources: Sequence[Path]) ->
     return shlex.join(["arena", "hands", *named, "--hand", str(number)])
 
 
-def leaks_data(found: Leaks, sources: Sequence[Path]) -> dict[str, Any]:
+def leaks_data(found: Leaks, sources: Sequence[Path]) -> LeaksData:
     """What was found as JSON has it."""
-    return {
-        "player": found.player,
-        "others": list(found.others),
-        "deals": found.deals,
-        "parted": found.parted,
-        "unpaired_hands": found.unpaired,
-        "questions": found.asked,
-        "bound": found.bound,
-        "leaks": [_cell_data(cell) for cell in found.leaks],
-        "cells": [_cell_data(cell) for cell in found.cells],
-        "worst": [
-            {
-                **asdict(divergence),
-                "paths": list(paths),
-                "command": command_for(paths, divergence.hand_number, sources),
-            }
-            for divergence, paths in found.worst
-        ],
-    }
+    worst = [
+        WorstDeal(
+            **asdict(divergence),
+            paths=list(paths),
+            command=command_for(paths, divergence.hand_number, sources),
+        )
+        for divergence, paths in found.worst
+    ]
+    return LeaksData(
+        player=found.player,
+        others=list(found.others),
+        deals=found.deals,
+        parted=found.parted,
+        unpaired_hands=found.unpaired,
+        questions=found.asked,
+        bound=found.bound,
+        leaks=[_cell_data(cell) for cell in found.leaks],
+        cells=[_cell_data(cell) for cell in found.cells],
+        worst=worst,
+    )
 
 
-def _cell_data(cell: Cell) -> dict[str, Any]:
-    return {
-        "dimension": cell.dimension,
-        "name": cell.name,
-        "deals": cell.deals,
-        "chips_per_100_hands": cell.won.mean,
-        "half_width_simultaneous_95": cell.won.half_width,
-        "is_leak": cell.is_leak,
-        "choices": [
-            {"player": did, "other": other, "deals": deals, "chips_per_100_hands": chips}
+def _cell_data(cell: Cell) -> LeakCell:
+    return LeakCell(
+        dimension=cell.dimension,
+        name=cell.name,
+        deals=cell.deals,
+        chips_per_100_hands=cell.won.mean,
+        half_width_simultaneous_95=cell.won.half_width,
+        is_leak=cell.is_leak,
+        choices=[
+            LeakChoice(player=did, other=other, deals=deals, chips_per_100_hands=chips)
             for did, other, deals, chips in cell.choices
         ],
-    }
+    )

@@ -44,6 +44,7 @@ def json_data(document: Document) -> Any:
 
 def _parts_data(document: Document) -> dict[str, Any]:
     return {
+        "schema_version": 1,
         "title": document.title,
         "sentences": list(document.sentences),
         "facts": {fact.name: _plain(fact.value) for fact in document.facts},

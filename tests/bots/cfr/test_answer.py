@@ -151,8 +151,8 @@ def test_a_learning_is_kept_and_resumed(settings: AnswerSettings, tmp_path: Path
 def _check_document(learned: Learning) -> None:
     document, last = answer_document(learned), learned.marks[-1]
     assert f"An answer with 7/5/6 buckets wins {last.mean:+,.1f} mbb/g from cfr" in document.sentences[0]
-    assert document.data["mbb_per_game"] == last.mean
-    assert len(document.data["marks"]) == len(learned.marks)
+    assert document.data.mbb_per_game == last.mean
+    assert len(document.data.marks) == len(learned.marks)
 
 
 def test_an_answer_has_at_least_twice_the_buckets(settings: AnswerSettings, tmp_path: Path) -> None:

@@ -55,10 +55,22 @@ def test_the_guide_in_python(capsys: pytest.CaptureFixture[str]) -> None:
 def test_two_players_as_json(arena_here: Arena) -> None:
     found = json.loads(arena_here("equity", "AhKd", "QsQc", "--board", "2h7dTc", "--json").out)
     expected = chances([[parse_cards("AhKd")], [parse_cards("QsQc")]], parse_cards("2h7dTc"))
-    assert (found["facts"], found["sentences"]) == ({"board": "2h 7d Tc"}, ["990 showdowns, enumerated."])
-    (one, _) = found["sections"][0]["parts"][0]["rows"]
-    equity = {"mean": expected.players[0].equity, "half_width_95": None, "standard_error": None}
-    assert one == {"player": "Ah Kd", "win": expected.players[0].win, "tie": 0, "equity": equity}
+    assert {name: value for name, value in found.items() if name != "players"} == {
+        "schema_version": 1,
+        "board": ["2h", "7d", "Tc"],
+        "showdowns": 990,
+        "is_exact": True,
+        "seed": None,
+    }
+    assert found["players"][0] == {
+        "holding": "Ah Kd",
+        "holdings": 1,
+        "win": expected.players[0].win,
+        "tie": 0,
+        "equity": expected.players[0].equity,
+        "half_width_95": None,
+        "standard_error": None,
+    }
 
 
 @pytest.mark.parametrize(("word", "holdings"), [("AKs", 4), ("KAs", 4), ("AKo", 12), ("AK", 16), ("QQ", 6)])
@@ -66,8 +78,8 @@ def test_classes(arena_here: Arena, word: str, holdings: int) -> None:
     """On the turn a holding meets 44 rivers with 2c3c."""
     ran = arena_here("equity", word, "2c3c", "--board", "4h5h8s9s", "--json")
     found = json.loads(ran.out)
-    assert found["sections"][0]["parts"][0]["rows"][0]["player"] == word.replace("KA", "AK")
-    assert found["sentences"] == [f"{44 * holdings} showdowns, enumerated."]
+    assert (found["players"][0]["holding"], found["players"][0]["holdings"]) == (word.replace("KA", "AK"), holdings)
+    assert found["showdowns"] == 44 * holdings
 
 
 def test_a_whole_board_is_one_showdown(arena_here: Arena) -> None:

@@ -14,6 +14,7 @@ from tests.scripts import script
 REFERENCE = script("reference.py")
 RUNS: Final = {
     "run": "play kuhn calling random -n 120 --seed 3 --in-process --quiet",
+    "limit": "play limit random raising -n 40 --seed 3 --in-process --quiet",
     "cup": "tournament kuhn calling raising folding -n 50 --seed 3 --in-process --quiet",
 }
 COMMANDS: Final = {
@@ -26,7 +27,21 @@ COMMANDS: Final = {
     "doctor calling --game kuhn --situation folds": "doctor",
     "bench bot calling --game kuhn --deals 5": "speed",
     "solve kuhn3 --iterations 10": "solution",
-    "equity AhKd QQ --board 2h7dTc": "document",
+    "leaks limit --player random": "leaks",
+    "doctor --list": "situations",
+    "equity AhKd QQ --board 2h7dTc": "equity",
+    "equity AhKd random random --trials 100": "equity",
+    "export limit --format phh --out exported": "export",
+    "hands limit": "hands",
+    "hands limit --hand 1": "hands",
+    "gate limit --min-mbb 5": "gate",
+    "games": "games",
+    "games kuhn": "games",
+    "bots": "bots",
+    "bots random": "bots",
+    "exploit kuhn random": "exploitability",
+    "exploit kuhn random --against calling": "exploitability",
+    "exploit limit raising --hands 200 --actions fcr": "exploitability",
 }
 
 
@@ -37,6 +52,7 @@ def test_what_is_printed_has_its_schema(arena_here: Arena) -> None:
     for command, name in COMMANDS.items():
         printed = json.loads(arena_here(*shlex.split(command), "--json").out)
         Draft202012Validator(schemas[name]).validate(printed)
+        assert isinstance(printed, list) or isinstance(printed["schema_version"], int)
         assert any({*listed.split()} <= {*command.split()} for listed in REFERENCE.PRINTED[name])
 
 

@@ -56,15 +56,15 @@ def test_games_are_listed_with_both_names(arena: Arena) -> None:
 
 
 def test_games_and_bots_as_json(arena_here: Arena) -> None:
-    games = json.loads(arena_here("games", "--json").out)
+    games = json.loads(arena_here("games", "--json").out)["games"]
     assert [game["full_name"] for game in games] == list(shipped_games())
     assert {game["name"] for game in games} == {*SHORT_NAMES}
     (leduc,) = (game for game in games if game["name"] == "leduc")
     assert (leduc["players"], leduc["is_limit"], leduc["blinds"], leduc["raise_sizes"]) == (2, True, [1, 1], [2, 4])
-    bots = {bot["name"]: bot for bot in json.loads(arena_here("bots", "--json").out)}
+    bots = {bot["name"]: bot for bot in json.loads(arena_here("bots", "--json").out)["bots"]}
     assert bots.keys() == set(builtin_names())
     assert bots["equilibrium"]["games"] == ["kuhn-depth", "kuhn", "leduc"]
-    assert bots["rembrant"] == json.loads(arena_here("bots", "rembrant", "--json").out)
+    assert [bots["rembrant"]] == json.loads(arena_here("bots", "rembrant", "--json").out)["bots"]
     assert {option["name"] for option in bots["random"]["options"]} >= {"fold", "call", "raise", "seed"}
 
 
@@ -159,7 +159,7 @@ def test_the_file_of_a_game(arena_here: Arena, name: str) -> None:
     ran = arena_here("games", name)
     assert ran.out == (GAMES / f"{full}.game").read_text("ascii")
     assert parse_game_definition(ran.out) == game
-    data = json.loads(arena_here("games", name, "--json").out)
+    (data,) = json.loads(arena_here("games", name, "--json").out)["games"]
     assert (data["full_name"], data["definition"]) == (full, ran.out)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from bots.sdk.registry import builtin_names, make_bot
 from dealer.cli.warmup import _jobs
@@ -15,6 +17,7 @@ from dealer.run.folder import lock_run
 from engine.kernels import disk
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import PATIENCE_S, program_env
+from tests.scripts import script
 
 ONE_JOB = """
 import dealer.cli.warmup
@@ -119,6 +122,17 @@ def test_nothing_to_clear(root: Path, arena_here: Arena) -> None:
     ran = arena_here("warmup", "--clear")
     assert (ran.code, ran.out) == (0, f"Compiled code\n0 folders of compiled code removed from {root}\n")
     assert not root.exists()
+
+
+def test_each_state_is_json_with_its_schema(root: Path, arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = Draft202012Validator(script("reference.py").schemas()["warmup"])
+    monkeypatch.setattr("dealer.cli.warmup._jobs", lambda: [("nothing", lambda: None)])
+    states = []
+    for words in (("warmup",), ("warmup",), ("warmup", "--clear")):
+        printed = json.loads(arena_here(*words, "--json").out)
+        schema.validate(printed)
+        states.append((printed["state"], [part["name"] for part in printed["compiled"]], printed["removed_folders"]))
+    assert states == [("compiled", ["nothing"], 0), ("ready", [], 0), ("removed", [], 1)]
 
 
 def test_a_folder_that_cannot_be_made(root: Path, arena_here: Arena) -> None:

@@ -31,6 +31,7 @@ def test_the_interval_decides(mean: float | None, half: float | None, bound: flo
 def test_any_player_can_be_judged_against_the_table() -> None:
     result = contest(player("A"), player("B", mbb_per_game=99.0, standard_error=5.0), player("C"))
     assert json_data(judge(result, "B", 80.0)) == {
+        "schema_version": 1,
         "verdict": "passed",
         "sentence": "B over the table: +99.0 ± 10.0 mbb/g (95 %), at least +80 mbb/g.",
         "player": "B",
