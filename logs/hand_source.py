@@ -17,7 +17,7 @@ from __future__ import annotations
 import heapq
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -46,7 +46,8 @@ _FILES_PER_LOG: Final = 3
 """A log, its transaction log and its comments."""
 _OTHER_FILES: Final = 64
 _SNIFFED_CHARACTERS: Final = 4096
-_HAND_NUMBER: Final = re.compile(r"[^#]{1,40} #([0-9]{1,18}):")
+_HAND_NUMBER: Final = re.compile(r"^\W{0,2}(?:PokerStars|Poker)[^#\n]{1,30} #[A-Z]{0,4}([0-9]{1,19}):", re.MULTILINE)
+_PHH_NUMBER: Final = re.compile(r"^hand *= *([0-9]{1,18}) *$", re.MULTILINE)
 _READABLE: Final = sorted(
     [format_ for format_ in FORMATS.values() if format_.read is not None], key=lambda format_: bool(format_.first_words)
 )
@@ -412,8 +413,8 @@ def _files_in(folder: str) -> tuple[list[HandFile], list[str]]:
             else:
                 if without_compression(name).lower().endswith(".txt"):
                     unlike.append(path)
-    stems = {stem(file.path) for file in logs}
-    found = [*logs, *(file for of_format in others.values() for file in of_format if not _is_own_export(file, stems))]
+    every = [*logs, *(file for of_format in others.values() for file in of_format)]
+    found = [file for file in every if not _is_own_export(file, every)]
     if not found:
         problem = "there is no ACPC log, PHH file or PokerStars hand history in this folder"
         likeness = _likeness(_first_lines(unlike[0])) if unlike else None
@@ -422,17 +423,40 @@ def _files_in(folder: str) -> tuple[list[HandFile], list[str]]:
     return found, unlike
 
 
-def _is_own_export(file: HandFile, log_stems: Collection[str]) -> bool:
-    """Whether a history lies where a run exports it: in a folder of its format's name, beside its log."""
+def _is_own_export(file: HandFile, files: Sequence[HandFile]) -> bool:
+    """Whether a history lies where it is exported to, in a folder of its format's name, beside files with its hands."""
     folder, name = os.path.split(file.path)
     parent, format_name = os.path.split(folder)
     if file.format is None or format_name != file.format.name:
         return False
-    if not file.format.first_words:
-        return os.path.join(parent, stem(name)) in log_stems
-    numbers = [found for line in _first_lines(file.path) if (found := _HAND_NUMBER.match(line))]
-    in_parent = any(os.path.dirname(log_stem) == parent for log_stem in log_stems)
-    return in_parent and bool(numbers) and is_exported_number(int(numbers[0][1]))
+    beside = [other for other in files if os.path.dirname(other.path) == parent]
+    first_lines = "\n".join(_first_lines(file.path))
+    if file.format.first_words:
+        number = _HAND_NUMBER.search(first_lines)
+        return bool(beside) and number is not None and is_exported_number(int(number[1]))
+    if any(stem(other.path) == os.path.join(parent, stem(name)) for other in beside if other.format is None):
+        return True
+    number = _PHH_NUMBER.search(first_lines)
+    rooms = [other for other in beside if other.format is not None and other.format.first_words]
+    return number is not None and any(int(number[1]) in _numbers_in(other.path) for other in rooms)
+
+
+def _numbers_in(path: str) -> frozenset[int]:
+    """The numbers of the hands of a card room in a file."""
+    return _known_numbers(path, os.path.getmtime(path))
+
+
+@lru_cache(maxsize=1 << 10)
+def _known_numbers(path: str, _: float) -> frozenset[int]:
+    found = set[int]()
+    try:
+        with opened(path, errors="replace") as file:
+            for line in iter(lambda: file.readline(_SNIFFED_CHARACTERS), ""):
+                if " #" in line and (number := _HAND_NUMBER.match(line)):
+                    found.add(int(number[1]))
+    except (LogError, OSError):
+        pass  # Reading the file reports it.
+    return frozenset(found)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -253,6 +253,13 @@ def test_a_folder_of_several_formats_is_read_whole(tmp_path: Path, lines: list[s
     assert count_hands(find([tmp_path])).hands == 42
 
 
+@pytest.mark.parametrize("format_name", ["pokerstars", "phh"])
+def test_histories_exported_beside_others_count_once(overlap: Path, format_name: str) -> None:
+    convert(find([overlap]), (FORMATS[format_name],))
+    assert len(list((overlap / format_name).iterdir())) == 1
+    assert read(overlap) == (4, [f"{overlap}/{TWICE}"])
+
+
 # ---- foreign files
 
 
