@@ -11,7 +11,7 @@ from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ROOT
 
 COMMANDS = {
-    "'bot.py' is": ("limit", "bot.py", "calling"),
+    "blanks separate": ("limit", "./my bot.sh", "calling"),
     "./my_bot.sh": ("limit", "./my_bot.sh", "calling"),
     "needs 2 players": ("limit", "python", "bot.py", "calling"),
     "is not empty": ("kuhn", "--out", "full"),
@@ -22,7 +22,7 @@ COMMANDS = {
 @pytest.mark.skipif("os.name == 'nt'", reason="the hints are those of another system")
 @pytest.mark.parametrize("part", COMMANDS)
 def test_a_quoted_error_is_that_of_the_program(arena_here: Arena, tmp_path: Path, part: str) -> None:
-    for name in ("bot.py", "my_bot.sh", "full/file"):
+    for name in ("bot.py", "my bot.sh", "my_bot.sh", "full/file"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("pass\n")
     page = (ROOT / "docs" / "faq.md").read_text("utf-8")
