@@ -42,7 +42,6 @@ _MOST_LOSSES: Final = 3
 _CONNECT_S: Final = 10
 _END_S: Final = 1.0
 """How long processes of this machine may take to end tasks that are no longer wanted."""
-_BACKGROUND_NICENESS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,10 +104,8 @@ class Workers:
     def kill(self) -> None:
         """End the processes of this machine at once; tasks that are not finished fail or are cancelled."""
         self._is_killed = True
-        processes = self._processes()
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        _kill(*processes)
-        self._executor.shutdown()
+        _kill(*self._processes())
+        self._executor.shutdown(cancel_futures=True)
 
     def _processes(self) -> list[BaseProcess]:
         """The processes of this machine; `ProcessPoolExecutor` itself ends them from Python 3.14 on."""
@@ -224,20 +221,20 @@ def _settle(settle: Callable[[Any], None], value: object) -> None:
         settle(value)
 
 
-def local_workers(count: int, *, is_background: bool = False) -> Workers:
+def local_workers(count: int, *, ignores_term: bool = False) -> Workers:
     """Processes of this machine, at least one. They ignore Ctrl-C, which is the caller's to handle.
 
     However this process ends, they end.
 
     Args:
-        is_background: they have a lower priority, and ignore SIGTERM, which a service manager sends to all processes.
+        ignores_term: they also ignore SIGTERM, which a service manager sends to all processes of a service.
     """
     if count < 1:
         raise ValueError(f"there must be at least 1 worker, not {count}")
     # Each is started afresh: threads and locks of this process must not be copied.
     context = multiprocessing.get_context("spawn")
     return Workers(
-        lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(is_background,)),
+        lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(ignores_term,)),
         lost=(BrokenProcessPool,),
         name="the workers of this machine",
         count=count,
@@ -249,13 +246,11 @@ def _kill(*processes: BaseProcess) -> None:
         process.kill()
 
 
-def _begin(is_background: bool) -> None:
+def _begin(ignores_term: bool) -> None:
     """Prepare a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if is_background:
+    if ignores_term:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if hasattr(os, "nice"):
-            os.nice(_BACKGROUND_NICENESS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

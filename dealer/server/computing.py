@@ -1,8 +1,8 @@
 """Processes that compute for a server: results, ratings, standings, and what pages count.
 
 The process that deals and answers loads no compiled code and counts nothing that takes long: players and clients would
-wait meanwhile. The other processes have a lower priority. One is started with the server and is made ready at once, the
-others when they are needed. A task whose process dies is done again by another.
+wait meanwhile. One other process is started with the server and is made ready at once, more are started
+when they are needed. A task whose process dies is done again by another.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Computing:
         Args:
             workers: which compute, and are not ended; None for processes of its own.
         """
-        self._workers = local_workers(_PROCESSES, is_background=True) if workers is None else workers
+        self._workers = local_workers(_PROCESSES, ignores_term=True) if workers is None else workers
         self._is_own = workers is None
 
     def prepare(self, games: Sequence[Game]) -> None:

@@ -116,7 +116,7 @@ def test_tasks_after_deaths_are_done() -> None:
 
 
 def test_killed_workers_fail_their_tasks() -> None:
-    workers = local_workers(1, is_background=True)
+    workers = local_workers(1, ignores_term=True)
     ready, waiting = workers.submit(square, 2), workers.submit(wait_for_one, "never", 1)
     assert ready.result(PATIENCE_S) == 4
     workers.kill()
@@ -131,7 +131,7 @@ import os, time
 from bots.workers import local_workers
 
 if __name__ == "__main__":
-    print(local_workers(1, is_background=True).submit(os.getpid).result(), flush=True)
+    print(local_workers(1, ignores_term=True).submit(os.getpid).result(), flush=True)
     time.sleep(600)
 """
 
