@@ -303,7 +303,7 @@ def test_a_game_that_is_gone_ends_an_event_without_contests() -> None:
     async def talk(service: Service, ann: User) -> None:
         announced(service, game="gone")
         event = await finished(service)
-        assert (event.contests, event.note) == (0, "gone is not played here any more")
+        assert (event.contests, event.note) == (0, "the game gone is not played here any more")
         document = event_document(service.store, event_detail(service.store, event))
         assert document.sentences[0] == "The event is finished: 0 contests."
 
