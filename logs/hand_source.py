@@ -47,6 +47,7 @@ _FILES_PER_LOG: Final = 3
 _OTHER_FILES: Final = 64
 _SNIFFED_CHARACTERS: Final = 4096
 _HAND_NUMBER: Final = re.compile(r"^\W{0,2}(?:PokerStars|Poker)[^#\n]{1,30} #[A-Z]{0,4}([0-9]{1,19}):", re.MULTILINE)
+_UNRECOGNISED: Final = "not recognised: it is neither an ACPC log nor a hand history that is read"
 _PHH_NUMBER: Final = re.compile(r"^hand *= *([0-9]{1,18}) *$", re.MULTILINE)
 _READABLE: Final = sorted(
     [format_ for format_ in FORMATS.values() if format_.read is not None], key=lambda format_: bool(format_.first_words)
@@ -217,7 +218,9 @@ class HandSource:
         try:
             yield from hands
         except NotALogError as error:
-            raise LogError(path, _likeness(_first_lines(path)) or error.problem) from None
+            is_named_log = without_compression(path).lower().endswith(".log")
+            problem = error.problem if is_named_log else _UNRECOGNISED
+            raise LogError(path, _likeness(_first_lines(path)) or problem) from None
 
 
 def find(
@@ -263,11 +266,11 @@ def find(
 
 
 def _unrecognised(folder: str, paths: Sequence[str]) -> LogProblem:
-    reason = _likeness(_first_lines(paths[0])) or "it is neither an ACPC log nor a hand history that is read"
+    reason = _likeness(_first_lines(paths[0]))
     name = os.path.relpath(paths[0], folder)
     if len(paths) == 1:
-        return LogProblem(paths[0], None, None, f"not recognised: {reason}", ProblemKind.LEFT_OUT)
-    problem = f"{count_of(len(paths), 'text file')} are not recognised; of {name}: {reason}"
+        return LogProblem(paths[0], None, None, reason or _UNRECOGNISED, ProblemKind.LEFT_OUT)
+    problem = f"{count_of(len(paths), 'text file')} are not read; of {name}: {reason or _UNRECOGNISED}"
     return LogProblem(folder, None, None, problem, ProblemKind.LEFT_OUT)
 
 

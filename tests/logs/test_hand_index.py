@@ -150,5 +150,5 @@ def test_other_files_are_put_aside(tmp_path: Path, ending: str) -> None:
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("once upon a time\n" * 30)
-    with pytest.raises(LogError, match="not an ACPC log"):
+    with pytest.raises(LogError, match="not recognised"):
         _open(path)

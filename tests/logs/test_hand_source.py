@@ -182,14 +182,14 @@ def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
     back = list(find([bad, good], on_problem=heard.append).hands())
     assert len(back) == 3
     assert [str(problem) for problem in heard] == [
-        f"{bad}, line 1: not an ACPC log: it contains neither a header nor a hand (skipped)"
+        f"{bad}, line 1: not recognised: it is neither an ACPC log nor a hand history that is read (skipped)"
     ]
     # Nobody hears of problems, it is the only file, or nothing may be wrong: then it is an error.
-    with pytest.raises(LogError, match="not an ACPC log"):
+    with pytest.raises(LogError, match="not recognised"):
         list(find([bad, good]).hands())
-    with pytest.raises(LogError, match="not an ACPC log"):
+    with pytest.raises(LogError, match="not recognised"):
         list(find([bad], on_problem=heard.append).hands())
-    with pytest.raises(LogError, match="not an ACPC log"):
+    with pytest.raises(LogError, match="not recognised"):
         list(find([bad, good], on_problem=heard.append, strict=True).hands())
 
 
@@ -263,8 +263,8 @@ def test_a_log_with_a_byte_order_mark_keeps_its_header(tmp_path: Path, encoding:
         (b"variant = 'NT'\nantes = [0, 0]\n", "it looks like PHH: give its name the ending .phh"),
         (b"<?xml version='1.0'?>\n<session>\n", "it is XML or HTML"),
         (bytes(range(256)) * 20, "it is not text"),
-        (b"Dear Ann,\n" * 50, "not an ACPC log: its first 21 lines do not belong in one"),
-        (b"Dear Ann,", "not an ACPC log: it contains neither a header nor a hand"),
+        (b"Dear Ann,\n" * 50, "not recognised: it is neither an ACPC log nor"),
+        (b"Dear Ann,", "not recognised: it is neither an ACPC log nor"),
         (b"", "the file is empty"),
     ],
 )

@@ -143,9 +143,9 @@ def test_a_file_that_is_no_log(tmp_path: Path, processes: int) -> None:
     counts = count_hands(find([bad, good], on_problem=problems.append), processes=processes)
     assert counts.hands == 120
     assert len(problems) == 1
-    sentence = f"{bad}, line 1: not an ACPC log: it contains neither a header nor a hand (skipped)"
+    sentence = f"{bad}, line 1: not recognised: it is neither an ACPC log nor a hand history that is read (skipped)"
     assert str(problems[-1]) == sentence
-    with pytest.raises(LogError, match="not an ACPC log"):
+    with pytest.raises(LogError, match="not recognised"):
         count_hands(find([bad, good]), processes=processes)
 
 

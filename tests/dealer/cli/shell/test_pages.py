@@ -53,7 +53,7 @@ def test_pages_are_shown_until_they_are_interrupted(run: Path, words: tuple[str,
     [
         (("watch", "nothing"), "nothing: there is no such file or folder"),
         (("replay", "RUN", "--hand", "20"), ": there is no hand 20; there are "),
-        (("replay", "FILE"), "not an ACPC log"),
+        (("replay", "FILE"), "not recognised"),
     ],
 )
 def test_what_cannot_be_shown_is_told_in_a_sentence(
