@@ -19,6 +19,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ProcessPoolExecutor, as_completed
@@ -27,7 +28,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.process import BaseProcess
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Final, TypeAlias, TypeVar
 from uuid import uuid4
 
@@ -39,6 +40,7 @@ _OnProgress: TypeAlias = Callable[[tuple[int, ...]], None]
 _MOST_LOSSES: Final = 3
 """Workers that may die one after another without a task being finished in between."""
 
+_starting: Final = threading.Lock()
 _CONNECT_S: Final = 10
 _END_S: Final = 1.0
 """How long processes of this machine may take to end tasks that are no longer wanted."""
@@ -79,7 +81,7 @@ class Workers:
         self._executor = make()
         self._lock = threading.RLock()
         self._losses = 0
-        self._is_gone = False
+        self._is_gone = self._is_ended = False
         self._is_killed = False
 
     def __enter__(self) -> Workers:
@@ -88,10 +90,16 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.end(at_once=kind is not None)
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End the executor; `at_once` also where tasks are running."""
+        with self._lock:
+            self._is_ended = True
         # Processes of this machine are waited for after an error, too: an interpreter that ends meanwhile writes to a
         # pipe that the thread of the executor may just have closed, and prints a traceback.
-        if kind is None or self._survives:
-            self._executor.shutdown(wait=kind is None, cancel_futures=True)
+        if not at_once or self._survives:
+            self._executor.shutdown(wait=not at_once, cancel_futures=True)
             return
         processes = self._processes()
         killer = threading.Timer(_END_S, _kill, processes)
@@ -146,7 +154,8 @@ class Workers:
             self._give_up(task, "they have ended")
             return
         try:
-            future = executor.submit(task.function, *task.arguments)
+            with _without_main_program():
+                future = executor.submit(task.function, *task.arguments)
         except self._lost as error:
             self._start_again(task, executor, error)
             return
@@ -182,7 +191,7 @@ class Workers:
 
     def _start_again(self, task: _Task, executor: Executor, error: BaseException) -> None:
         with self._lock:
-            if self._is_killed:
+            if self._is_killed or self._is_ended:
                 self._give_up(task, "they have ended", error)
                 return
             # All tasks of an executor that breaks end with it, of which one worker's death is the cause.
@@ -239,6 +248,22 @@ def local_workers(count: int, *, ignores_term: bool = False) -> Workers:
         name="the workers of this machine",
         count=count,
     )
+
+
+@contextlib.contextmanager
+def _without_main_program() -> Iterator[None]:
+    """Let processes that are started meanwhile not run the main program of this one again.
+
+    They need nothing of it, and a script that plays without ``if __name__ == "__main__"`` would play in each of them.
+    """
+    with _starting:
+        main = sys.modules.get("__main__")
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            if main is not None:
+                sys.modules["__main__"] = main
 
 
 def _kill(*processes: BaseProcess) -> None:

@@ -67,6 +67,7 @@ from dealer.run.recovery import check_match, extend_log
 from dealer.run.remote import RemoteContest
 from dealer.run.results import AnyResult, ContestResult, GameStandings, PlayerResult, TournamentResult, read_result
 from dealer.run.run_settings import Affinity, BotSettings, Command, RunSettings, Score, read_config, validated
+from dealer.run.sliced_run import SliceProcesses
 from dealer.run.tournament_run import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from dealer.table.players import BotObject, object_text, require_source
@@ -198,13 +199,19 @@ class Run(Generic[_Result_co]):
         """
         if self.finished is not None:
             return self.finished
-        with contextlib.closing(lock_run(self.folder, _LOCK_PATIENCE_S)) as lock:
+        with contextlib.closing(lock_run(self.folder, _LOCK_PATIENCE_S)) as lock, contextlib.ExitStack() as ended:
             shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
             workers = asyncio.Semaphore(self.plan.workers)
             dealers = self._dealers(lock) if cluster is None else None
             core = None if dealers is not None or self.plan.workers > 1 else self._core()
+            processes = None
+            if self.plan.in_process and self.plan.workers > 1 and cluster is None:
+                matches = sum(len(plan.slots) for plan in self.planned)
+                is_cut = self.plan.command is not Command.TOURNAMENT
+                count = self.plan.workers if is_cut else min(self.plan.workers, matches)
+                processes = ended.enter_context(SliceProcesses(count))
             self._contests = [
-                Contest(plan, workers, watch and watched, dealers=dealers, core=core)
+                Contest(plan, workers, watch and watched, dealers=dealers, core=core, processes=processes)
                 if cluster is None
                 else RemoteContest(plan, cluster)
                 for plan in self.planned

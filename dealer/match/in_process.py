@@ -88,6 +88,11 @@ class InProcessMatch:
         return self._dealer.totals
 
     @property
+    def has_late_failure(self) -> bool:
+        """Whether a bot failed at the end of the last hand, which ends its part at the beginning of the next."""
+        return bool(self._failed_late)
+
+    @property
     def running_seat(self) -> Seat | None:
         """Seat of the bot whose code runs; None while none does."""
         return self._bots.running_seat

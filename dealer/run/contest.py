@@ -36,6 +36,7 @@ from dealer.run.results import TrainingReport
 from dealer.run.run_settings import Score
 from dealer.run.running_match import RunningMatch
 from dealer.run.scores import DealScores
+from dealer.run.sliced_run import SlicedRun, SliceProcesses
 from dealer.run.tally import Tally
 from logs.estimation import Monitor, Rate
 
@@ -109,6 +110,7 @@ class Contest:
         *,
         dealers: DealerProcesses | None = None,
         core: DealerCore | None = None,
+        processes: SliceProcesses | None = None,
     ) -> None:
         """Prepare a contest.
 
@@ -117,6 +119,7 @@ class Contest:
             watch: called with the events of all matches; an error would end the match.
             dealers: processes that play the matches; without them this process does.
             core: of this process, to be shared with quick bots, if it plays the matches.
+            processes: play the matches of bots in process; without them this process does.
         """
         self.plan = plan
         self.slots = plan.slots
@@ -135,6 +138,7 @@ class Contest:
         self._dealers = dealers
         self._core = core
         self._watch = watch
+        self._processes = processes
         self._fitted: tuple[int, NDArray[np.float64] | None] | None = None
         self._looked_at = 0
         self._is_held = False
@@ -144,7 +148,7 @@ class Contest:
         ending = self.ending and replace(self.ending, error=None)
         kept = self.__dict__ | {"_judged": self.judged, "ending": ending, "runs": [], "_corrected": []}
         # What plays it.
-        return kept | dict.fromkeys(("_training", "_workers", "_dealers", "_core", "_watch"))
+        return kept | dict.fromkeys(("_training", "_workers", "_dealers", "_processes", "_core", "_watch"))
 
     @property
     def judged(self) -> DealScores:
@@ -276,6 +280,8 @@ class Contest:
 
     def _new_run(self, slot: Slot, watchers: Sequence[Watcher], tally: Tally) -> RunningMatch:
         learner_files = self._training.learner_files(slot)
+        if self._processes is not None:
+            return SlicedRun(self._processes, self.plan, slot, watchers, tally, learner_files)
         if self.plan.run.in_process:
             return LocalRun(self.plan, slot, watchers, tally, learner_files)
         if self._dealers is not None:

@@ -22,32 +22,27 @@ import asyncio
 import contextlib
 import logging
 import os
-import sys
 import tempfile
 import time
 from abc import abstractmethod
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn
 
-from bots.errors import BotFileError
-from bots.sdk.learning import LearningBot
 from bots.sdk.program import MAX_OUTPUT_BYTES, GameFile
 from bots.sdk.registry import is_builtin
-from dealer.errors import Cause, LaunchError, TrainingError
+from dealer.errors import Cause, LaunchError
 from dealer.match import Match
 from dealer.match.causes import NotStarted, NotWritten, PlayerCause, StartProblem
 from dealer.match.ending_sentences import process_sentences, sentence_of
-from dealer.match.events import Audience, BotWrote, Event, FaultSeen, Watcher
+from dealer.match.events import Audience, Event, FaultSeen, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.match.in_process import InProcessMatch
 from dealer.match.journal import Journal
 from dealer.match.setup import MAX_COMMENT_BYTES_PER_MATCH, MAX_COMMENTS_PER_HAND, LostPlayer, Phase
 from dealer.run.affinity import DealerCore, SharedCore
-from dealer.run.bot_code import bot_code
-from dealer.run.bot_output import captured_output
+from dealer.run.bot_match import BotMatch
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
 from dealer.run.match_files import MatchFiles
@@ -59,7 +54,7 @@ from dealer.table.launcher import BotProcess, sdk_cure, stop_all
 from dealer.table.links import OpenSeat
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import notify_from_thread
-from dealer.table.players import LearnerFiles, Player, PlayerKind, make_player
+from dealer.table.players import LearnerFiles, Player, PlayerKind
 from engine import Seat
 from engine.text import count_of
 
@@ -198,10 +193,6 @@ class MatchRun(RunningMatch):
         return None
 
 
-_MANY_HANDS = 2000
-"""From this many hands on it pays to let bots compile their calculations, which takes some seconds."""
-MAX_OUTPUT_CHARACTERS = 10_000_000
-"""Kept and shown of what a bot in this process writes in one match."""
 _LONGEST_S = 0.05
 """How long hands are played before other tasks of the loop, such as the live line or an interrupt, have their turn."""
 
@@ -216,25 +207,18 @@ class LocalRun(MatchRun):
     """A match inside this process."""
 
     def _prepare(self) -> None:
-        self._match: InProcessMatch | None = None
-        self._learners: list[LearningBot] = []
-        self._making_seat: Seat | None = None
-        self._output_left = [MAX_OUTPUT_CHARACTERS] * len(self.players)
-        self._output_audience = Audience(())
+        self._bots: BotMatch | None = None
 
     async def _play_until(self, hands: int) -> Cause | None:
-        if self._match is None:
-            self._output_audience = Audience(self._watchers)
-            with self._bot_code():
-                self._match = self._open()
-        match = self._match
+        if self._bots is None:
+            self._bots = BotMatch(self.plan, self.slot, self._watchers, self._progress, self.learner_files)
+        match = self._bots.match
         if match is None:
             await _until_cancelled()
         at_a_time = 1
         while match.hands_played < hands and match.failure is None:
             began_s = time.monotonic()
-            with self._bot_code():
-                match.play(min(hands, match.hands_played + at_a_time))
+            self._bots.play(min(hands, match.hands_played + at_a_time))
             if match.phase is Phase.PLAYING:
                 await _until_cancelled()
             took_s = time.monotonic() - began_s
@@ -245,61 +229,16 @@ class LocalRun(MatchRun):
         return match.failure
 
     def _finish(self) -> Cause | None:
-        if self._match is None:
+        if self._bots is None or self._bots.match is None:
             return None
-        with self._bot_code():
-            self._match.finish()
-        return self._match.failure
+        self._bots.finish()
+        return self._bots.match.failure
 
     async def _close(self) -> None:
-        with self._bot_code():
-            if self._match is not None:
-                self._match.close()
-                self._warn_of_comments(self._match.dropped_comments)
-        for bot in self._learners:
-            bot.end_training()
-
-    def _open(self) -> InProcessMatch:
-        seeds = [self._bot_seed(seat) for seat in range(len(self.players))]
-        bots = []
-        for seat, (player, seed) in enumerate(zip(self.players, seeds, strict=True)):
-            self._making_seat = Seat(seat)
-            bots.append(make_player(player, seed))
-        for seat, files in self.learner_files.items():
-            bot = bots[seat]
-            assert isinstance(bot, LearningBot)
-            self._learners.append(bot)
-            try:
-                bot.train(files.start, files.journal)
-            except BotFileError as error:
-                raise TrainingError(str(error)) from error
-        if self.setup.hands - self._progress.hands >= _MANY_HANDS:
-            for number, bot in enumerate(bots):
-                self._making_seat = Seat(number)
-                bot.prepare_for_many_hands()
-        self._making_seat = None
-        return InProcessMatch(self.setup, bots, self._watchers, self._progress)
-
-    @contextlib.contextmanager
-    def _bot_code(self) -> Iterator[None]:
-        with captured_output(self._receive_output), bot_code():
-            yield
-
-    def _receive_output(self, stream: str, text: str) -> None:
-        """Pass on what the code of a bot writes, up to a bound."""
-        seat = self._making_seat if self._match is None else self._match.running_seat
-        if seat is None:
-            getattr(sys, stream).write(text)
-            return
-        left = self._output_left[seat]
-        self._output_left[seat] -= len(text)
-        if left <= 0:
-            return
-        if len(text) > left:
-            name, most = self.setup.names[seat], f"{MAX_OUTPUT_CHARACTERS:,}"
-            text = f"{text[:left]}\n[{name} wrote more than {most} characters in one match: the rest is left out]\n"
-        getattr(sys, stream).write(text)
-        self._output_audience.publish(BotWrote(seat, stream, text))
+        if self._bots is not None:
+            self._bots.close()
+            if self._bots.match is not None:
+                self._warn_of_comments(self._bots.match.dropped_comments)
 
 
 _DEATH_NOTICE_S = 0.5

@@ -39,6 +39,7 @@ from dealer.table.players import (
     object_player,
     parse_player,
     quoting_advice,
+    transfer_problem,
     unique_names,
 )
 from engine import DealKey, Game, Seed, derived_seed
@@ -186,12 +187,14 @@ class ContestPlan:
     Attributes:
         entrants: who plays, as indices into the players of the run.
         record: what is kept of its matches, and where; the folder must exist.
+        slices: into how many matches the hands of a seating are cut.
     """
 
     run: Plan
     game: Game
     entrants: tuple[int, ...]
     record: RecordPlan
+    slices: int = 1
 
     @property
     def players(self) -> tuple[Player, ...]:
@@ -202,15 +205,6 @@ class ContestPlan:
     def names(self) -> tuple[str, ...]:
         """The players' names, all different."""
         return tuple([self.run.names[entrant] for entrant in self.entrants])
-
-    @property
-    def slices(self) -> int:
-        """Into how many matches the hands of a seating are cut; 1 where a player learns.
-
-        A tournament has enough matches to keep its workers busy.
-        """
-        is_whole = self.run.command is Command.TOURNAMENT or self.learners
-        return 1 if is_whole else -(-self.run.workers // self.seatings)
 
     @property
     def slots(self) -> list[Slot]:
@@ -556,10 +550,10 @@ def _check(plan: Plan, seatings: int) -> None:
             "on_fault",
             "a bot that plays in process cannot be restarted: 'end' or 'forfeit'",
         ),
-        (
-            plan.in_process and workers > 1,
-            "workers",
-            "matches in process are played one after the other, by 1 worker",
+        *(
+            (problem, "workers", f"{player.name} cannot be taken to worker processes: {problem}; play with 1 worker")
+            for player in plan.players
+            if workers > 1 and (problem := transfer_problem(player)) is not None
         ),
         (
             seatings > _MOST_SEATINGS,
@@ -641,6 +635,11 @@ def _check_players(plan: Plan) -> None:
                 f"{player.name} learns, but another user cannot write its journal; add learn=false",
             ),
             (
+                player.learns and plan.in_process and plan.workers > 1,
+                "workers",
+                f"{player.name} learns, in process with 1 worker only; add learn=false, or leave in_process out",
+            ),
+            (
                 player.learns and plan.score is Score.CORRECTED,
                 "score",
                 f"{frozen} and has no win rate to be corrected; add learn=false",
@@ -694,7 +693,10 @@ def planned_contests(plan: Plan, folder: Path) -> tuple[ContestPlan, ...]:
             chip_value=named.chip_value,
         )
         record = RecordPlan(own, named.name, named.exports, options, plan.histories)
-        contests.append(ContestPlan(plan, named.game, entrants, record))
+        contest = ContestPlan(plan, named.game, entrants, record)
+        # A tournament has enough matches to keep its workers busy. In process, slices of a match share its files.
+        is_whole = plan.command is Command.TOURNAMENT or contest.learners or plan.in_process
+        contests.append(contest if is_whole else replace(contest, slices=-(-plan.workers // contest.seatings)))
     return tuple(contests)
 
 

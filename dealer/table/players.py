@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from bots.errors import SpecError, is_interrupt, located
+from bots.errors import SpecError, in_one_line, is_interrupt, located
 from bots.sdk.bot import Bot
 from bots.sdk.learning import LearningBot
 from bots.sdk.program import split_command
@@ -253,6 +253,22 @@ def object_text(source: BotObject) -> str:
     module = kind.__module__
     is_named = module != "__main__" and getattr(sys.modules.get(module), kind.__name__, None) is kind
     return f"{module}:{kind.__name__}" if source is kind and is_named else f"<{kind.__name__}>"
+
+
+def transfer_problem(player: Player) -> str | None:
+    """Why the class or the object of a player cannot be taken to another process; None where it can."""
+    if player.source is None:
+        return None
+    kind = player.source if isinstance(player.source, type) else type(player.source)
+    if kind.__module__ == "__main__":
+        return "its class is of the main program or a notebook; define it in a module of its own"
+    import pickle
+
+    try:
+        pickle.loads(pickle.dumps(player.source))
+    except Exception as error:
+        return in_one_line(error)
+    return None
 
 
 def require_source(player: Player) -> None:

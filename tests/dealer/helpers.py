@@ -570,7 +570,7 @@ def contest_plan(
     own = {"games": [game], "bots": players, "deals": deals, "seed": 5, "score": Score.RAW, "export": "none"}
     run = settle(validated(own | settings))
     (contest,) = planned_contests(run, folder)
-    return replace(contest, run=replace(run, workers=slices * contest.seatings))
+    return replace(contest, slices=slices)
 
 
 @functools.cache
@@ -582,10 +582,10 @@ def _planned_ten() -> ContestPlan:
 def slots_of(seating: Seating, players: int, deals: int, slices: int) -> list[Slot]:
     """The matches of a contest."""
     plan, ten = _planned_ten(), game("holdem.limit.10p")
-    run = replace(plan.run, deals=deals, seating=seating, workers=slices * seating.order_count(players))
+    run = replace(plan.run, deals=deals, seating=seating)
     seats = {"num_players": players, "stacks": ten.stacks[:players], "blinds": ten.blinds[:players]}
     rules = ten._replace(first_players=(0, 0, 0, 0), **seats)
-    return replace(plan, run=run, game=rules).slots
+    return replace(plan, run=run, game=rules, slices=slices).slots
 
 
 # ---- programs

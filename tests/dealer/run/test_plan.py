@@ -184,7 +184,10 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
         ),
         ({"bots": ["tcp", "calling"], "in_process": True}, "only Python bots play in process, tcp is a tcp player"),
         ({"in_process": True, "on_fault": "restart"}, "on_fault: a bot that plays in process cannot be restarted"),
-        ({"in_process": True, "workers": 2}, "workers: matches in process are played one after the other"),
+        (
+            {"in_process": True, "workers": 2, "bots": ["learner", "random"], "games": ["limit"]},
+            "workers: learner learns, in process with 1 worker only; add learn=false, or leave in_process out",
+        ),
         ({"deals": 10, "stop": "20"}, "deals: 10 contradicts the stop rule '20'"),
         ({"ports": [5000], "seating": "rotations"}, "ports can be given for one match only"),
         ({"games": ["kuhn", "leduc"]}, "games: a play has one game; a tournament can have several"),

@@ -23,7 +23,7 @@ def test_every_option_named_in_an_error_is_in_the_help() -> None:
     ("arguments", "sentence"),
     [
         (("--stop", "soon"), "--stop: 'soon' is not a stop rule"),
-        (("--in-process", "--workers", "2"), "--workers: matches in process are played one after the other"),
+        (("--workers", "0"), "--workers: must be at least 1, not 0"),
         (("--in-process", "--on-fault", "restart"), "--on-fault: a bot that plays in process cannot be restarted"),
         (("--stop", "20", "-n", "10"), "--deals: 10 contradicts the stop rule '20'; give one of them"),
         (("--permutations",), "--permutations: 10 players can sit in 3,628,800 orders"),

@@ -1,0 +1,248 @@
+"""Matches in process with several workers: logs, results and stops are those with one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from concurrent.futures import CancelledError
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dealer
+from bots.errors import WorkersError
+from bots.sdk.bot import Bot
+from bots.sdk.view import View
+from bots.workers import local_workers
+from engine import Action
+from tests.dealer.helpers import PATIENCE_S, ROOT, program_env
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+class Drawing(Bot):
+    """Plays by the hand alone, and talks about it."""
+
+    def act(self, view: View) -> Action:
+        if view.hand_number % 10 == 0:
+            print(f"hand {view.hand_number}")
+            view.comment(f"number {view.hand_number}")
+        return view.raise_min() if view.hand_number % 3 == 0 and view.can_raise else view.call()
+
+
+class Failing(Drawing):
+    """Fails in one of its calls, in one hand."""
+
+    def __init__(self, where: str, hand: int) -> None:
+        self.where, self.hand = where, hand
+
+    def act(self, view: View) -> Action:
+        if (self.where, self.hand) == ("act", view.hand_number):
+            raise ZeroDivisionError
+        if (self.where, self.hand) == ("exit", view.hand_number):
+            os._exit(3)
+        return super().act(view)
+
+    def hand_finished(self, view: View) -> None:
+        if (self.where, self.hand) == ("hand_finished", view.hand_number):
+            raise ZeroDivisionError
+
+
+class Remembering(Drawing):
+    """Plays by what it has seen before, as no slice of a match can."""
+
+    def __init__(self) -> None:
+        self.seen = 0.0
+
+    def hand_finished(self, view: View) -> None:
+        self.seen += view.value
+
+    def act(self, view: View) -> Action:
+        return view.raise_min() if self.seen < 0 and view.can_raise else view.call()
+
+
+class Stuck(Drawing):
+    def act(self, view: View) -> Action:
+        if view.hand_number == 7:
+            Path("stuck").touch()
+            while True:
+                time.sleep(0.01)
+        return super().act(view)
+
+
+def _compared(result: dealer.ContestResult) -> dict[str, Any]:
+    """What has nothing to do with clocks and places."""
+    data = result.model_dump(exclude={"seconds", "hands_per_second", "folder", "resume", "dealer"})
+    for player in data["players"]:
+        for name in ("thinking_s", "median_us", "p99_us"):
+            del player[name]
+    return data
+
+
+def _files(folder: str) -> dict[str, bytes | list[list[bytes]]]:
+    """Logs, comments, faults and outputs; of transactions, all but their times."""
+    files: dict[str, bytes | list[list[bytes]]] = {
+        path.name: path.read_bytes()
+        for kind in ("log", "comments", "faults", "out")
+        for path in sorted(Path(folder).glob(f"*.{kind}"))
+    }
+    for path in sorted(Path(folder).glob("*.tlog")):
+        files[path.name] = [line.split()[:2] for line in path.read_bytes().splitlines()]
+    return files
+
+
+def _play(workers: int, bots: Any, game: str = "kuhn", **settings: Any) -> tuple[Any, Any, Any]:
+    """The result, the files, and what was to be watched of each match."""
+    events = defaultdict(list)
+
+    def watch(event: dealer.MatchEvent) -> None:
+        of_match = event.event
+        shown = of_match.record.values if isinstance(of_match, dealer.HandFinished) else None
+        if isinstance(of_match, dealer.MatchEnded):
+            shown = of_match.hands, of_match.totals
+        events[event.match].append((type(of_match).__name__, shown))
+
+    options: dict[str, Any] = {"deals": 60, "seed": 5, "in_process": True} | settings
+    result = dealer.play(game, bots, out=f"by{workers}", workers=workers, watch=watch, **options)
+    return _compared(result), _files(f"by{workers}"), dict(events)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("bots", "workers", "settings"),
+    [
+        ([Drawing, "random"], 5, {"game": "leduc", "deals": 101}),
+        ([Drawing, "random"], 2, {}),
+        ([Drawing(), Remembering], 2, {}),
+        (["random", Failing("act", 41)], 3, {"seating": "single"}),
+        (["random", Failing("hand_finished", 29)], 4, {"seating": "single"}),
+        (["random", "raising", Failing("act", 17)], 4, {"game": "kuhn.limit.3p", "on_fault": "forfeit"}),
+        (["random", Failing("hand_finished", 29)], 4, {"on_fault": "forfeit"}),
+        (["random", "raising"], 3, {"deals": 30_000, "stop": "ci=60"}),
+    ],
+    ids=["cut", "two", "memory", "end", "late end", "forfeit", "late", "stop"],
+)
+def test_nothing_depends_on_the_number_of_workers(bots: Any, workers: int, settings: dict[str, Any]) -> None:
+    alone, together = _play(1, bots, **settings), _play(workers, bots, **settings)
+    assert together[0] == alone[0]
+    assert together[1] == alone[1]
+    assert together[2] == alone[2]
+
+
+def test_a_tournament_shares_the_processes() -> None:
+    cups = [
+        dealer.tournament(
+            ["kuhn"],
+            [Drawing, "random", "calling"],
+            deals=20,
+            seed=1,
+            in_process=True,
+            workers=workers,
+            out=f"t{workers}",
+        )
+        for workers in (1, 2)
+    ]
+    assert cups[0].standings == cups[1].standings
+    for path in Path("t1").glob("*/*.log"):
+        assert path.read_bytes() == Path("t2", *path.parts[1:]).read_bytes()
+
+
+def test_a_bot_that_ends_its_process_ends_the_contest() -> None:
+    result = dealer.play(
+        "kuhn", [Failing("exit", 5), "random"], deals=20, seed=1, seating="single", workers=2, out="run"
+    )
+    assert result.outcome is dealer.Outcome.FAILED
+    assert re.fullmatch(
+        r"the process in which Failing and random play ended by itself in hand [0-5] or soon after, 3 times in a row: "
+        r"the code of a bot ends it, or the system does\.",
+        result.reason,
+    )
+    assert result.hands_played <= 5
+
+
+@pytest.mark.parametrize("bot", [pytest.param(Drawing, marks=pytest.mark.slow), Stuck])
+def test_a_run_that_was_interrupted_goes_on(bot: type[Bot]) -> None:
+    options: dict[str, Any] = {"deals": 1000, "seed": 1, "workers": 2}
+
+    async def interrupt() -> None:
+        played = asyncio.Event()
+
+        def show(progress: dealer.Progress) -> None:
+            if progress.hands >= 5 if bot is Drawing else Path("stuck").exists():
+                played.set()
+
+        task = asyncio.create_task(dealer.play_async("kuhn", [bot, "random"], out="run", on_progress=show, **options))
+        async with asyncio.timeout(PATIENCE_S):
+            await played.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(interrupt())
+    hands = sum(path.read_text().count("STATE:") for path in Path("run").glob("*.log"))
+    assert hands < 2000
+    if bot is Drawing:
+        dealer.resume("run")
+        dealer.play("kuhn", [bot, "random"], out="whole", **options)
+        assert _files("run") == _files("whole")
+
+
+def test_what_cannot_be_taken_to_a_worker_gets_a_sentence() -> None:
+    class Local(Drawing):
+        pass
+
+    class Notebook(Drawing):
+        __module__ = "__main__"
+
+    options: dict[str, Any] = {"deals": 2, "workers": 2}
+    for bot, words in (
+        (Local, "workers: Local cannot be taken to worker processes: .*Local.*; play with 1 worker$"),
+        (Notebook, "workers: Notebook cannot be taken to worker processes: its class is of the main program or a note"),
+    ):
+        with pytest.raises(dealer.ConfigError, match=f"^{words}"):
+            dealer.play("kuhn", [bot, "random"], **options)
+    with pytest.raises(dealer.ConfigError, match=r"^workers: learner learns, in process with 1 worker only"):
+        dealer.play("limit", ["learner", "random"], in_process=True, **options)
+
+
+SCRIPT = """
+from dealer import play
+
+print("begins")
+print(play("kuhn", ["mine.py:Mine", "random"], deals=20, seed=1, in_process=True, workers=2).hands_played)
+"""
+MINE = "from bots import Bot\n\n\nclass Mine(Bot):\n    def act(self, view):\n        return view.call()\n"
+
+
+def test_a_script_without_a_guard_plays_once(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "mine.py").write_text(MINE)
+    ran = subprocess.run(
+        [sys.executable, "script.py"], env=program_env(), capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert (ran.stdout, ran.stderr) == ("begins\n40\n", "")
+
+
+def test_workers_that_end_at_once_leave_those_of_others() -> None:
+    with local_workers(1) as kept:
+        assert kept.map(abs, [-1]) == [1]
+        ended = local_workers(1)
+        pid = ended.submit(os.getpid).result()
+        sleeping = ended.submit(time.sleep, PATIENCE_S)
+        ended.end(at_once=True)
+        # It may not have begun.
+        with pytest.raises((WorkersError, CancelledError)):
+            sleeping.result(PATIENCE_S)
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+        assert kept.map(abs, [-2]) == [2]
