@@ -115,10 +115,18 @@ def read_kernel(name: str) -> bytes | None:
     """The contents of a published or shared file; None where there is none, or a damaged one."""
     for folder in (cache_folder, _shared_folder):
         with suppress(OSError):
-            found = (folder() / f"{name}{_SUFFIX}").read_bytes()
-            checksum, contents = found[:_DIGEST_BYTES], found[_DIGEST_BYTES:]
-            if hashlib.sha256(contents).digest() == checksum:
+            if (contents := read_kernel_in(folder(), name)) is not None:
                 return contents
+    return None
+
+
+def read_kernel_in(folder: Path, name: str) -> bytes | None:
+    """The contents of a file in a folder; None where there is none, or a damaged one."""
+    with suppress(OSError):
+        found = (folder / f"{name}{_SUFFIX}").read_bytes()
+        checksum, contents = found[:_DIGEST_BYTES], found[_DIGEST_BYTES:]
+        if hashlib.sha256(contents).digest() == checksum:
+            return contents
     return None
 
 
@@ -132,8 +140,7 @@ def share_kernel(name: str, contents: bytes) -> None:
     with suppress(OSError):
         folder = _shared_folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_kernel(folder, unfinished := f"{name}-{os.getpid()}", contents)
-        (folder / f"{unfinished}{_SUFFIX}").replace(folder / f"{name}{_SUFFIX}")
+        write_kernel(folder, name, contents)
 
 
 def _shared_folder() -> Path:
@@ -160,12 +167,14 @@ def start_filling() -> Path:
 
 
 def write_kernel(folder: Path, name: str, contents: bytes) -> None:
-    """Write a file into the folder that is to be published.
+    """Write a file, whole at once, into a folder that other processes read and write.
 
     Raises:
         OSError: it cannot be written.
     """
-    (folder / f"{name}{_SUFFIX}").write_bytes(hashlib.sha256(contents).digest() + contents)
+    unfinished = folder / f"{name}-{os.getpid()}{_SUFFIX}"
+    unfinished.write_bytes(hashlib.sha256(contents).digest() + contents)
+    unfinished.replace(folder / f"{name}{_SUFFIX}")
 
 
 def publish(folder: Path) -> Path:

@@ -82,7 +82,10 @@ class _KernelsOnDisk:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         global _read
-        if _filling is not None or (contents := disk.read_kernel(self._file_name(signature))) is None:
+        name = self._file_name(signature)
+        # Processes that fill a folder together read what the first of them has compiled.
+        contents = disk.read_kernel(name) if _filling is None else disk.read_kernel_in(_filling[0], name)
+        if contents is None:
             _report_compiling()
             return None
         target_context.refresh()

@@ -22,6 +22,9 @@ from tests.scripts import script
 ONE_JOB = """
 import dealer.cli.warmup
 import numpy as np
+import os
+
+os.cpu_count = lambda: 1
 
 def compile_it():
     from engine.kernels.draw import mixed
