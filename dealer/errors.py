@@ -17,6 +17,7 @@
     │   ├── FolderBusyError    another process is running in its folder
     │   ├── LaunchError        a bot, a socket, a folder or a file cannot be started, opened or written
     │   │   └── ListenError    a player's address cannot be listened on
+    │   ├── DealerLostError    a dealer process has ended in the middle of a match
     │   ├── RecoveryError      a file is not that of the interrupted match
     │   ├── RemoteError        another machine cannot play a contest
     │   └── TrainingError      a player's memory cannot be read or kept
@@ -226,6 +227,16 @@ class RecoveryError(StartError):
 
 class TrainingError(StartError):
     """A player's memory cannot be read or kept."""
+
+
+@dataclass(eq=False, repr=False)
+class DealerLostError(StartError):
+    """A dealer process has ended in the middle of a match."""
+
+    match: str
+
+    def __str__(self) -> str:
+        return f"the dealer process of {self.match} ended unexpectedly"
 
 
 @dataclass(eq=False, repr=False)

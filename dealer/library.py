@@ -181,6 +181,8 @@ class Run(Generic[_Result_co]):
         *,
         progress_s: float = _PROGRESS_S,
         compute: Compute | None = None,
+        dealers: DealerProcesses | None = None,
+        watches_newest: bool = False,
     ) -> _Result_co:
         """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.
 
@@ -193,6 +195,8 @@ class Run(Generic[_Result_co]):
             watch: called with the events of all matches, except those of a cluster.
             cluster: plays the contests of a tournament instead of this machine.
             compute: computes the result of a play in another process; None for this one.
+            dealers: processes that play the matches, and go on afterwards; None for processes of its own, in long runs.
+            watches_newest: whether `watch` needs only the newest events of hands and actions, several times a second.
 
         Raises:
             DealerError: nothing could be played: the folder is in use, or a bot or a socket cannot be had.
@@ -202,16 +206,26 @@ class Run(Generic[_Result_co]):
         with contextlib.closing(lock_run(self.folder, _LOCK_PATIENCE_S)) as lock, contextlib.ExitStack() as ended:
             shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
             workers = asyncio.Semaphore(self.plan.workers)
-            dealers = self._dealers(lock) if cluster is None else None
-            core = None if dealers is not None or self.plan.workers > 1 else self._core()
-            processes = None
-            if self.plan.in_process and self.plan.workers > 1 and cluster is None:
+            own_dealers = core = processes = None
+            if cluster is None and dealers is None:
+                own_dealers = self._new_dealers(lock)
+                core = self._core() if own_dealers is None else None
+            if cluster is None and self.plan.in_process and self.plan.workers > 1:
                 matches = sum(len(plan.slots) for plan in self.planned)
                 is_cut = self.plan.command is not Command.TOURNAMENT
                 count = self.plan.workers if is_cut else min(self.plan.workers, matches)
                 processes = ended.enter_context(SliceProcesses(count))
+            playing_dealers = own_dealers or (dealers if self._can_be_dealt_elsewhere else None)
             self._contests = [
-                Contest(plan, workers, watch and watched, dealers=dealers, core=core, processes=processes)
+                Contest(
+                    plan,
+                    workers,
+                    watch and watched,
+                    watches_newest=watches_newest,
+                    dealers=playing_dealers,
+                    core=core,
+                    processes=processes,
+                )
                 if cluster is None
                 else RemoteContest(plan, cluster)
                 for plan in self.planned
@@ -230,8 +244,8 @@ class Run(Generic[_Result_co]):
                 # It returns when it is cancelled, unless that was before its first step.
                 with contextlib.suppress(asyncio.CancelledError):
                     playing.result()
-                if dealers is not None:
-                    await dealers.close()
+                if own_dealers is not None:
+                    await own_dealers.close()
             shown(progress_of(tournament))
             try:
                 if compute is None:
@@ -250,21 +264,25 @@ class Run(Generic[_Result_co]):
         _raise_first(shown, watched)
         return result
 
-    def _dealers(self, lock: FileLock) -> DealerProcesses | None:
+    @property
+    def _can_be_dealt_elsewhere(self) -> bool:
+        """Whether another process can play the matches: linked players are reached by calls in this one."""
+        return not self.plan.in_process and not any(player.is_linked for player in self.plan.players)
+
+    def _new_dealers(self, lock: FileLock) -> DealerProcesses | None:
         """Processes for the matches, if there are several at a time and enough hands to be worth their start."""
         plan = self.plan
         hands = sum(slot.hands for contest in self.planned for slot in contest.slots)
-        if plan.workers == 1 or plan.in_process or hands < MIN_HANDS:
-            return None
-        # Those play over calls in this process.
-        if any(player.is_linked for player in plan.players):
+        if plan.workers == 1 or hands < MIN_HANDS or not self._can_be_dealt_elsewhere:
             return None
         count = min(plan.workers, sum(len(contest.slots) for contest in self.planned))
         return DealerProcesses(count, has_affinity=plan.affinity is Affinity.AUTO, held=[lock.fileno()])
 
     def _core(self) -> DealerCore | None:
         """A core that this process shares with quick bots while it plays one match at a time."""
-        cores = usable_cores() if self.plan.affinity is Affinity.AUTO else ()
+        if self.plan.workers > 1 or self.plan.affinity is Affinity.OFF:
+            return None
+        cores = usable_cores()
         if not cores:
             return None
         # Runs side by side begin with different cores.

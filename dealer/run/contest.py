@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from dealer.errors import LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
+from dealer.errors import DealerLostError, LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.affinity import DealerCore
@@ -108,6 +108,7 @@ class Contest:
         workers: asyncio.Semaphore,
         watch: Watch | None = None,
         *,
+        watches_newest: bool = False,
         dealers: DealerProcesses | None = None,
         core: DealerCore | None = None,
         processes: SliceProcesses | None = None,
@@ -117,6 +118,7 @@ class Contest:
         Args:
             workers: admits as many matches as may run at a time.
             watch: called with the events of all matches; an error would end the match.
+            watches_newest: whether `watch` needs only the newest events of hands and actions.
             dealers: processes that play the matches; without them this process does.
             core: of this process, to be shared with quick bots, if it plays the matches.
             processes: play the matches of bots in process; without them this process does.
@@ -135,6 +137,7 @@ class Contest:
         self._corrected: list[CorrectedValues] = []
         self._live = plan.new_mean(plan.run.score)
         self._workers = workers
+        self._watches_newest = watches_newest
         self._dealers = dealers
         self._core = core
         self._watch = watch
@@ -221,6 +224,8 @@ class Contest:
             longest = max(self.waits, default=None)
             while_waiting = f"it was interrupted while {longest}."
             self.ending = INTERRUPTED if longest is None else Ending(Outcome.INTERRUPTED, while_waiting)
+        except DealerLostError as error:
+            self.ending = Ending(Outcome.FAILED, f"{error}.", is_dealer_lost=True)
         finally:
             self.seconds = time.monotonic() - self.started_s
             await self._close_all()
@@ -285,7 +290,16 @@ class Contest:
         if self.plan.run.in_process:
             return LocalRun(self.plan, slot, watchers, tally, learner_files)
         if self._dealers is not None:
-            return DealtRun(self._dealers, self.plan, slot, watchers, tally, learner_files)
+            return DealtRun(
+                self._dealers,
+                self.plan,
+                slot,
+                watchers,
+                tally,
+                learner_files,
+                # Corrected scores need every hand.
+                sends_newest=self._watches_newest and not self._corrected,
+            )
         return TcpRun(self.plan, slot, watchers, tally, learner_files, self._core)
 
     def _recovered(self, slot: Slot) -> Tally:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from dealer.errors import DealerError
-from dealer.match.events import Event, Watcher
+from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, Watcher
 from dealer.run.affinity import DealerCore
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.match_run import TcpRun
@@ -38,6 +38,8 @@ UPDATE_S: Final = 0.1
 LONG_WAIT_S: Final = 2.0
 """A player that is waited for as long as this is named."""
 _MAX_UNSENT_EVENTS: Final = 1000
+_FREQUENT: Final = frozenset({HandStarted, ActionPlayed, HandFinished, HandClosed})
+"""Events of hands and actions: a page shows only the newest of each kind."""
 _PREFIX: Final = struct.Struct("!I")
 _PACKAGES: Final = ("dealer", "bots", "logs", "protocol", "engine")
 
@@ -63,6 +65,7 @@ class Open(NamedTuple):
     Attributes:
         match: number of the match; every message about it has it.
         wants: kinds of events to send.
+        sends_newest: whether of the frequent kinds only the newest of an update is sent.
     """
 
     match: int
@@ -71,6 +74,7 @@ class Open(NamedTuple):
     tally: Tally
     learner_files: Mapping[Seat, LearnerFiles]
     wants: frozenset[type]
+    sends_newest: bool = False
 
 
 class Play(NamedTuple):
@@ -175,15 +179,30 @@ async def read_message(reader: asyncio.StreamReader) -> Any:
 class _Collector(Watcher):
     """Events of a match that were not sent yet."""
 
-    def __init__(self, wants: frozenset[type], send: Callable[[], None]) -> None:
+    def __init__(self, wants: frozenset[type], send: Callable[[], None], *, keeps_newest: bool) -> None:
         self.wants = wants
-        self.events: list[Event] = []
+        self._events: list[Event] = []
+        self._newest: dict[type, Event] = {}
         self._send = send
+        self._keeps_newest = keeps_newest
 
     def notice(self, event: Event) -> None:
-        self.events.append(event)
-        if len(self.events) >= _MAX_UNSENT_EVENTS:
+        if self._keeps_newest and type(event) in _FREQUENT:
+            # Inserted anew, so that the events stay in their order.
+            self._newest.pop(type(event), None)
+            self._newest[type(event)] = event
+            return
+        self._events += [*self._newest.values(), event]
+        self._newest.clear()
+        if len(self._events) >= _MAX_UNSENT_EVENTS:
             self._send()
+
+    def take(self) -> tuple[Event, ...]:
+        """Return the events, which are sent now."""
+        events = (*self._events, *self._newest.values())
+        self._events.clear()
+        self._newest.clear()
+        return events
 
 
 class _DealtMatch:
@@ -192,9 +211,10 @@ class _DealtMatch:
     def __init__(self, dealer: _Dealer, opening: Open) -> None:
         self._dealer = dealer
         self._number = opening.match
-        self._collector = _Collector(opening.wants, self._send_update)
+        self._collector = _Collector(opening.wants, self._send_update, keeps_newest=opening.sends_newest)
         self._tally = opening.tally
         self._sent_values = len(self._tally.values)
+        self._sent_standing = Standing()
         self._run = TcpRun(
             opening.plan,
             opening.slot,
@@ -246,9 +266,10 @@ class _DealtMatch:
     async def _update_regularly(self) -> None:
         while True:
             await asyncio.sleep(UPDATE_S)
-            self._send_update()
+            self._send_update(is_regular=True)
 
-    def _send_update(self) -> None:
+    def _send_update(self, *, is_regular: bool = False) -> None:
+        """Send what has happened; a regular update only if anything has."""
         run, tally = self._run, self._tally
         standing = Standing(
             tuple(wait for wait in run.waits() if wait.waited_s >= LONG_WAIT_S),
@@ -258,7 +279,10 @@ class _DealtMatch:
         )
         values = tally.values[self._sent_values :]
         self._sent_values += len(values)
-        events, self._collector.events = tuple(self._collector.events), []
+        events = self._collector.take()
+        if is_regular and not values and not events and standing == self._sent_standing:
+            return
+        self._sent_standing = standing
         self._dealer.send(Update(self._number, values, tally.without_values(), standing, events))
 
 

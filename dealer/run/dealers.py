@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from dealer.errors import DealerLostError, LaunchError
 from dealer.match.events import Audience, Watcher
 from dealer.run.affinity import usable_cores
 from dealer.run.dealer_process import (
@@ -52,6 +53,8 @@ from dealer.table.players import LearnerFiles
 from engine import Seat
 
 _START: Final = "from dealer.run.dealer_process import main; main()"
+_MAX_LOSSES: Final = 5
+"""Processes that may end in turn without a match being closed in between."""
 _LEAVE_S: Final = 0.5
 """Time for bots to end by themselves after their dealer has."""
 _END_S: Final = 5.0
@@ -78,6 +81,7 @@ class DealerProcesses:
         self._processes: list[_DealerProcess] = []
         self._numbers = itertools.count()
         self._starting = asyncio.Lock()
+        self._losses = 0
 
     async def process_for(self, match: DealtRun) -> _DealerProcess:
         """Choose the process with the fewest matches for one more.
@@ -86,13 +90,24 @@ class DealerProcesses:
             LaunchError: no process can be started.
         """
         async with self._starting:
+            lost = [process for process in self._processes if process.has_ended]
             self._processes = [process for process in self._processes if not process.has_ended]
+            for process in lost:
+                await process.reap()
+            # A match that ends every process must not be played for ever.
+            self._losses += len(lost)
+            if self._losses > _MAX_LOSSES:
+                raise LaunchError("start a dealer process", f"{self._losses} ended in turn, and no match was finished")
             missing = self._count - len(self._processes)
             if missing:
                 self._processes += await self._start(missing)
         process = min(self._processes, key=lambda process: len(process.matches))
         process.matches[match.number] = match
         return process
+
+    def note_closed_match(self) -> None:
+        """Count the processes that end in turn anew: a match was closed by its process."""
+        self._losses = 0
 
     def new_number(self) -> int:
         """Number of another match."""
@@ -126,7 +141,9 @@ class DealerProcesses:
             )
         for ours, theirs in pairs:
             theirs.close()
-            started.append(await _DealerProcess.connect(ours, popen, self._settings(len(started))))
+            # The process that was started has the first socket.
+            own_popen = None if started else popen
+            started.append(await _DealerProcess.connect(ours, own_popen, self._settings(len(started))))
         return started
 
     def _settings(self, number: int) -> Settings:
@@ -146,7 +163,7 @@ class _DealerProcess:
     """
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, popen: subprocess.Popen[bytes]
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, popen: subprocess.Popen[bytes] | None
     ) -> None:
         self.matches: dict[int, DealtRun] = {}
         self.has_ended = False
@@ -155,7 +172,10 @@ class _DealerProcess:
         self._reading = asyncio.create_task(self._read(reader))
 
     @classmethod
-    async def connect(cls, sock: socket.socket, popen: subprocess.Popen[bytes], settings: Settings) -> _DealerProcess:
+    async def connect(
+        cls, sock: socket.socket, popen: subprocess.Popen[bytes] | None, settings: Settings
+    ) -> _DealerProcess:
+        """Connect to a process; one that another dealer process has forked has no `popen`."""
         reader, writer = await asyncio.open_connection(sock=sock)
         writer.write(pack(settings))
         return cls(reader, writer, popen)
@@ -179,15 +199,21 @@ class _DealerProcess:
         """End the process; it has no matches."""
         self._writer.close()
         await self._reading
-        # In a thread: the process may take a moment to end.
-        await asyncio.to_thread(self._end)
+        await self.reap()
 
-    def _end(self) -> None:
-        try:
-            self._popen.wait(_END_S)
-        except subprocess.TimeoutExpired:
-            self._popen.kill()
-            self._popen.wait()
+    async def reap(self) -> None:
+        """Wait for the process, which has ended or is about to end."""
+        if self._popen is not None:
+            # In a thread: the process may take a moment.
+            await asyncio.to_thread(_wait_or_kill, self._popen)
+
+
+def _wait_or_kill(popen: subprocess.Popen[bytes]) -> None:
+    try:
+        popen.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        popen.kill()
+        popen.wait()
 
 
 class DealtRun(RunningMatch):
@@ -205,12 +231,15 @@ class DealtRun(RunningMatch):
         watchers: Sequence[Watcher],
         tally: Tally,
         learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({}),
+        *,
+        sends_newest: bool = False,
     ) -> None:
         """Prepare a match; no process is used before it is played.
 
         Args:
             watchers: get the events of the match, in order, a moment after they happened.
             tally: of the hands that an earlier run played; kept up to date.
+            sends_newest: whether of the events of hands and actions the watchers need only the newest.
         """
         self.number = dealers.new_number()
         self.tally = tally
@@ -221,6 +250,7 @@ class DealtRun(RunningMatch):
         self._audience = Audience(watchers)
         self._wants = frozenset(kind for watcher in watchers for kind in watcher.wants)
         self._learner_files = learner_files
+        self._sends_newest = sends_newest
         self._process: _DealerProcess | None = None
         self._reply: asyncio.Future[Reply] | None = None
         self._closed: asyncio.Future[None]
@@ -260,19 +290,30 @@ class DealtRun(RunningMatch):
         else:
             process.send(Close(self.number))
             await asyncio.shield(self._closed)
+            if not process.has_ended:
+                self._dealers.note_closed_match()
         process.matches.pop(self.number, None)
 
     async def _command(self, command: Play | Finish) -> None:
         if self._process is None:
             self._process = await self._dealers.process_for(self)
             self._closed = asyncio.get_running_loop().create_future()
-            opening = Open(self.number, self._plan, self._slot, self.tally, self._learner_files, self._wants)
-            self._process.send(opening)
+            self._process.send(
+                Open(
+                    self.number,
+                    self._plan,
+                    self._slot,
+                    self.tally,
+                    learner_files=self._learner_files,
+                    wants=self._wants,
+                    sends_newest=self._sends_newest,
+                )
+            )
+        self._reply = asyncio.get_running_loop().create_future()
         if self._process.has_ended:
             self.lose_process()
-            return
-        self._reply = asyncio.get_running_loop().create_future()
-        self._process.send(command)
+        else:
+            self._process.send(command)
         try:
             reply = await self._reply
         finally:
@@ -307,9 +348,8 @@ class DealtRun(RunningMatch):
                     os.killpg(pid, signal.SIGKILL)
 
     def lose_process(self) -> None:
-        """End the match, whose dealer process has ended."""
-        self.failure = f"the dealer process of {self._slot.name} ended unexpectedly."
+        """Note that the dealer process has ended."""
         if self._reply is not None and not self._reply.done():
-            self._reply.set_result(Reply(self.number, self.failure))
+            self._reply.set_result(Reply(self.number, None, DealerLostError(self._slot.name)))
         if not self._closed.done():
             self._closed.set_result(None)

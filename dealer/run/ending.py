@@ -70,11 +70,13 @@ class Ending:
 
     Attributes:
         error: what kept it from starting: a bot, a socket or a folder that could not be had.
+        is_dealer_lost: whether a dealer process has ended; resumed, the contest goes on.
     """
 
     outcome: Outcome
     reason: str
     error: DealerError | None = None
+    is_dealer_lost: bool = False
 
 
 INTERRUPTED = Ending(Outcome.INTERRUPTED, "it was interrupted.")

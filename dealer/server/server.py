@@ -23,6 +23,8 @@ from typing import TypeAlias
 from bots.sdk.registry import builtin_names
 from bots.workers import Workers
 from dealer.errors import ConfigError, FolderBusyError, ServerError
+from dealer.run.affinity import core_count
+from dealer.run.dealers import DealerProcesses
 from dealer.run.folder import lock_run
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
 from dealer.server.computing import Computing
@@ -46,6 +48,7 @@ _RESERVED = frozenset(name.casefold() for name in (LADDER_USER, OWN_SEAT, GUEST_
 
 
 _MOST_THREADS = 200
+_LOCK_PATIENCE_S = 5.0
 
 
 def is_reserved(name: str) -> bool:
@@ -93,6 +96,7 @@ async def serve(
     guesses: GuessLimit | None = None,
     web: WebFace | None = None,
     workers: Workers | None = None,
+    dealer_count: int | None = None,
 ) -> None:
     """Serve until cancelled; what is being played then is resumed at the next start.
 
@@ -102,6 +106,7 @@ async def serve(
         folder: of everything it keeps; made if it is not there.
         web: the pages and the HTTP interface, started and ended with the rest.
         workers: compute for the server, and are left running; None for processes of its own.
+        dealer_count: of processes that play matches; None for one per core, 0 to play them in this process.
 
     Raises:
         ConfigError: this system cannot confine uploaded bots.
@@ -119,12 +124,18 @@ async def serve(
     errors = ErrorLog()
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(errors.listening())
-        stack.enter_context(contextlib.closing(_lock(folder, "name another folder with --data")))
+        # The dealer processes of a server that was killed hold the lock until they have ended.
+        lock = _lock(folder, "name another folder with --data", _LOCK_PATIENCE_S)
+        stack.callback(lock.close)
         store = stack.enter_context(contextlib.closing(Store(folder / DATABASE_NAME)))
         token = store.write_now(lambda db: _first_users(db, settings))
         store.write_now(lambda db: note_change(db, operator(), f"started the server, version {version('acpc-arena')}"))
         computing = stack.enter_context(contextlib.closing(Computing(workers)))
-        service = Service(settings, folder, store, computing)
+        count = core_count() if dealer_count is None else dealer_count
+        dealers = DealerProcesses(count, has_affinity=True, held=[lock.fileno()]) if count else None
+        if dealers is not None:
+            stack.push_async_callback(dealers.close)
+        service = Service(settings, folder, store, computing, dealers)
         accounts = Accounts(store, dict(settings.passwords), guesses)
         port = TextPort(service, accounts)
         stack.push_async_callback(port.close)
@@ -136,9 +147,9 @@ async def serve(
         await service.run()
 
 
-def _lock(folder: Path, otherwise: str) -> FileLock:
+def _lock(folder: Path, otherwise: str, patience_s: float = 0.0) -> FileLock:
     try:
-        return lock_run(folder)
+        return lock_run(folder, patience_s)
     except FolderBusyError:
         raise ServerError(f"another server is running in {folder}; {otherwise}") from None
 

@@ -25,6 +25,7 @@ from bots.errors import WorkersError
 from bots.sdk.program import end_programs_of
 from dealer import library
 from dealer.errors import DealerError, RefusedError, StoreError
+from dealer.run.dealers import DealerProcesses
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.results import AnyResult
@@ -104,16 +105,25 @@ class Service:
 
     Attributes:
         computing: processes for what takes long.
+        dealers: processes that play the matches without users' bots; None to play them in this process.
         disk: on which everything is.
         store: its database; `dealer.server.db.records` asks it what pages show.
         has_begun: whether processes can be started; before, they would be ended as those of an earlier start.
         broken: works in the background that an error has ended; none is begun again before the next start.
     """
 
-    def __init__(self, settings: ServerSettings, folder: Path, store: Store, computing: Computing) -> None:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        folder: Path,
+        store: Store,
+        computing: Computing,
+        dealers: DealerProcesses | None = None,
+    ) -> None:
         self.settings = settings
         self.store = store
         self.computing = computing
+        self.dealers = dealers
         self.feed = Feed()
         self.has_begun = asyncio.Event()
         self.connected_bots = ConnectedBots(settings, store)
@@ -364,15 +374,23 @@ class Service:
                 caller.note(progress)
 
             result = await run.play(
-                note, self.watchers.opened(row.id, caller.see), progress_s=_PROGRESS_S, compute=self.computing.run
+                note,
+                self.watchers.opened(row.id, caller.see),
+                progress_s=_PROGRESS_S,
+                compute=self.computing.run,
+                dealers=self.dealers,
+                watches_newest=True,
             )
             if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
+                return None
+            (contest,) = await asyncio.to_thread(run.contests)
+            if contest.ending is not None and contest.ending.is_dealer_lost and not job.is_cancelled:
+                _log.error("run %d of %s: %s", row.number, job.row.label, contest.ending.reason)
                 return None
             bots = [records.bot(self.store, seat.version) for seat in row.seats]
             is_practice = job.row.kind is JobKind.REQUEST and self.settings.has_only_ladder
             is_of_event = job.versions is not None
             unrated = why_unrated(run.planned[0], bots, is_practice=is_practice, is_of_event=is_of_event)
-            (contest,) = await asyncio.to_thread(run.contests)
             cancelled = job.end if job.is_cancelled else ""
             return await self.computing.run(report_of, contest.plan, contest.scores, result, cancelled, unrated)
         except (DealerError, WorkersError) as error:

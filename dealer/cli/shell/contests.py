@@ -126,7 +126,8 @@ async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, wat
     on_stop(run.interrupt)
     is_here = run.plan.in_process
     with interrupting_bot_code(partial(line.give_up, run.resume_command)) if is_here else contextlib.nullcontext():
-        return await run.play(line.show, watch, cluster)
+        # Pages show the newest moment of each match.
+        return await run.play(line.show, watch, cluster, watches_newest=watch is not None)
 
 
 def check_logs(terminal: Terminal, run: Run[AnyResult]) -> None:

@@ -315,10 +315,19 @@ async def running(
     folder: Path = Path("data"),
     guesses: GuessLimit | None = None,
     web: WebFace | None = None,
+    dealer_count: int = 0,
 ) -> AsyncIterator[House]:
     """A server that runs until the end of the block."""
     started: asyncio.Future[Started] = asyncio.get_running_loop().create_future()
-    serving = serve(settings, folder, started.set_result, guesses=guesses, web=web, workers=shared_workers())
+    serving = serve(
+        settings,
+        folder,
+        started.set_result,
+        guesses=guesses,
+        web=web,
+        workers=shared_workers(),
+        dealer_count=dealer_count,
+    )
     task = asyncio.create_task(serving)
     await asyncio.wait([task, started], return_when=asyncio.FIRST_COMPLETED)
     if task.done():

@@ -1,0 +1,64 @@
+"""Matches of a server that dealer processes play."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dealer.server.server_settings import read_toml_settings
+from dealer.table.loop import new_event_loop
+from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.server.servers import House, running
+
+CONFIG = """
+[[games]]
+game = "limit"
+deals = 1500
+bots = ["random", "calling"]
+"""
+
+
+def _dealer_processes() -> list[psutil.Process]:
+    processes = psutil.Process().children(recursive=True)
+    return [process for process in processes if "dealer_process" in " ".join(_words(process))]
+
+
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+async def _begun(house: House) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not any(path.read_bytes().count(b"\n") > 50 for path in (house.folder / "runs").glob("*/*.log")):
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.usefixtures("house_folder")
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_run_goes_on_when_its_dealer_process_is_killed(is_killed: bool) -> None:
+    async def play() -> None:
+        Path("s.toml").write_text(CONFIG)
+        async with running(read_toml_settings(Path("s.toml")), dealer_count=1) as house:
+            ann = await house.log_in("player", house.started.token or "")
+            ann.say("RUNMATCHES limit 1 t 7 random calling\n")
+            await ann.hear_remark("QUEUED player.t: .*")
+            await _begun(house)
+            (process,) = _dealer_processes()
+            if is_killed:
+                process.send_signal(signal.SIGKILL)
+            await ann.hear_remark("player.t run 1 of 1: finished, .*")
+            (log,) = (house.folder / "runs").glob("*/*.log")
+            lines = log.read_text().splitlines()
+            assert [line.split(":")[1] for line in lines if line.startswith("STATE:")] == [str(n) for n in range(1500)]
+            assert house.rows("SELECT number, state FROM runs") == [(1, "finished")]
+        assert not _dealer_processes()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(play())
