@@ -49,7 +49,7 @@ from dealer.match.events import (
     StrayConnection,
 )
 from dealer.reports.summary import contest_result, tournament_result
-from dealer.run.affinity import DealerCore, usable_cores
+from dealer.run.affinity import DealerCore, core_count, usable_cores
 from dealer.run.contest import Contest, MatchEvent, Watch
 from dealer.run.dealers import MIN_HANDS, DealerProcesses
 from dealer.run.ending import AwaitedPlayer, Outcome, Wait
@@ -275,7 +275,7 @@ class Run(Generic[_Result_co]):
         hands = sum(slot.hands for contest in self.planned for slot in contest.slots)
         if plan.workers == 1 or hands < MIN_HANDS or not self._can_be_dealt_elsewhere:
             return None
-        count = min(plan.workers, sum(len(contest.slots) for contest in self.planned))
+        count = min(plan.workers, core_count(), sum(len(contest.slots) for contest in self.planned))
         return DealerProcesses(count, has_affinity=plan.affinity is Affinity.AUTO, held=[lock.fileno()])
 
     def _core(self) -> DealerCore | None:

@@ -12,10 +12,12 @@ sleeps; across cores a sleeping core has to wake up first, which takes longer th
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import psutil
@@ -23,6 +25,8 @@ import psutil
 from dealer.run.tally import ResponseTimes
 from engine import Seat
 
+_QUOTA_FILE: Final = Path("/sys/fs/cgroup/cpu.max")
+"""Quota and period of the control group in microseconds, as a container sees its own."""
 _IS_WINDOWS: Final = sys.platform == "win32"
 _MAX_MEDIAN_US: Final = 1000.0
 """A bot with a longer median decision is slow: waking another core costs it little."""
@@ -49,8 +53,19 @@ def usable_cores() -> tuple[int, ...]:
 
 
 def core_count() -> int:
-    """Number of cores that this process may use."""
-    return len(usable_cores()) or os.cpu_count() or 1
+    """Number of cores that this process may use, by its mask and by the quota of its container."""
+    cores = len(usable_cores()) or os.cpu_count() or 1
+    return min(cores, _quota() or cores)
+
+
+def _quota() -> int | None:
+    """Cores that the container's quota of processor time is worth, rounded up; None without a quota."""
+    try:
+        quota_us, period_us = _QUOTA_FILE.read_text("ascii").split()
+        return math.ceil(int(quota_us) / int(period_us))
+    except (OSError, ValueError, ZeroDivisionError):
+        # Another system, or the word "max".
+        return None
 
 
 class DealerCore:

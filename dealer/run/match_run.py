@@ -245,7 +245,7 @@ _DEATH_NOTICE_S = 0.5
 _LEAVE_S = 0.5
 _LEARNERS_LEAVE_S = 10.0
 """How long bots have to leave by themselves when a match is over; one that learns may still have to write it down."""
-_FIRST_EXAMINATION_S = 0.3
+_FIRST_EXAMINATION_S = 0.25
 _EXAMINATION_S = 1.0
 """Interval at which bots are examined for sharing the dealer's core."""
 _LONGEST_COMPILING_S = 600.0
@@ -398,12 +398,10 @@ class TcpRun(MatchRun):
         return connections
 
     async def _share_core(self, connections: Connections, shared: SharedCore) -> None:
-        delay_s = _FIRST_EXAMINATION_S
         while not connections.is_over:
-            await asyncio.sleep(delay_s)
+            has_just_begun = self.tally.started_s is None or time.monotonic() < self.tally.started_s + _EXAMINATION_S
+            await asyncio.sleep(_FIRST_EXAMINATION_S if has_just_begun else _EXAMINATION_S)
             shared.examine(self.pids)
-            if self.tally.started_s is not None:
-                delay_s = _EXAMINATION_S
 
     def _launch(self, seat: Seat, connections: Connections) -> None:
         player, host, record = self.players[seat], self.plan.run.host, self.plan.record

@@ -1,11 +1,14 @@
 """Runs of `arena play` and `arena tournament`: wall time, processor time and memory, by affinity and by workers.
 
-Each round plays every run once in turn: bound and free, and with another checkout if one is named. The time of a run is
-that of the whole command. Measure on a quiet machine: what else computes takes the cores that are compared here.
+Each round plays every run once in turn: bound and free, and with another checkout if one is named. With the folder of
+the reference's programs, matches of its players are dealt by `arena play` and by the reference dealer, which has all
+cores or one. The time of a run is that of the whole command. Measure on a quiet machine: what else computes takes the
+cores that are compared here.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import statistics
 import subprocess
@@ -13,13 +16,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import psutil
 
 from dealer.bench import Row
+from protocol import find_game, format_game_definition
 from tests.bench.match import OWN, START_ARENA
 
 _SAMPLE_S: Final = 0.2
@@ -47,7 +51,7 @@ _RUNS: Final = {
     "one match, limit": "play limit calling raising --no-duplicate -n {hands}",
     "one match, no-limit": "play nolimit calling raising --no-duplicate -n {hands}",
     "one match, six players": (
-        "play nolimit6 calling raising calling raising calling raising --no-duplicate -n {sixth} --score raw"
+        "play nolimit6 calling raising calling raising calling raising --no-duplicate -n {sixth}"
     ),
     "two seatings, limit": "play limit calling raising -n {hands}",
     "two seatings, no-limit": "play nolimit calling raising -n {hands}",
@@ -68,7 +72,9 @@ class _Times(NamedTuple):
     memory_mb: float
 
 
-def measure(rounds: int = 3, hands: int = 3000, runs: Sequence[str] = (), checkout: str = "") -> list[Row]:
+def measure(
+    rounds: int = 3, hands: int = 3000, runs: Sequence[str] = (), checkout: str = "", reference: str = ""
+) -> list[Row]:
     """Wall time, processor time and memory of whole runs, bound and free.
 
     Args:
@@ -76,6 +82,7 @@ def measure(rounds: int = 3, hands: int = 3000, runs: Sequence[str] = (), checko
         hands: deals of the long runs.
         runs: words in the names of those to measure; all by default.
         checkout: another checkout, to compare this one with.
+        reference: the folder with the reference's programs, dealer and example_player.
 
     Raises:
         RuntimeError: a run failed.
@@ -102,13 +109,73 @@ def measure(rounds: int = 3, hands: int = 3000, runs: Sequence[str] = (), checko
                 for who, (arena, options) in contenders.items():
                     times[who].append(_timed([*words, *options.split()], arena, folder))
             rows += _rows(name, times)
+        for matches in (1, 8) if reference else ():
+            rows += _against_reference(matches, rounds, hands, Path(reference).absolute(), folder)
     return rows
+
+
+def _against_reference(matches: int, rounds: int, hands: int, reference: Path, folder: str) -> list[Row]:
+    """Matches of the reference's players at once, dealt by `arena play` and by the reference."""
+    game = Path(folder, "limit.game")
+    game.write_text(format_game_definition(find_game("limit")[1]), "ascii")
+    player = f"{reference}/example_player {game}"
+    total = hands * matches
+    words = ["play", "limit", f"A={player}", f"B={player}", "--no-duplicate", "-n", str(total)]
+    words += ["--workers", str(matches)]
+    core = min(os.sched_getaffinity(0))
+    times: dict[str, list[_Times]] = {"arena play": [], "reference, all cores": [], "reference, one core": []}
+    for _ in range(rounds):
+        times["arena play"].append(_timed(words, OWN, folder))
+        for who, cores in (("reference, all cores", os.sched_getaffinity(0)), ("reference, one core", {core})):
+            begun_s = time.perf_counter()
+            started = [_start_reference(reference, game, hands, folder, number, cores) for number in range(matches)]
+            for process in itertools.chain.from_iterable(started):
+                if process.wait():
+                    raise RuntimeError(f"{who} ended with exit code {process.returncode}")
+            times[who].append(_Times(time.perf_counter() - begun_s, 0.0, 0.0))
+    return _rows(f"{matches} of C players, limit", times)
+
+
+def _start_reference(
+    reference: Path, game: Path, hands: int, folder: str, number: int, cores: Iterable[int]
+) -> list[subprocess.Popen[bytes]]:
+    """Start a match of the reference: its dealer and its players."""
+    own_cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        words = [f"{reference}/dealer", f"m{number}", str(game), str(hands), "1", "A", "B", "-q"]
+        dealer = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert dealer.stdout is not None
+        ports = dealer.stdout.readline().decode().split()
+        players = [
+            subprocess.Popen(
+                [f"{reference}/example_player", str(game), "localhost", port],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for port in ports
+        ]
+        return [dealer, *players]
+    finally:
+        os.sched_setaffinity(0, own_cores)
 
 
 def _timed(words: Sequence[str], arena: Path, folder: str) -> _Times:
     with tempfile.TemporaryDirectory() as out:
-        # Numbers of hands alone decide how long a run takes.
-        command = [*START_ARENA, *words, "--seed", "1", "--quiet", "--export", "none", "--out", f"{out}/run"]
+        # Corrected scores take seconds where kernels have to be compiled.
+        command = [
+            *START_ARENA,
+            *words,
+            "--seed",
+            "1",
+            "--quiet",
+            "--export",
+            "none",
+            "--score",
+            "raw",
+            "--out",
+            f"{out}/run",
+        ]
         environment = {**os.environ, "PYTHONPATH": str(arena)}
         begun_s = time.perf_counter()
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections import namedtuple
 from collections.abc import Sequence
+from pathlib import Path
 
 import psutil
 import pytest
@@ -183,3 +184,13 @@ def test_processes_started_by_a_bound_dealer_may_use_all_cores() -> None:
     thread.join()
     all_cores = f"{len(usable_cores())}\n"
     assert counts == [all_cores, "1\n", "1\n", all_cores]
+
+
+@pytest.mark.parametrize(("text", "cores"), [("150000 100000", 2), ("50000 100000", 1), ("max 100000", 4), ("", 4)])
+def test_quota_of_a_container_bounds_the_cores(
+    text: str, cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpu.max").write_text(text)
+    monkeypatch.setattr(affinity, "_QUOTA_FILE", tmp_path / "cpu.max")
+    monkeypatch.setattr(affinity, "usable_cores", lambda: (0, 1, 2, 3))
+    assert affinity.core_count() == cores
