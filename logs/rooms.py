@@ -32,13 +32,12 @@ ROOMS: Final = (
     Room(
         "Ignition or Bovada",
         r"(ignition|bovada|bodog) hand #",
-        "ic2ps (github.com/jtomka/ic2ps) converts it to the format of PokerStars, which is read",
+        "ic2ps converts it to the format of PokerStars, which is read",
     ),
     Room(
         "PokerNow",
         r"\"?entry\"?,\"?at\"?,\"?order\"?|\"?-- starting hand #",
-        "PokerNowLogConverter (github.com/charlestudor/PokerNowLogConverter) converts it to the format of PokerStars, "
-        "which is read",
+        "PokerNowLogConverter converts it to the format of PokerStars, which is read",
     ),
     Room("Full Tilt Poker", r"full ?tilt poker (game|hand) #", _POKERKIT),
     Room("Absolute Poker or UltimateBet", r"stage #", _POKERKIT),

@@ -24,12 +24,11 @@ BEGINNINGS = {
     "Merge": ('<description type="Holdem" stakes="No Limit $0.25/$0.50"/>\n<game id="1-2" starttime="1">\n', TRACKER),
     "Ignition or Bovada": (
         "Bovada Hand #1 TBL#2 HOLDEM No Limit - 2015-12-01 04:04:36\nSeat 1: UTG ($2 in chips)\n",
-        "ic2ps (github.com/jtomka/ic2ps) converts it to the format of PokerStars, which is read",
+        "ic2ps converts it to the format of PokerStars, which is read",
     ),
     "PokerNow": (
         'entry,at,order\n"-- ending hand #7 --",2020-06-01T00:00:00.000Z,159000000000000\n',
-        "PokerNowLogConverter (github.com/charlestudor/PokerNowLogConverter) converts it to the format of PokerStars, "
-        "which is read",
+        "PokerNowLogConverter converts it to the format of PokerStars, which is read",
     ),
     "Full Tilt Poker": ("Full Tilt Poker Game #1: Table X - $1/$2\n", POKERKIT),
     "Absolute Poker or UltimateBet": ("Stage #1: Holdem  No Limit $1 - 2009-11-30 15:50:12 (ET)\n", POKERKIT),
