@@ -29,8 +29,8 @@ from dealer.errors import PlayerError
 from dealer.match import Match, MatchSetup, Phase
 from dealer.match.events import Watcher
 from dealer.match.setup import DEFAULT_COALESCE_S
+from dealer.match.writers import LogWriter
 from dealer.run.contest import MatchWatcher
-from dealer.run.writers import LogWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop

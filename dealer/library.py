@@ -50,7 +50,9 @@ from dealer.match.events import (
 )
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.affinity import DealerCore, core_count, usable_cores
+from dealer.run.choices import Affinity, Command, Score
 from dealer.run.contest import Contest, MatchEvent, Watch
+from dealer.run.contest_plan import Plan
 from dealer.run.dealers import MIN_HANDS, DealerProcesses
 from dealer.run.ending import AwaitedPlayer, Outcome, Wait
 from dealer.run.folder import (
@@ -62,11 +64,11 @@ from dealer.run.folder import (
     lock_run,
     new_folder,
 )
-from dealer.run.plan import Plan, planned_contests, refuse, repeatable, settle
+from dealer.run.plan import planned_contests, refuse, repeatable, settle
 from dealer.run.recovery import check_match, extend_log
 from dealer.run.remote import RemoteContest
 from dealer.run.results import AnyResult, ContestResult, GameStandings, PlayerResult, TournamentResult, read_result
-from dealer.run.run_settings import Affinity, BotSettings, Command, RunSettings, Score, read_config, validated
+from dealer.run.run_settings import BotSettings, RunSettings, read_config, validated
 from dealer.run.sliced_run import SliceProcesses
 from dealer.run.tournament_run import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop

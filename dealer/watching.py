@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 from dealer.errors import DealerError, ResultError
 from dealer.match.events import ActionPlayed, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
 from dealer.match.faults import Fault
+from dealer.match.writers import read_faults
 from dealer.run.contest import MatchEvent
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.plan import planned_contests, settle
 from dealer.run.results import AnyResult, read_result
 from dealer.run.run_settings import read_config, validated
-from dealer.run.writers import read_faults
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState
 from logs.contest_scores import ContestScores

@@ -71,7 +71,7 @@ DEALER = {
     *PROTOCOL,
     *ROOMS,
     "dealer.errors",
-    "dealer.run.writers",
+    "dealer.match.writers",
     "protocol.betting_nodes",
     "dealer.reference.command",
     "dealer.table.collector",
@@ -186,6 +186,13 @@ def test_the_list_of_commands(tmp_path: Path, argument: str | None) -> None:
     assert ours(modules) == {"acpc_arena", "dealer", "dealer.cli", *SHELL}
     assert not modules & (HEAVY | {"asyncio", "dataclasses"})
     assert not strangers(modules)
+
+
+def test_a_process_that_only_deals(tmp_path: Path) -> None:
+    """Its plans and players reach it ready, so it needs none of what reads settings."""
+    modules = loaded("import dealer.run.dealer_process", folder=tmp_path)
+    assert not modules & {"pydantic", "tomli_w", "typer", "rich", "numpy", "numba", "scipy", "highspy", "matplotlib"}
+    assert not modules & {"dealer.run.plan", "dealer.run.run_settings", "dealer.library"}
 
 
 @pytest.mark.parametrize("command", ["games", "deal"])

@@ -10,7 +10,8 @@ from dealer.cli.shell.command_options import Given, RunOptions
 from dealer.cli.shell.completion import complete_game, complete_player
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.contests import run_new
-from dealer.run.run_settings import Command, RunSettings, Seating
+from dealer.run.choices import Command, Seating
+from dealer.run.run_settings import RunSettings
 from protocol import find_game
 
 _DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "deals": 1000, "seating": Seating.SINGLE, "workers": 1}

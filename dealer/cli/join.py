@@ -26,8 +26,8 @@ from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.joining.connection import ALL_GAMES, JoinSettings
 from dealer.joining.server_client import OUTPUT_FOLDER, ConnectionLost, JoinedServer, Joining, News, PlayedSeat
 from dealer.match.faults import FaultPolicy
+from dealer.run.choices import Seating
 from dealer.run.folder import empty_folder, new_folder
-from dealer.run.run_settings import Seating
 from dealer.table.loop import new_event_loop
 from dealer.table.players import NAME_RULE, Player, PlayerKind, is_name, parse_player
 from engine.errors import quoted

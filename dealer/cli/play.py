@@ -12,7 +12,8 @@ from dealer.cli.shell.command_options import Given, RunOptions
 from dealer.cli.shell.completion import complete_word
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.contests import run_new
-from dealer.run.run_settings import Command, RunSettings
+from dealer.run.choices import Command
+from dealer.run.run_settings import RunSettings
 
 
 def play(

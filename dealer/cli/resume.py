@@ -15,7 +15,7 @@ from dealer.cli.shell.sources import run_argument
 from dealer.cli.table import play_seat
 from dealer.library import Run, reopen
 from dealer.reports.run_lists import unfinished_document
-from dealer.run.run_settings import Command
+from dealer.run.choices import Command
 
 
 def resume(

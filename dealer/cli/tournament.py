@@ -14,7 +14,8 @@ from dealer.cli.shell.command_options import Given, RunOptions, Scheduler
 from dealer.cli.shell.completion import complete_word
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.contests import run_new
-from dealer.run.run_settings import Command, Format, RunSettings
+from dealer.run.choices import Command, Format
+from dealer.run.run_settings import RunSettings
 
 
 def tournament(

@@ -9,7 +9,8 @@ from typing import Final
 from bots.sdk.registry import describe, is_builtin, make_bot
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.match.faults import FaultPolicy
-from dealer.run.run_settings import BotSettings, Command, RunSettings, validated
+from dealer.run.choices import Command
+from dealer.run.run_settings import BotSettings, RunSettings, validated
 from dealer.table.players import NAME_RULE, PlayerKind, parse_player, quoting_advice
 from engine import Game, Seat, Seed
 from engine.errors import quoted

@@ -37,7 +37,7 @@ from dealer.match.events import (
 )
 from dealer.match.faults import ReplyProblem
 from dealer.match.setup import DEFAULT_COALESCE_S, DEFAULT_LIMITS, TimeLimits
-from dealer.run.writers import LogWriter, TransactionWriter
+from dealer.match.writers import LogWriter, TransactionWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
 from dealer.table.listener import LOOPBACK

@@ -6,11 +6,11 @@ import math
 from dataclasses import replace
 
 from dealer.match.faults import Fault, line_text
+from dealer.match.writers import remedy_text
+from dealer.run.choices import Score
+from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import Outcome
-from dealer.run.plan import ContestPlan
 from dealer.run.results import ContestResult, TrainingReport
-from dealer.run.run_settings import Score
-from dealer.run.writers import remedy_text
 from engine import Game
 from engine.text import capitalized, count_of, listed
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds

@@ -14,10 +14,11 @@ from pydantic import PlainSerializer
 from pydantic.dataclasses import dataclass
 
 from dealer.errors import ConfigError, ResultError
+from dealer.run.choices import Score
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import AnyResult, ContestResult, read_result
-from dealer.run.run_settings import Score, read_config, validated
+from dealer.run.run_settings import read_config, validated
 from engine.text import count_of
 from logs.document import CODE, TEXT, Column, Document, Part, Section, Table
 from logs.estimation import Rate

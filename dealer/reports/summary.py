@@ -10,9 +10,10 @@ from typing import Any
 
 from dealer.match.faults import FaultKind
 from dealer.reports.result_sentences import contest_sentence, fault_phrase
+from dealer.run.choices import Score
 from dealer.run.contest import Contest
+from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import INTERRUPTED, Outcome
-from dealer.run.plan import ContestPlan
 from dealer.run.results import (
     WON_FIELDS,
     ContestResult,
@@ -25,7 +26,6 @@ from dealer.run.results import (
     TournamentResult,
     won_fields,
 )
-from dealer.run.run_settings import Score
 from dealer.run.tally import ResponseTimes
 from dealer.run.tournament_run import Tournament
 from engine import Seat, logged_seed

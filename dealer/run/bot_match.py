@@ -13,8 +13,8 @@ from dealer.errors import TrainingError
 from dealer.match.events import Audience, BotWrote, Watcher
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands
-from dealer.run.bot_code import bot_code, captured_output
-from dealer.run.plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.table.bot_code import bot_code, captured_output
 from dealer.table.players import LearnerFiles, make_player
 from engine import Seat
 

@@ -24,16 +24,16 @@ from dealer.errors import DealerLostError, LaunchError, PlayerError, RecoveryErr
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.affinity import DealerCore
+from dealer.run.choices import Score
+from dealer.run.contest_plan import ContestPlan, Slot
 from dealer.run.dealer_process import LONG_WAIT_S
 from dealer.run.dealers import DealerProcesses, DealtRun
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.folder import launching
 from dealer.run.learning_contest import Training
 from dealer.run.match_run import LocalRun, TcpRun
-from dealer.run.plan import ContestPlan, Slot
 from dealer.run.recovery import recover_match
 from dealer.run.results import TrainingReport
-from dealer.run.run_settings import Score
 from dealer.run.running_match import RunningMatch
 from dealer.run.scores import DealScores
 from dealer.run.sliced_run import SlicedRun, SliceProcesses

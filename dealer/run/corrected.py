@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dealer.match.events import Event, HandFinished, Watcher
-from dealer.run.plan import ContestPlan
+from dealer.run.contest_plan import ContestPlan
 from dealer.run.scores import DealScores
 from logs import HandRecord
 from logs.acpc_log.reader import read_log

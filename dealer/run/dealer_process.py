@@ -24,9 +24,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from dealer.errors import DealerError
 from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, Watcher
 from dealer.run.affinity import DealerCore
+from dealer.run.contest_plan import ContestPlan, Slot
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.match_run import TcpRun
-from dealer.run.plan import ContestPlan, Slot
 from dealer.run.tally import Tally
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop

@@ -28,6 +28,7 @@ from typing import Final
 from dealer.errors import DealerLostError, LaunchError
 from dealer.match.events import Audience, Watcher
 from dealer.run.affinity import usable_cores
+from dealer.run.contest_plan import ContestPlan, Slot
 from dealer.run.dealer_process import (
     Close,
     Closed,
@@ -46,7 +47,6 @@ from dealer.run.dealer_process import (
 )
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
-from dealer.run.plan import ContestPlan, Slot
 from dealer.run.running_match import RunningMatch
 from dealer.run.tally import Tally
 from dealer.table.players import LearnerFiles

@@ -23,7 +23,7 @@ from pathlib import Path
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot, cut_journal, read_journal
 from dealer.errors import TrainingError
-from dealer.run.plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, Slot
 from dealer.run.results import TrainingReport
 from dealer.table.players import LearnerFiles, make_player
 from engine import Seat

@@ -23,7 +23,7 @@ from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import BotWrote, Event, FaultSeen, HandFinished, LogLine, Watcher
 from dealer.match.faults import Fault, Remedy
-from dealer.run.writers import HandTransactionWriter, LogWriter, format_fault
+from dealer.match.writers import HandTransactionWriter, LogWriter, format_fault
 from engine import Seat, logged_seed
 from engine.text import count_of
 from logs import format_header, format_score_line

@@ -43,10 +43,10 @@ from dealer.match.journal import Journal
 from dealer.match.setup import MAX_COMMENT_BYTES_PER_MATCH, MAX_COMMENTS_PER_HAND, LostPlayer, Phase
 from dealer.run.affinity import DealerCore, SharedCore
 from dealer.run.bot_match import BotMatch
+from dealer.run.contest_plan import ContestPlan, Slot
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
 from dealer.run.match_files import MatchFiles
-from dealer.run.plan import ContestPlan, Slot
 from dealer.run.running_match import RunningMatch
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections

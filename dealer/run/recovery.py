@@ -27,10 +27,10 @@ from bots.errors import BotFileError
 from bots.sdk.learning import cut_journal
 from dealer.errors import RecoveryError, TrainingError
 from dealer.match import MatchSetup
+from dealer.match.writers import parse_fault
 from dealer.run.folder import RESULT_NAME
 from dealer.run.match_files import RecordPlan
 from dealer.run.tally import ResponseTimes, Tally
-from dealer.run.writers import parse_fault
 from engine import BettingState, Deal, Seat, Seed, deals
 from engine.text import count_of
 from logs import format_score_line

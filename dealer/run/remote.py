@@ -27,9 +27,9 @@ from bots.sdk.registry import is_builtin
 from bots.workers import Workers, is_wanted, send_progress
 from dealer.errors import DealerError, PlayerError, RemoteError
 from dealer.run.contest import Contest
+from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import INTERRUPTED, Ending, Outcome
 from dealer.run.folder import launching
-from dealer.run.plan import ContestPlan
 from dealer.run.tally import Tally
 from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind, parse_player

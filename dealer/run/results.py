@@ -18,9 +18,10 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dealer.errors import ResultError
+from dealer.run.choices import Format, Score, Seating
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
-from dealer.run.run_settings import Format, Score, Seating, problem_in_words
+from dealer.run.run_settings import problem_in_words
 from engine.errors import quoted
 from logs.estimation import Estimate, Rate, Verdict
 from logs.variance.estimates import GameEstimates, Text

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 
-from dealer.run.plan import Slot
+from dealer.run.contest_plan import Slot
 from engine import Game
 
 

@@ -18,7 +18,7 @@ from dealer.errors import PlayerError
 from dealer.match.events import BotWrote, Event, FaultSeen, HandClosed, MatchEnded, MatchStarted, Watcher
 from dealer.match.setup import EarlierHands
 from dealer.run.bot_match import BotMatch
-from dealer.run.plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, Slot
 
 _STEP_S: Final = 0.05
 """How long a step takes, about: as long as the live line and an interrupt wait for it."""

@@ -27,9 +27,9 @@ from dealer.errors import Cause
 from dealer.match.causes import NotWritten
 from dealer.match.events import Audience, BotWrote, Event, FaultSeen, HandClosed, MatchEnded, MatchStarted, Watcher
 from dealer.match.setup import EarlierHands
+from dealer.run.choices import Command
+from dealer.run.contest_plan import ContestPlan, Slot
 from dealer.run.match_run import MatchRun
-from dealer.run.plan import ContestPlan, Slot
-from dealer.run.run_settings import Command
 from dealer.run.slice_worker import SliceTask, StepReport, close_slice, play_step
 from dealer.run.tally import Tally
 from dealer.table.players import LearnerFiles

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from bots.sdk.registry import is_builtin
 from dealer.match.ending_sentences import stray_sentence
 from dealer.run.contest import Contest
+from dealer.run.contest_plan import Slot
 from dealer.run.ending import INTERRUPTED, AwaitedPlayer, Outcome, Wait
-from dealer.run.plan import Slot
 from dealer.run.tally import Tally
 from logs.estimation import Rate
 

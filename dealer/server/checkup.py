@@ -23,8 +23,8 @@ from typing import Final
 from bots.sdk.registry import builtin_names
 from dealer.errors import DealerError
 from dealer.library import new_run
+from dealer.run.choices import Seating
 from dealer.run.folder import is_busy
-from dealer.run.run_settings import Seating
 from dealer.server.db.audit import BACKED_UP
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS
 from dealer.server.resources import free_bytes, has_too_few, raise_limit

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from dealer.run.plan import ContestPlan
+from dealer.run.contest_plan import ContestPlan
 from dealer.server.accounts import User
 from dealer.server.db.records import Bot
 from engine import DealKey

@@ -43,8 +43,10 @@ from dealer.match.events import (
 from dealer.match.faults import Fault, FaultKind
 from dealer.match.setup import TimeLimits
 from dealer.reference.command import warning_text
-from dealer.run.plan import ContestPlan, Slot, planned_contests, settle
-from dealer.run.run_settings import Score, Seating, validated
+from dealer.run.choices import Score, Seating
+from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.plan import planned_contests, settle
+from dealer.run.run_settings import validated
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to

@@ -17,7 +17,7 @@ import pytest
 
 from dealer.match import Match, MatchSetup, Phase
 from dealer.match.faults import FaultKind
-from dealer.run.writers import LogWriter
+from dealer.match.writers import LogWriter
 from dealer.table.connections import Connections
 from engine import Hand, deal_hand
 from logs import format_score_line

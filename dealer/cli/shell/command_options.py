@@ -97,7 +97,7 @@ class RunOptions:
     @property
     def seating(self) -> Given:
         """The setting, if an option decides it."""
-        from dealer.run.run_settings import Seating
+        from dealer.run.choices import Seating
 
         if self.permutations and self.duplicate is not None:
             raise ConfigError("--permutations plays every order of the players: leave out --[no-]duplicate")

@@ -18,12 +18,13 @@ from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.library import new_run
 from dealer.reports.result_sentences import rounded_up
-from dealer.run.bot_code import interrupting_bot_code
+from dealer.run.choices import Score
 from dealer.run.ending import Outcome
 from dealer.run.plan import settle
 from dealer.run.results import ContestResult
-from dealer.run.run_settings import RunSettings, Score
+from dealer.run.run_settings import RunSettings
 from dealer.run.tournament_run import Progress
+from dealer.table.bot_code import interrupting_bot_code
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
 from logs.document import Document

@@ -26,7 +26,7 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
 
 from dealer.match.faults import FaultPolicy
-from dealer.run.run_settings import Seating
+from dealer.run.choices import Seating
 from dealer.server.accounts import User
 from dealer.server.db.store import Store
 from engine import DealKey, Seed

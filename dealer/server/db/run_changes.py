@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dealer.match.faults import Fault
-from dealer.run.writers import remedy_text
+from dealer.match.writers import remedy_text
 from dealer.server.accounts import User, add_user
 from dealer.server.db.counted_scores import add_run
 from dealer.server.db.records import Job, JobRequest, JobState, Match, Run, RunSeat, RunState, new_job

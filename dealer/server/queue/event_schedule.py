@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from dealer.match.faults import FaultPolicy
-from dealer.run.run_settings import Seating
+from dealer.run.choices import Seating
 from dealer.server.db import records
 from dealer.server.db.event_records import ScheduledEvent
 from dealer.server.db.records import Bot, JobRequest

@@ -15,9 +15,9 @@ from typing import Protocol, TypeAlias
 from dealer.errors import ConfigError, RefusedError
 from dealer.library import Run
 from dealer.match.faults import FaultPolicy
+from dealer.run.choices import Seating
 from dealer.run.plan import settle
 from dealer.run.results import AnyResult
-from dealer.run.run_settings import Seating
 from dealer.run.tournament_run import Progress
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState

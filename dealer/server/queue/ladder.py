@@ -22,7 +22,7 @@ from bots.errors import WorkersError
 from bots.sdk.registry import is_builtin
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
-from dealer.run.run_settings import Seating
+from dealer.run.choices import Seating
 from dealer.server.accounts import User
 from dealer.server.computing import Computing
 from dealer.server.db.counted_scores import table_scores, write_ratings

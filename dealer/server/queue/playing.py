@@ -13,12 +13,12 @@ from typing import Any
 
 from dealer.library import Run
 from dealer.match.events import SeatOpened
+from dealer.match.writers import read_faults
 from dealer.run.contest import MatchEvent, Watch
-from dealer.run.plan import ContestPlan
+from dealer.run.contest_plan import ContestPlan
 from dealer.run.results import AnyResult, ContestResult
 from dealer.run.scores import DealScores
 from dealer.run.tournament_run import Progress
-from dealer.run.writers import read_faults
 from dealer.server.db import records
 from dealer.server.db.records import Match, RunSeat, RunState
 from dealer.server.db.run_changes import RunReport

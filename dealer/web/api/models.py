@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field
 
 from dealer.doctor.findings import DoctorReport
 from dealer.match.faults import FaultPolicy
-from dealer.run.run_settings import Seating
+from dealer.run.choices import Seating
 from dealer.server.accounts import Scope
 from dealer.server.db.counted_scores import Pair, Rating
 from dealer.server.db.event_records import ScheduledEvent

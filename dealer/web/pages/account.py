@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
 from dealer.match.faults import line_text
-from dealer.run.run_settings import Seating
+from dealer.run.choices import Seating
 from dealer.run.tournament_run import Progress
 from dealer.server import access
 from dealer.server.access import Access

@@ -16,6 +16,7 @@ from starlette.requests import Request
 
 from dealer.errors import WebError
 from dealer.match.faults import Fault, line_text
+from dealer.match.writers import remedy_text
 from dealer.person.entries import offers, size_offers, verb_of
 from dealer.person.seat import Scene, in_words
 from dealer.person.table_sentences import (
@@ -29,7 +30,6 @@ from dealer.person.table_session import TableSession
 from dealer.person.table_settings import HANDS, SEAT
 from dealer.reports.result_documents import crosstable
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
-from dealer.run.writers import remedy_text
 from dealer.watching import WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.pages.shown_runs import Counting, Library, ShownRun, run_path
 from dealer.web.visitor import visitor_of

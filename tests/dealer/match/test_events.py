@@ -21,7 +21,7 @@ from dealer.match.events import (
     Watcher,
 )
 from dealer.match.faults import StrayProblem
-from dealer.run.writers import LogWriter, TransactionWriter
+from dealer.match.writers import LogWriter, TransactionWriter
 from engine import Seat
 from logs import format_transaction
 from logs.whole_file import LineFile

@@ -38,11 +38,11 @@ from dealer.match.events import (
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import MatchSetup, Phase
+from dealer.match.writers import LogWriter
 from dealer.reference.command import failure_text
+from dealer.run.choices import Seating
 from dealer.run.match_files import MatchFiles
 from dealer.run.match_run import TcpRun
-from dealer.run.run_settings import Seating
-from dealer.run.writers import LogWriter
 from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
 from logs import HandRecord

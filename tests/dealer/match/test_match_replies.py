@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from dealer.match import Phase
 from dealer.match.causes import NobodyLeft
 from dealer.match.faults import FaultKind, Remedy
+from dealer.match.writers import remedy_text
 from dealer.reference.command import failure_text
-from dealer.run.writers import remedy_text
 from engine import Seat
 from tests.dealer.helpers import Board, actions_of, answer, game, setup_of
 

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from dealer.errors import ConfigError
-from dealer.run.plan import MIN_CORRECTED_DEALS, ContestPlan, planned_contests, repeatable, settle
-from dealer.run.plan import MOST_CORRECTED_HANDS as MOST
-from dealer.run.run_settings import Seating, read_config, validated
+from dealer.run.choices import Seating
+from dealer.run.contest_plan import MIN_CORRECTED_DEALS, ContestPlan
+from dealer.run.contest_plan import MOST_CORRECTED_HANDS as MOST
+from dealer.run.plan import planned_contests, repeatable, settle
+from dealer.run.run_settings import read_config, validated
 from engine import DealKey
 from logs.estimation import IntervalWidth
 from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD

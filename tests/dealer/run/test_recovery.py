@@ -16,12 +16,12 @@ import pytest
 from dealer.errors import RecoveryError
 from dealer.match import MatchSetup
 from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.match.writers import format_fault
+from dealer.run.choices import Seating
+from dealer.run.contest_plan import ContestPlan, Slot
 from dealer.run.match_run import LocalRun
-from dealer.run.plan import ContestPlan, Slot
 from dealer.run.recovery import recover_match
-from dealer.run.run_settings import Seating
 from dealer.run.tally import Tally
-from dealer.run.writers import format_fault
 from engine import Seat
 from logs import PlayerComment
 from logs.transaction_log import format_comment

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dealer.run.choices import Format, Seating
 from dealer.run.plan import pairings
-from dealer.run.run_settings import Format, Seating
 from tests.dealer.helpers import slots_of
 
 

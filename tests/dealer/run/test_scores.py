@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.run.plan import Slot
-from dealer.run.run_settings import Seating
+from dealer.run.choices import Seating
+from dealer.run.contest_plan import Slot
 from dealer.run.scores import DealScores
 from engine import Game
 from logs.estimation import RunningMean

@@ -27,10 +27,11 @@ import dealer.library
 from dealer.library import new_run
 from dealer.match.ending_sentences import process_sentences
 from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.match.writers import format_fault
 from dealer.person.table_settings import table_config
+from dealer.run.choices import Seating
 from dealer.run.folder import RESULT_NAME
-from dealer.run.run_settings import BotSettings, Seating
-from dealer.run.writers import format_fault
+from dealer.run.run_settings import BotSettings
 from dealer.server.access import DELAY_HANDS, Person, access_to, public_hands, sees_cards
 from dealer.server.accounts import Accounts, Scope, User, add_token, add_user
 from dealer.server.computing import Computing

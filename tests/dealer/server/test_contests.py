@@ -12,8 +12,8 @@ import pytest
 
 from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
+from dealer.run.choices import Seating
 from dealer.run.contest import MatchEvent, Watch
-from dealer.run.run_settings import Seating
 from dealer.server.accounts import User, add_user
 from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records

@@ -15,7 +15,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from dealer.run.run_settings import Seating
+from dealer.run.choices import Seating
 from dealer.server.access import Person, sees_cards
 from dealer.server.accounts import User, add_token, add_user
 from dealer.server.db import records

@@ -18,7 +18,7 @@ import pytest
 
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.match.faults import FaultPolicy
-from dealer.run.run_settings import Seating
+from dealer.run.choices import Seating
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest

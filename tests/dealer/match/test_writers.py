@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from dealer.match.events import FaultSeen
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
-from dealer.run.match_files import MatchFiles, RecordPlan
-from dealer.run.writers import (
+from dealer.match.writers import (
     HandTransactionWriter,
     LogWriter,
     TransactionWriter,
@@ -19,6 +18,7 @@ from dealer.run.writers import (
     parse_fault,
     read_faults,
 )
+from dealer.run.match_files import MatchFiles, RecordPlan
 from engine import CALL, RAISE, Seat, raise_to
 from logs.acpc_log.reader import read_log
 from logs.whole_file import LineFile
