@@ -23,12 +23,12 @@ from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult
 from dealer.server.db.run_changes import TableRow
 from dealer.server.server_settings import WebSettings
+from dealer.server.table_manager import TableManager, TableStore
 from dealer.web.pages import leak_pages, live, replay_pages
 from dealer.web.pages.play_pages import LOCAL_OWNER, routes
 from dealer.web.pages.shown_runs import Counting, Library, LocalLibrary
 from dealer.web.serving import answering
 from dealer.web.site import Site, make_app
-from dealer.web.table_manager import TableManager, TableStore
 from logs.document import Link
 
 _HOST: Final = "127.0.0.1"

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
+from dealer.server.server_tables import ServerTableStore
+from dealer.server.table_manager import TableManager
 from dealer.table import listener
 from dealer.uploads.intake import Intake
 from dealer.web.api import app as api
@@ -31,7 +33,6 @@ from dealer.web.pages.shown_runs import Counting, ServerLibrary
 from dealer.web.serving import answering
 from dealer.web.site import Site, compile_templates, make_app
 from dealer.web.slumbot.interface import SlumbotSessions
-from dealer.web.table_manager import ServerTableStore, TableManager
 from dealer.web.visitor import Sessions
 from logs.document import Link
 
@@ -103,7 +104,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
             try:
                 yield address
             finally:
-                site.table_manager.turn_away()
+                site.table_manager.refuse_new()
     finally:
         keeper.cancel()
         counting.close()

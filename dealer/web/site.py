@@ -34,9 +34,9 @@ from bots.errors import WorkersError
 from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame, WebSettings
+from dealer.server.table_manager import TableManager
 from dealer.uploads.intake import Intake
 from dealer.web.security import SecurityMiddleware, as_web_error
-from dealer.web.table_manager import TableManager
 from dealer.web.visitor import Sessions, visitor_of
 from engine.text import duration, shown
 from logs.document import Document, Link, Value, text_of

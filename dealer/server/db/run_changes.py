@@ -277,8 +277,8 @@ def add_table(
     return run
 
 
-def see_table(db: sqlite3.Connection, run: int) -> None:
-    """A visitor looks at a table."""
+def record_visit(db: sqlite3.Connection, run: int) -> None:
+    """Record that a visitor opened a table."""
     db.execute("UPDATE tables SET seen_s = ? WHERE run = ?", (time.time(), run))
 
 

@@ -42,10 +42,10 @@ from dealer.server.queue.fair_queue import Forecast
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
+from dealer.server.server_tables import connected_bots_in
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site
-from dealer.web.table_manager import connected_bots_in
 from dealer.web.visitor import SEE_OTHER, Sessions, user_of, visitor_of
 from engine.text import ago, count_of, duration, escaped
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned

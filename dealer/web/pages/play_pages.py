@@ -23,10 +23,11 @@ from dealer.person.table_session import TableSession
 from dealer.person.table_settings import HANDS, opponent_in
 from dealer.server.db.run_changes import TableRow
 from dealer.server.server_settings import ServerGame
+from dealer.server.server_tables import connected_bots_in, table_settings
+from dealer.server.table_manager import TableManager
 from dealer.web.pages.views import table_values
 from dealer.web.security import form_number, read_form
 from dealer.web.site import Site
-from dealer.web.table_manager import TableManager, connected_bots_in, table_settings
 from dealer.web.visitor import SEE_OTHER, Visitor, user_of, visitor_of
 from engine import DealKey, Seed
 
@@ -174,7 +175,7 @@ class PlayPage:
         table = self._table(request)
         table_session = await self.table_manager.table_session(table)
         if request.query_params.get("seen") == _tag(table_session):
-            with self.table_manager.looking(table):
+            with self.table_manager.visiting(table):
                 if not await table_session.wait(table_session.version, _POLL_S):
                     return Response(status_code=204)
         self.table_manager.check_open()
@@ -211,7 +212,7 @@ class PlayPage:
         if self.site.server is None:
             await self.table_manager.end(table)
         else:
-            await self.table_manager.put_to_sleep(table)
+            await self.table_manager.suspend(table)
         return self.site.page(request, "left.html.jinja", table=table, is_local=self.site.server is None)
 
     async def ask_to_end(self, request: Request) -> Response:

@@ -36,9 +36,10 @@ from dealer.server.accounts import RateLimit, User, hash_of
 from dealer.server.db.run_changes import TableRow
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
+from dealer.server.server_tables import table_settings
+from dealer.server.table_manager import TableManager
 from dealer.web.slumbot import luck
 from dealer.web.slumbot.luck import LuckCorrection
-from dealer.web.table_manager import TableManager, table_settings
 from dealer.web.visitor import visitor_of
 from engine import CARD_TEXTS, Card, DealKey, Game, Move
 from engine.betting import BettingState, betting_steps

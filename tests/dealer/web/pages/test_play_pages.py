@@ -18,9 +18,9 @@ from dealer.library import Run
 from dealer.person.table_session import TableSession
 from dealer.server.db.records import run as run_record
 from dealer.server.db.records import runs
-from dealer.server.db.run_changes import open_tables
+from dealer.server.db.run_changes import TableRow, open_tables
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.web.table_manager import ServerTableStore, TableRow
+from dealer.server.server_tables import ServerTableStore
 from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
@@ -387,7 +387,7 @@ def test_what_is_entered_as_a_table_falls_asleep_wakes_it(tmp_path: Path, monkey
 def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dealer.web.table_manager._TIDY_EVERY_S", 0.01)
+    monkeypatch.setattr("dealer.server.table_manager._TIDY_EVERY_S", 0.01)
 
     async def talk(one: Visit) -> None:
         table = await sit_down(one.browser)
