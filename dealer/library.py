@@ -213,7 +213,7 @@ class Run(Generic[_Result_co]):
                 own_dealers = self._new_dealers(lock)
                 core = self._core() if own_dealers is None else None
             if cluster is None and self.plan.in_process and self.plan.workers > 1:
-                matches = sum(len(plan.slots) for plan in self.planned)
+                matches = sum(len(plan.match_plans) for plan in self.planned)
                 is_cut = self.plan.command is not Command.TOURNAMENT
                 count = self.plan.workers if is_cut else min(self.plan.workers, matches)
                 processes = ended.enter_context(SliceProcesses(count))
@@ -274,10 +274,10 @@ class Run(Generic[_Result_co]):
     def _new_dealers(self, lock: FileLock) -> DealerProcesses | None:
         """Processes for the matches, if there are several at a time and enough hands to be worth their start."""
         plan = self.plan
-        hands = sum(slot.hands for contest in self.planned for slot in contest.slots)
+        hands = sum(match_plan.hands for contest in self.planned for match_plan in contest.match_plans)
         if plan.workers == 1 or hands < MIN_HANDS or not self._can_be_dealt_elsewhere:
             return None
-        count = min(plan.workers, core_count(), sum(len(contest.slots) for contest in self.planned))
+        count = min(plan.workers, core_count(), sum(len(contest.match_plans) for contest in self.planned))
         return DealerProcesses(count, has_affinity=plan.affinity is Affinity.AUTO, held=[lock.fileno()])
 
     def _core(self) -> DealerCore | None:
@@ -334,10 +334,10 @@ class Run(Generic[_Result_co]):
             RecoveryError: a line differs.
             OSError: a log cannot be read.
         """
-        matches = [(contest, slot) for contest in self.planned for slot in contest.slots]
-        for number, (contest, slot) in enumerate(matches):
+        matches = [(contest, match_plan) for contest in self.planned for match_plan in contest.match_plans]
+        for number, (contest, match_plan) in enumerate(matches):
             yield number / len(matches)
-            check_match(contest.setup_of(slot), contest.record)
+            check_match(contest.setup_of(match_plan), contest.record)
 
     def interrupt(self) -> None:
         """End the run as soon as possible; `play` returns the result so far."""
@@ -485,9 +485,11 @@ def _extended(
     longer = settle(config, objects)
     with contextlib.closing(lock_run(folder)), launching(f"write to {folder}"):
         for contest in planned:
-            for slot in contest.slots:
-                log = contest.record.folder / f"{slot.name}.log"
-                extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), plan.deals, deals)
+            for match_plan in contest.match_plans:
+                log = contest.record.folder / f"{match_plan.name}.log"
+                extend_log(
+                    log, match_plan.name, contest.record.game_name, contest.seed_of(match_plan), plan.deals, deals
+                )
         write_whole(folder / CONFIG_NAME, repeatable(config, longer).to_toml())
     return longer
 

@@ -169,8 +169,8 @@ class WatchedRun:
         found = {}
         for contest in planned:
             slices: dict[int, list[str]] = {}
-            for slot in contest.slots:
-                slices.setdefault(slot.first_hand, []).append(slot.name)
+            for match_plan in contest.match_plans:
+                slices.setdefault(match_plan.first_hand, []).append(match_plan.name)
             names = contest.record.game_name, contest.names, list(slices.values())
             found[self._key_of(os.path.abspath(contest.record.folder))] = names
         return found

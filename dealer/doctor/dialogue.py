@@ -49,7 +49,7 @@ from protocol.session import VERSION_LINE
 
 MOST_LINES: Final = 1000
 """At most so many lines may arrive for one question; of overlong lines, every piece that a dealer reads counts."""
-_UNLIMITED_US: Final = 2**50
+_UNLIMITED_S: Final = 1e9
 _DEATH_NOTICE_S: Final = 2.0
 """How long to wait for the exit code of a bot that has closed the connection."""
 _STRADDLE_BYTES, _FIRST_LINES = 7, 4
@@ -110,11 +110,8 @@ class Dialogue(Match, Watcher):
         """What is on its way to the bot, each piece with the pause before it."""
         self._told = dict.fromkeys(map(Seat, range(players)), b"")
         """The last line of each opponent."""
-        limits = TimeLimits(
-            round(settings.timeout_s * 1e6),
-            _UNLIMITED_US,
-            _UNLIMITED_US,
-            None if start_timeout_s is None else round(start_timeout_s * 1e6),
+        limits = TimeLimits.from_seconds(
+            response_s=settings.timeout_s, hand_s=_UNLIMITED_S, per_hand_s=_UNLIMITED_S, start_s=start_timeout_s
         )
         names = tuple([f"player{seat + 1}" for seat in range(players)])
         # One hand more than are played, so that the match is held after them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from dealer.match.causes import PlayerCause
@@ -23,7 +23,9 @@ DEFAULT_COALESCE_S: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
-    """Time limits in microseconds.
+    """Time limits of a player, in microseconds.
+
+    Settings are in seconds and headers of logs in milliseconds; they are converted here and nowhere else.
 
     Attributes:
         response_us: for a single answer; also the longest silence between two lines.
@@ -37,9 +39,54 @@ class TimeLimits:
     per_hand_us: int = 7_000_000
     start_us: int | None = None
 
+    @classmethod
+    def from_seconds(
+        cls, *, response_s: float, hand_s: float, per_hand_s: float, start_s: float | None = None
+    ) -> TimeLimits:
+        """Limits given in seconds."""
+        start_us = None if start_s is None else _microseconds(start_s)
+        return cls(_microseconds(response_s), _microseconds(hand_s), _microseconds(per_hand_s), start_us)
+
+    def with_seconds(
+        self, *, response_s: float | None = None, hand_s: float | None = None, per_hand_s: float | None = None
+    ) -> TimeLimits:
+        """Replace limits by seconds; None keeps one as it is."""
+        limits = self
+        if response_s is not None:
+            limits = replace(limits, response_us=_microseconds(response_s))
+        if hand_s is not None:
+            limits = replace(limits, hand_us=_microseconds(hand_s))
+        if per_hand_s is not None:
+            limits = replace(limits, per_hand_us=_microseconds(per_hand_s))
+        return limits
+
+    @property
+    def start_s(self) -> float | None:
+        """Seconds for all players to connect and name their version; None: without limit."""
+        return None if self.start_us is None else self.start_us / 1e6
+
+    @property
+    def response_ms(self) -> int:
+        """Whole milliseconds for a single answer."""
+        return self.response_us // 1000
+
+    @property
+    def hand_ms(self) -> int:
+        """Whole milliseconds for all answers of one hand."""
+        return self.hand_us // 1000
+
+    @property
+    def per_hand_ms(self) -> int:
+        """Whole milliseconds per hand of the match."""
+        return self.per_hand_us // 1000
+
     def match_us(self, hands: int) -> int:
         """The time of a player for a match of that many hands; 64 bits, as the reference counts."""
         return self.per_hand_us * hands % 2**64
+
+
+def _microseconds(seconds: float) -> int:
+    return round(seconds * 1e6)
 
 
 DEFAULT_LIMITS = TimeLimits()

@@ -105,8 +105,9 @@ def _run(arguments: Sequence[str]) -> int:
         options.positionals[1],
         setup.hands,
         setup.seed,
-        t_response_ms=limits.response_us // 1000,
-        t_hand_ms=limits.hand_us // 1000,
+        t_response_ms=limits.response_ms,
+        t_hand_ms=limits.hand_ms,
+        # The reference prints what its 64-bit total leaves for a hand.
         t_per_hand_ms=limits.match_us(setup.hands) // setup.hands // 1000,
     )
     watchers: list[Watcher] = []

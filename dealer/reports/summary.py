@@ -70,13 +70,13 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         ],
         matches=[
             MatchSummary(
-                name=slot.name,
-                seats=[plan.names[player] for player in slot.players],
-                first_hand=slot.first_hand,
+                name=match_plan.name,
+                seats=[plan.names[player] for player in match_plan.players],
+                first_hand=match_plan.first_hand,
                 hands=tally.hands,
                 chips=tally.chips,
             )
-            for slot, tally in zip(contest.slots, contest.tallies, strict=False)
+            for match_plan, tally in zip(contest.match_plans, contest.tallies, strict=False)
         ],
         training=list(contest.trained),
         dealer=_dealer_report(contest),
@@ -108,8 +108,8 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
     times = ResponseTimes()
     restarts = 0
     first_fault = exit_code = None
-    for slot, tally in zip(contest.slots, contest.tallies, strict=False):
-        seat = Seat(slot.players.index(player))
+    for match_plan, tally in zip(contest.match_plans, contest.tallies, strict=False):
+        seat = Seat(match_plan.players.index(player))
         faults.update(tally.faults[seat])
         times.include(tally.times[seat])
         restarts += tally.restarts[seat]

@@ -13,7 +13,7 @@ from dealer.errors import TrainingError
 from dealer.match.events import Audience, BotWrote, Watcher
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.table.bot_code import bot_code, captured_output
 from dealer.table.players import LearnerFiles, make_player
 from engine import Seat
@@ -34,7 +34,7 @@ class BotMatch:
     def __init__(
         self,
         plan: ContestPlan,
-        slot: Slot,
+        match_plan: MatchPlan,
         watchers: Sequence[Watcher],
         progress: EarlierHands = NO_EARLIER_HANDS,
         learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({}),
@@ -51,12 +51,12 @@ class BotMatch:
             PlayerError: a bot cannot be made.
             TrainingError: a bot that learns cannot read or write its files.
         """
-        self._plan, self._slot, self._setup = plan, slot, plan.setup_of(slot)
+        self._plan, self._match_plan, self._setup = plan, match_plan, plan.setup_of(match_plan)
         self._watchers, self._progress, self._is_echoed = watchers, progress, is_echoed
         self._audience = Audience(watchers)
         self._learners: list[LearningBot] = []
         self._making_seat: Seat | None = None
-        self._output_left = [MAX_OUTPUT_CHARACTERS] * len(slot.players)
+        self._output_left = [MAX_OUTPUT_CHARACTERS] * len(match_plan.players)
         self.match: InProcessMatch | None = None
         with self._bot_code():
             self.match = self._make(learner_files)
@@ -82,9 +82,9 @@ class BotMatch:
 
     def _make(self, learner_files: Mapping[Seat, LearnerFiles]) -> InProcessMatch:
         bots = []
-        for seat, player in enumerate(self._slot.players):
+        for seat, player in enumerate(self._match_plan.players):
             self._making_seat = Seat(seat)
-            bots.append(make_player(self._plan.players[player], self._plan.bot_seed(self._slot, player)))
+            bots.append(make_player(self._plan.players[player], self._plan.bot_seed(self._match_plan, player)))
         for seat, files in learner_files.items():
             self._making_seat = seat
             bot = bots[seat]

@@ -25,7 +25,7 @@ from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.affinity import DealerCore
 from dealer.run.choices import Score
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.dealer_process import LONG_WAIT_S
 from dealer.run.dealers import DealerProcesses, DealtRun
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
@@ -94,7 +94,7 @@ class Contest:
     """One contest being run.
 
     Attributes:
-        slots: its matches. scores: their values.
+        match_plans: its matches. scores: their values.
         tallies: what is counted of its matches; runs: the matches while they are played; both empty before `prepare`.
         monitor: applies the stop rule, if it has to look at the scores.
         ending: how it ended; None while it runs.
@@ -124,9 +124,9 @@ class Contest:
             processes: play the matches of bots in process; without them this process does.
         """
         self.plan = plan
-        self.slots = plan.slots
+        self.match_plans = plan.match_plans
         self.tallies: Sequence[Tally] = ()
-        self.scores = self._judged = DealScores(plan.game, self.slots, [array("d") for _ in self.slots])
+        self.scores = self._judged = DealScores(plan.game, self.match_plans, [array("d") for _ in self.match_plans])
         self.runs: list[RunningMatch] = []
         self.ending: Ending | None = None
         self.started_s = time.monotonic()
@@ -186,7 +186,7 @@ class Contest:
     @property
     def hands_to_play(self) -> int:
         """The hands of all matches together."""
-        return sum(slot.hands for slot in self.slots)
+        return sum(match_plan.hands for match_plan in self.match_plans)
 
     @property
     def hands_played(self) -> int:
@@ -236,9 +236,9 @@ class Contest:
     def _learn(self) -> None:
         """Put together what was learnt; where something is missing, the contest is not over."""
         try:
-            for slot, tally in zip(self.slots, self.tallies, strict=True):
-                self._training.require_whole(slot, tally.absent)
-            self.trained = self._training.end(self.slots)
+            for match_plan, tally in zip(self.match_plans, self.tallies, strict=True):
+                self._training.require_whole(match_plan, tally.absent)
+            self.trained = self._training.end(self.match_plans)
         except TrainingError as error:
             self.ending = Ending(Outcome.FAILED, f"{error}.")
 
@@ -275,38 +275,38 @@ class Contest:
             TrainingError: what players have learnt, or start from, cannot be read.
         """
         self._training.begin()
-        self._count(list(map(self._recovered, self.slots)))
-        for index, (slot, tally) in enumerate(zip(self.slots, self.tallies, strict=True)):
+        self._count(list(map(self._recovered, self.match_plans)))
+        for index, (match_plan, tally) in enumerate(zip(self.match_plans, self.tallies, strict=True)):
             watchers: list[Watcher] = [*self._corrected[index : index + 1]]
             if self._watch is not None:
-                setup = self.plan.setup_of(slot)
+                setup = self.plan.setup_of(match_plan)
                 watchers.insert(0, MatchWatcher(self._watch, self.plan.record.game_name, setup))
-            self.runs.append(self._new_run(slot, watchers, tally))
+            self.runs.append(self._new_run(match_plan, watchers, tally))
 
-    def _new_run(self, slot: Slot, watchers: Sequence[Watcher], tally: Tally) -> RunningMatch:
-        learner_files = self._training.learner_files(slot)
+    def _new_run(self, match_plan: MatchPlan, watchers: Sequence[Watcher], tally: Tally) -> RunningMatch:
+        learner_files = self._training.learner_files(match_plan)
         if self._processes is not None:
-            return SlicedRun(self._processes, self.plan, slot, watchers, tally, learner_files)
+            return SlicedRun(self._processes, self.plan, match_plan, watchers, tally, learner_files)
         if self.plan.run.in_process:
-            return LocalRun(self.plan, slot, watchers, tally, learner_files)
+            return LocalRun(self.plan, match_plan, watchers, tally, learner_files)
         if self._dealers is not None:
             return DealtRun(
                 self._dealers,
                 self.plan,
-                slot,
+                match_plan,
                 watchers,
                 tally,
                 learner_files,
                 # Corrected scores need every hand.
                 sends_newest=self._watches_newest and not self._corrected,
             )
-        return TcpRun(self.plan, slot, watchers, tally, learner_files, self._core)
+        return TcpRun(self.plan, match_plan, watchers, tally, learner_files, self._core)
 
-    def _recovered(self, slot: Slot) -> Tally:
+    def _recovered(self, match_plan: MatchPlan) -> Tally:
         plan = self.plan
-        journals = {seat: files.journal for seat, files in self._training.learner_files(slot).items()}
+        journals = {seat: files.journal for seat, files in self._training.learner_files(match_plan).items()}
         with launching(f"resume {plan.record.folder}"):
-            return recover_match(plan.setup_of(slot), plan.record, journals)
+            return recover_match(plan.setup_of(match_plan), plan.record, journals)
 
     def _count(self, tallies: Sequence[Tally]) -> None:
         """Let these be the tallies of the matches; corrected values of their hands are made from the logs."""
@@ -321,7 +321,7 @@ class Contest:
         self._judged = self._scores_of(self._corrected)
 
     def _scores_of(self, counted: Sequence[Tally] | Sequence[CorrectedValues]) -> DealScores:
-        return DealScores(self.plan.game, self.slots, [of_match.values for of_match in counted])
+        return DealScores(self.plan.game, self.match_plans, [of_match.values for of_match in counted])
 
     @property
     def _is_over(self) -> bool:
@@ -344,7 +344,7 @@ class Contest:
         return await self._finish(Outcome.FINISHED, "all deals were played.")
 
     def _marks(self) -> Iterator[int]:
-        longest = max(slot.hands for slot in self.slots)
+        longest = max(match_plan.hands for match_plan in self.match_plans)
         if self.plan.looks:
             yield from range(HANDS_BETWEEN_LOOKS, longest, HANDS_BETWEEN_LOOKS)
         yield longest
@@ -359,8 +359,8 @@ class Contest:
     async def _advance(self, until: int) -> None:
         behind = [
             index
-            for index, slot in enumerate(self.slots)
-            if not self.tallies[index].is_closed and self.scores.hands(index) < min(until, slot.hands)
+            for index, match_plan in enumerate(self.match_plans)
+            if not self.tallies[index].is_closed and self.scores.hands(index) < min(until, match_plan.hands)
         ]
         tasks = [asyncio.create_task(self._advance_match(index, until)) for index in behind]
         try:
@@ -372,13 +372,13 @@ class Contest:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _advance_match(self, index: int, until: int) -> None:
-        run, slot = self.runs[index], self.slots[index]
+        run, match_plan = self.runs[index], self.match_plans[index]
         async with self._workers:
             if not self._is_held:
-                await run.play_until(min(until, slot.hands))
+                await run.play_until(min(until, match_plan.hands))
             if run.failure is not None:
                 raise _MatchFailed(run.failure)
-            if self.scores.hands(index) >= slot.hands:
+            if self.scores.hands(index) >= match_plan.hands:
                 run.tally.is_closed = True
                 await run.close()
 

@@ -1,7 +1,7 @@
 """A run and its contests with every default resolved, and the matches of a contest.
 
-    for slot in contest.slots:
-        contest.setup_of(slot)
+    for match_plan in contest.match_plans:
+        contest.setup_of(match_plan)
 
 A *seating* assigns the players to the seats. A match of a contest is one seating over one slice of the hands; the cards
 follow from the seed of the seating and the hand number alone, so neither the number of seatings nor that of slices
@@ -108,7 +108,7 @@ class Plan:
                 (folder / named.name).write_text(format_game_definition(named.game), "ascii")
 
 
-class Slot(NamedTuple):
+class MatchPlan(NamedTuple):
     """One match of a contest.
 
     Attributes:
@@ -150,7 +150,7 @@ class ContestPlan:
         return tuple([self.run.names[entrant] for entrant in self.entrants])
 
     @property
-    def slots(self) -> list[Slot]:
+    def match_plans(self) -> list[MatchPlan]:
         """All matches, slice by slice; the slices are as equal as possible, and never more than there are deals."""
         found = []
         deals, slices = self.run.deals, min(self.slices, self.run.deals)
@@ -163,7 +163,7 @@ class ContestPlan:
                     name += f".{slice_ + 1}"
                 if len(orders) > 1:
                     name += f".{'abcdefghijklmnopqrstuvwxyz'[seating]}" if len(orders) <= 26 else f".p{seating + 1}"
-                found.append(Slot(name, seating, order, first, end - first))
+                found.append(MatchPlan(name, seating, order, first, end - first))
         return found
 
     @property
@@ -182,32 +182,32 @@ class ContestPlan:
             return False
         return not all(is_builtin(player.text) and not player.learns for player in self.players)
 
-    def seed_of(self, slot: Slot) -> Seed:
+    def seed_of(self, match_plan: MatchPlan) -> Seed:
         """The seed of a match."""
-        return derived_seed(self.run.seed, slot.seating) if self.has_own_cards else self.run.seed
+        return derived_seed(self.run.seed, match_plan.seating) if self.has_own_cards else self.run.seed
 
-    def setup_of(self, slot: Slot) -> MatchSetup:
+    def setup_of(self, match_plan: MatchPlan) -> MatchSetup:
         """What one of its matches is given."""
         run = self.run
         return MatchSetup(
             game=self.game,
-            name=slot.name,
-            hands=slot.hands,
-            seed=self.seed_of(slot),
-            names=tuple([self.names[player] for player in slot.players]),
+            name=match_plan.name,
+            hands=match_plan.hands,
+            seed=self.seed_of(match_plan),
+            names=tuple([self.names[player] for player in match_plan.players]),
             fixed_seats=run.fixed_seats,
-            first_hand=slot.first_hand,
+            first_hand=match_plan.first_hand,
             limits=run.limits,
             on_fault=run.on_fault,
             max_idle_lines_per_hand=_MAX_IDLE_LINES_PER_HAND,
-            own_limits=tuple([self.players[player].limits for player in slot.players]),
+            own_limits=tuple([self.players[player].limits for player in match_plan.players]),
         )
 
-    def bot_seed(self, slot: Slot, player: int) -> int:
+    def bot_seed(self, match_plan: MatchPlan, player: int) -> int:
         """The seed of a player's own draws: the same in every slice, so that it does not matter how hands are cut."""
         if isinstance(self.run.seed, DealKey):
-            return self.run.seed.number(slot.seating, player)
-        return (self.run.seed * 1000003 + slot.seating * 1009 + player) % 2**32
+            return self.run.seed.number(match_plan.seating, player)
+        return (self.run.seed * 1000003 + match_plan.seating * 1009 + player) % 2**32
 
     @property
     def learners(self) -> tuple[int, ...]:

@@ -71,7 +71,7 @@ def corrected_values(plan: ContestPlan, scores: DealScores) -> list[CorrectedVal
         LogsError: a log is damaged.
     """
     correction = ChanceCorrection(plan.game)
-    logs = [plan.record.folder / f"{slot.name}.log" for slot in plan.slots]
+    logs = [plan.record.folder / f"{match_plan.name}.log" for match_plan in plan.match_plans]
     return [
         CorrectedValues(correction, islice(read_log(log), hands) if (hands := scores.hands(index)) else ())
         for index, log in enumerate(logs)
@@ -88,7 +88,9 @@ def fitted_deals(plan: ContestPlan, scores: DealScores) -> NDArray[np.float64] |
         shape (deals, players), in mbb/g; None with too few deals, or where the logs cannot be read any more.
     """
     try:
-        corrected = DealScores(plan.game, plan.slots, [of_match.values for of_match in corrected_values(plan, scores)])
+        corrected = DealScores(
+            plan.game, plan.match_plans, [of_match.values for of_match in corrected_values(plan, scores)]
+        )
     except (OSError, LogsError):
         # The logs have been taken away, or damaged, since they were written: the result is what was won.
         return None

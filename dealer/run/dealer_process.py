@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from dealer.errors import DealerError
 from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, Watcher
 from dealer.run.affinity import DealerCore
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.match_run import TcpRun
 from dealer.run.tally import Tally
@@ -70,7 +70,7 @@ class Open(NamedTuple):
 
     match: int
     plan: ContestPlan
-    slot: Slot
+    match_plan: MatchPlan
     tally: Tally
     learner_files: Mapping[Seat, LearnerFiles]
     wants: frozenset[type]
@@ -217,7 +217,7 @@ class _DealtMatch:
         self._sent_standing = Standing()
         self._run = TcpRun(
             opening.plan,
-            opening.slot,
+            opening.match_plan,
             [self._collector] if opening.wants else [],
             opening.tally,
             opening.learner_files,

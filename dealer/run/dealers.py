@@ -1,7 +1,7 @@
 """Processes that play the matches of a run, from the side of the run.
 
     dealers = DealerProcesses(2, Affinity.AUTO)
-    match = DealtRun(dealers, plan, slot, watchers, tally)
+    match = DealtRun(dealers, plan, match_plan, watchers, tally)
     await match.play_until(100)
     ...
     await dealers.close()
@@ -28,7 +28,7 @@ from typing import Final
 from dealer.errors import DealerLostError, LaunchError
 from dealer.match.events import Audience, Watcher
 from dealer.run.affinity import usable_cores
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.dealer_process import (
     Close,
     Closed,
@@ -227,7 +227,7 @@ class DealtRun(RunningMatch):
         self,
         dealers: DealerProcesses,
         plan: ContestPlan,
-        slot: Slot,
+        match_plan: MatchPlan,
         watchers: Sequence[Watcher],
         tally: Tally,
         learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({}),
@@ -246,7 +246,7 @@ class DealtRun(RunningMatch):
         self.failure = None
         self._dealers = dealers
         self._plan = plan
-        self._slot = slot
+        self._match_plan = match_plan
         self._audience = Audience(watchers)
         self._wants = frozenset(kind for watcher in watchers for kind in watcher.wants)
         self._learner_files = learner_files
@@ -302,7 +302,7 @@ class DealtRun(RunningMatch):
                 Open(
                     self.number,
                     self._plan,
-                    self._slot,
+                    self._match_plan,
                     self.tally,
                     learner_files=self._learner_files,
                     wants=self._wants,
@@ -350,6 +350,6 @@ class DealtRun(RunningMatch):
     def lose_process(self) -> None:
         """Note that the dealer process has ended."""
         if self._reply is not None and not self._reply.done():
-            self._reply.set_result(Reply(self.number, None, DealerLostError(self._slot.name)))
+            self._reply.set_result(Reply(self.number, None, DealerLostError(self._match_plan.name)))
         if not self._closed.done():
             self._closed.set_result(None)

@@ -23,7 +23,7 @@ from pathlib import Path
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot, cut_journal, read_journal
 from dealer.errors import TrainingError
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.results import TrainingReport
 from dealer.table.players import LearnerFiles, make_player
 from engine import Seat
@@ -53,19 +53,19 @@ class Training:
             except OSError as error:
                 raise TrainingError(f"{start} cannot be written: {error.strerror or error}") from None
 
-    def learner_files(self, slot: Slot) -> dict[Seat, LearnerFiles]:
+    def learner_files(self, match_plan: MatchPlan) -> dict[Seat, LearnerFiles]:
         """What each learner of a match starts from, and where it writes."""
         return {
-            seat: LearnerFiles(str(self._start(player).absolute()), str(self._journal(slot, seat).absolute()))
-            for seat, player in self._seated(slot)
+            seat: LearnerFiles(str(self._start(player).absolute()), str(self._journal(match_plan, seat).absolute()))
+            for seat, player in self._seated(match_plan)
         }
 
-    def _seated(self, slot: Slot) -> list[tuple[Seat, int]]:
+    def _seated(self, match_plan: MatchPlan) -> list[tuple[Seat, int]]:
         """The learners of a match, each with its seat."""
         learners = self._plan.learners
-        return [(Seat(seat), player) for seat, player in enumerate(slot.players) if player in learners]
+        return [(Seat(seat), player) for seat, player in enumerate(match_plan.players) if player in learners]
 
-    def require_whole(self, slot: Slot, absent: Collection[Seat]) -> None:
+    def require_whole(self, match_plan: MatchPlan, absent: Collection[Seat]) -> None:
         """Check that all hands of a match that is over are in its journals.
 
         Args:
@@ -74,33 +74,37 @@ class Training:
         Raises:
             TrainingError: some are missing, because a learner was ended before it could write them.
         """
-        last = slot.first_hand + slot.hands - 1
-        for seat, player in self._seated(slot):
+        last = match_plan.first_hand + match_plan.hands - 1
+        for seat, player in self._seated(match_plan):
             if seat in absent:
                 continue
             try:
-                end = cut_journal(str(self._journal(slot, seat)))
+                end = cut_journal(str(self._journal(match_plan, seat)))
             except BotFileError as error:
                 raise TrainingError(str(error)) from error
             if end <= last:
-                hand = max(end, slot.first_hand)
+                hand = max(end, match_plan.first_hand)
                 raise TrainingError(
                     f"{self._plan.names[player]} was ended before it could write what it learnt: its journal of "
-                    f"{slot.name} ends before hand {hand}; resume the run to play on from there"
+                    f"{match_plan.name} ends before hand {hand}; resume the run to play on from there"
                 )
 
-    def end(self, slots: Sequence[Slot]) -> tuple[TrainingReport, ...]:
+    def end(self, match_plans: Sequence[MatchPlan]) -> tuple[TrainingReport, ...]:
         """Merge what was learnt.
 
         Args:
-            slots: the matches, all over.
+            match_plans: the matches, all over.
 
         Raises:
             TrainingError: a file cannot be read or written.
         """
         bots = {player: self._bot(player) for player in self._plan.learners}
         return tuple(
-            self._merge(player, bot, [str(self._journal(slot, Seat(slot.players.index(player)))) for slot in slots])
+            self._merge(
+                player,
+                bot,
+                [str(self._journal(match_plan, Seat(match_plan.players.index(player)))) for match_plan in match_plans],
+            )
             for player, bot in bots.items()
         )
 
@@ -134,8 +138,11 @@ class Training:
     def _start(self, player: int) -> Path:
         return self._plan.record.folder / f"{self._label(player)}.start.memory"
 
-    def _journal(self, slot: Slot, seat: Seat) -> Path:
-        return self._plan.record.folder / f"{slot.name}.seat{seat + 1}.{self._label(slot.players[seat])}.journal"
+    def _journal(self, match_plan: MatchPlan, seat: Seat) -> Path:
+        return (
+            self._plan.record.folder
+            / f"{match_plan.name}.seat{seat + 1}.{self._label(match_plan.players[seat])}.journal"
+        )
 
 
 def _keep(path: Path, merged: bytes, ours: Collection[bytes]) -> str:

@@ -116,9 +116,9 @@ class MatchFiles(Watcher):
                 self._plan.game_name,
                 setup.hands,
                 setup.seed,
-                t_response_ms=limits.response_us // 1000,
-                t_hand_ms=limits.hand_us // 1000,
-                t_per_hand_ms=limits.per_hand_us // 1000,
+                t_response_ms=limits.response_ms,
+                t_hand_ms=limits.hand_ms,
+                t_per_hand_ms=limits.per_hand_ms,
             )
         )
 

@@ -1,7 +1,7 @@
 """One match with everything around it: files, counts, and the reason if it ends early.
 
-    run = TcpRun(plan, slot)
-    await run.play_until(slot.hands)
+    run = TcpRun(plan, match_plan)
+    await run.play_until(match_plan.hands)
     await run.close()
 
 `MatchRun` is what all runs share. How the hands are played is up to its two kinds: `TcpRun`, over TCP with bots as
@@ -43,7 +43,7 @@ from dealer.match.journal import Journal
 from dealer.match.setup import MAX_COMMENT_BYTES_PER_MATCH, MAX_COMMENTS_PER_HAND, LostPlayer, Phase
 from dealer.run.affinity import DealerCore, SharedCore
 from dealer.run.bot_match import BotMatch
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
 from dealer.run.match_files import MatchFiles
@@ -73,45 +73,37 @@ class MatchRun(RunningMatch):
     def __init__(
         self,
         plan: ContestPlan,
-        slot: Slot,
+        match_plan: MatchPlan,
         watchers: Sequence[Watcher] = (),
         tally: Tally | None = None,
         learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({}),
-        core: DealerCore | None = None,
     ) -> None:
         """Prepare a run.
 
         Args:
             plan: of the contest.
-            slot: which of its matches.
+            match_plan: which of its matches.
             watchers: further watchers, notified after the files and the tally.
             tally: of the hands that an interrupted run played.
             learner_files: of players that learn.
-            core: of the dealer, to be shared with quick bots; None shares none.
         """
         self.plan = plan
-        self.slot = slot
-        self.setup = plan.setup_of(slot)
-        self.players = tuple([plan.players[player] for player in slot.players])
+        self.match_plan = match_plan
+        self.setup = plan.setup_of(match_plan)
+        self.players = tuple([plan.players[player] for player in match_plan.players])
         self.learner_files = learner_files
-        self.core = core
         self.tally = Tally(plan.game.num_players) if tally is None else tally
         self.failure: str | None = None
         self._is_resumed = self.tally.is_begun
         self._progress = self.tally.progress
         if self._is_resumed:
-            _log.info("match %s: resumed after %d hands", slot.name, self.tally.hands)
+            _log.info("match %s: resumed after %d hands", match_plan.name, self.tally.hands)
         self._files: MatchFiles | None = None
         self._watchers: tuple[Watcher, ...] = (self.tally, Journal(self.setup), *watchers)
-        self._prepare()
 
     def _bot_seed(self, seat: int) -> int:
         """The seed of a built-in bot's own draws."""
-        return self.plan.bot_seed(self.slot, self.slot.players[seat])
-
-    @abstractmethod
-    def _prepare(self) -> None:
-        """Set up what a kind of run has more of."""
+        return self.plan.bot_seed(self.match_plan, self.match_plan.players[seat])
 
     async def play_until(self, hands: int) -> None:
         if self._files is None:
@@ -193,8 +185,8 @@ class MatchRun(RunningMatch):
         return None
 
 
-_LONGEST_S = 0.05
-"""How long hands are played before other tasks of the loop, such as the live line or an interrupt, have their turn."""
+_TURN_S = 0.05
+"""Time hands are played for before other tasks of the loop, such as the live line or an interrupt, get their turn."""
 
 
 async def _until_cancelled() -> NoReturn:
@@ -206,12 +198,12 @@ async def _until_cancelled() -> NoReturn:
 class LocalRun(MatchRun):
     """A match inside this process."""
 
-    def _prepare(self) -> None:
-        self._bots: BotMatch | None = None
+    _bots: BotMatch | None = None
+    """Of this run once the first hand is to be played."""
 
     async def _play_until(self, hands: int) -> Cause | None:
         if self._bots is None:
-            self._bots = BotMatch(self.plan, self.slot, self._watchers, self._progress, self.learner_files)
+            self._bots = BotMatch(self.plan, self.match_plan, self._watchers, self._progress, self.learner_files)
         match = self._bots.match
         if match is None:
             await _until_cancelled()
@@ -222,7 +214,10 @@ class LocalRun(MatchRun):
             if match.phase is Phase.PLAYING:
                 await _until_cancelled()
             took_s = time.monotonic() - began_s
-            at_a_time = at_a_time * 2 if took_s < _LONGEST_S / 2 else max(1, int(at_a_time * _LONGEST_S / took_s))
+            if took_s < _TURN_S / 2:
+                at_a_time *= 2
+            else:
+                at_a_time = max(1, int(at_a_time * _TURN_S / took_s))
             await asyncio.sleep(0)
         if match.failure is None and match.hands_played >= self.setup.hands:
             self._finish()
@@ -261,7 +256,22 @@ class TcpRun(MatchRun):
         ports: by seat, once listening.
     """
 
-    def _prepare(self) -> None:
+    def __init__(
+        self,
+        plan: ContestPlan,
+        match_plan: MatchPlan,
+        watchers: Sequence[Watcher] = (),
+        tally: Tally | None = None,
+        learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({}),
+        core: DealerCore | None = None,
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            core: of the dealer, to be shared with quick bots; None shares none.
+        """
+        super().__init__(plan, match_plan, watchers, tally, learner_files)
+        self.core = core
         self.ports: list[int] = []
         self._opened_s = time.monotonic()
         self._processes: dict[Seat, BotProcess] = {}
@@ -309,8 +319,10 @@ class TcpRun(MatchRun):
 
     @property
     def start_time_left_s(self) -> float | None:
-        start_us = self.setup.limits.start_us
-        return None if start_us is None else max(0.0, start_us / 1e6 - (time.monotonic() - self._opened_s))
+        start_s = self.setup.limits.start_s
+        if start_s is None:
+            return None
+        return max(0.0, start_s - (time.monotonic() - self._opened_s))
 
     async def _play_until(self, hands: int) -> Cause | None:
         connections = self._connections
@@ -535,7 +547,7 @@ class TcpRun(MatchRun):
 
     async def _bring_back(self, connections: Connections, seat: Seat) -> FaultKind | None:
         """Start a player again and wait for its version line; returns its fault if none comes."""
-        match, start_us = connections.match, self.setup.limits.start_us
+        match = connections.match
         self._opened_s = time.monotonic()
         try:
             self.ports[seat] = connections.reopen(seat)
@@ -553,7 +565,7 @@ class TcpRun(MatchRun):
                 or seat in self._ended_early(connections)
             )
 
-        limit_s = None if start_us is None else start_us / 1e6
+        limit_s = self.setup.limits.start_s
         while not await connections.changes.wait_for(is_settled, limit_s) and self._is_compiling(seat):
             limit_s = max(1.0, limit_s or 0.0)
         problem = None

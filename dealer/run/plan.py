@@ -101,12 +101,12 @@ def settle(settings: RunSettings, objects: Mapping[int, BotObject] = MappingProx
         (is_missing, "directory", f"commands cannot start in {directory}: there is no such folder"),
     )
     games = tuple([_find_game(name, settings) for name in settings.games])
-    limits = TimeLimits(
-        response_us=round(settings.t_response_s * 1e6),
-        hand_us=round(settings.t_hand_s * 1e6),
-        per_hand_us=round(settings.t_per_hand_s * 1e6),
+    limits = TimeLimits.from_seconds(
+        response_s=settings.t_response_s,
+        hand_s=settings.t_hand_s,
+        per_hand_s=settings.t_per_hand_s,
         # 0 waits without limit.
-        start_us=round(settings.start_timeout_s * 1e6) if settings.start_timeout_s > 0 else None,
+        start_s=settings.start_timeout_s if settings.start_timeout_s > 0 else None,
     )
     players = _find_players(settings, games, limits, objects)
     names = unique_names(players)
@@ -243,11 +243,9 @@ def _find_player(
         *((is_wrong, "bots", f"{player.name} {problem}") for is_wrong, problem in problems),
         (refusal, "bots", f"{player.name}: {refusal}"),
     )
-    own = {
-        f"{name}_us": round(seconds * 1e6)
-        for name in ("response", "hand", "per_hand")
-        if (seconds := getattr(bot, f"t_{name}_s")) is not None
-    }
+    own_limits = None
+    if not (bot.t_response_s is None and bot.t_hand_s is None and bot.t_per_hand_s is None):
+        own_limits = limits.with_seconds(response_s=bot.t_response_s, hand_s=bot.t_hand_s, per_hand_s=bot.t_per_hand_s)
     return replace(
         player,
         arguments=bot.arguments,
@@ -255,7 +253,7 @@ def _find_player(
         key=bot.key,
         is_linked=bool(bot.linked),
         environment=tuple(bot.environment.items()),
-        limits=replace(limits, **own) if own else None,
+        limits=own_limits,
         confinement=confinement,
     )
 

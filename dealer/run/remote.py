@@ -102,7 +102,7 @@ class RemoteContest(Contest):
 
     def _kept(self) -> dict[str, bytes]:
         folder = self.plan.record.folder
-        names = [f"{slot.name}.{kind}" for slot in self.slots for kind in _KEPT]
+        names = [f"{match_plan.name}.{kind}" for match_plan in self.match_plans for kind in _KEPT]
         with launching(f"read {folder}"):
             return {name: (folder / name).read_bytes() for name in names if (folder / name).exists()}
 
@@ -117,10 +117,10 @@ class RemoteContest(Contest):
                     path = record.histories.joinpath(*inside.parts[1:])
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, files[name])
-            for slot in self.slots:
+            for match_plan in self.match_plans:
                 for kind in ("faults", "comments"):
-                    if f"{slot.name}.{kind}" not in files:
-                        (record.folder / f"{slot.name}.{kind}").unlink(missing_ok=True)
+                    if f"{match_plan.name}.{kind}" not in files:
+                        (record.folder / f"{match_plan.name}.{kind}").unlink(missing_ok=True)
 
 
 # ---- on the other machine

@@ -52,7 +52,8 @@ from engine.text import clean
 from logs.estimation import parse_stop_rule
 from logs.export import parse_currency, parse_formats
 
-_LONGEST_S = 1e9
+_MAX_SETTING_S: Final = 1e9
+"""Largest value of a setting in seconds."""
 _SEEDS: Final = Interval(0, 2**32 - 1)
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
 
@@ -67,7 +68,7 @@ _MATCH: Final = "Match"
 _FILE: Final = Wording(is_flag=False)
 _AS_ALL: Final = Wording(otherwise="as for all")
 _Limit: TypeAlias = Annotated[int, Interval(1, 10**9)]
-_Seconds: TypeAlias = Annotated[float, Interval(0.001, _LONGEST_S)]
+_Seconds: TypeAlias = Annotated[float, Interval(0.001, _MAX_SETTING_S)]
 
 
 class _SeedSetting:
@@ -271,7 +272,7 @@ class RunSettings(StrictSettings):
     start_timeout_s: Annotated[
         float,
         "Seconds for all bots to connect and name a version; 0 waits without limit.",
-        Interval(0, _LONGEST_S),
+        Interval(0, _MAX_SETTING_S),
     ] = 30.0
     coalesce_ms: Annotated[
         float,

@@ -11,31 +11,31 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 
-from dealer.run.contest_plan import Slot
+from dealer.run.contest_plan import MatchPlan
 from engine import Game
 
 
 class DealScores:
     """All values of one contest, seen by deal and player."""
 
-    def __init__(self, game: Game, slots: Sequence[Slot], values: Sequence[array[float]]) -> None:
+    def __init__(self, game: Game, match_plans: Sequence[MatchPlan], values: Sequence[array[float]]) -> None:
         """See values as scores; hands that are added to them count from then on.
 
         Args:
-            slots: the matches, slice by slice, all seatings of a slice together.
+            match_plans: the matches, slice by slice, all seatings of a slice together.
             values: by match, the net chips by seat, hand after hand.
         """
         self._players = game.num_players
-        self._slots = tuple(slots)
+        self._match_plans = tuple(match_plans)
         self._values = values
-        self._seatings = 1 + max(slot.seating for slot in slots)
-        self._slices = range(len(self._slots) // self._seatings)
+        self._seatings = 1 + max(match_plan.seating for match_plan in match_plans)
+        self._slices = range(len(self._match_plans) // self._seatings)
         self._factor = 1000.0 / game.big_blind / self._seatings
         self._taken = [0 for _ in self._slices]
 
-    def hands(self, slot: int) -> int:
+    def hands(self, index: int) -> int:
         """The hands of a match so far."""
-        return len(self._values[slot]) // self._players
+        return len(self._values[index]) // self._players
 
     @property
     def hands_played(self) -> int:
@@ -56,9 +56,9 @@ class DealScores:
         """Net chips of a complete deal by player; `hand` counts from the start of the slice."""
         sums = [0.0] * self._players
         first = slice_ * self._seatings
-        for slot in range(first, first + self._seatings):
-            values = self._values[slot]
-            for seat, player in enumerate(self._slots[slot].players):
+        for index in range(first, first + self._seatings):
+            values = self._values[index]
+            for seat, player in enumerate(self._match_plans[index].players):
                 sums[player] += values[hand * self._players + seat]
         return sums
 
@@ -93,10 +93,10 @@ class DealScores:
         hands, with the button everywhere alike. But it does not wait for the other matches.
         """
         size = self._players * self._seatings
-        for slot, values in zip(self._slots, self._values, strict=True):
+        for match_plan, values in zip(self._match_plans, self._values, strict=True):
             for first in range(0, len(values) - size + 1, size):
                 scores = [0.0] * self._players
-                for seat, player in enumerate(slot.players):
+                for seat, player in enumerate(match_plan.players):
                     scores[player] = self._factor * sum(values[first + seat : first + size : self._players])
                 yield scores
 

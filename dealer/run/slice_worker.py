@@ -18,7 +18,7 @@ from dealer.errors import PlayerError
 from dealer.match.events import BotWrote, Event, FaultSeen, HandClosed, MatchEnded, MatchStarted, Watcher
 from dealer.match.setup import EarlierHands
 from dealer.run.bot_match import BotMatch
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 
 _STEP_S: Final = 0.05
 """How long a step takes, about: as long as the live line and an interrupt wait for it."""
@@ -36,7 +36,7 @@ class SliceTask(NamedTuple):
     """
 
     plan: ContestPlan
-    slot: Slot
+    match_plan: MatchPlan
     progress: EarlierHands
     end: int
     wants: frozenset[type]
@@ -76,14 +76,14 @@ class _Collector(Watcher):
 class _OpenSlice:
     def __init__(self, task: SliceTask) -> None:
         self._end = task.end
-        self._hands = task.plan.setup_of(task.slot).hands
+        self._hands = task.plan.setup_of(task.match_plan).hands
         self._collector = _Collector(task.wants)
         # What modules print when they are imported is not of a match: with one worker they have been before.
         for player in task.plan.players:
             if player.source is None:
                 with contextlib.suppress(SpecError):
                     parse_spec(player.text, player.directory)
-        self._bots = BotMatch(task.plan, task.slot, [self._collector], task.progress, is_echoed=False)
+        self._bots = BotMatch(task.plan, task.match_plan, [self._collector], task.progress, is_echoed=False)
 
     def step(self) -> StepReport:
         match = self._bots.match

@@ -28,7 +28,7 @@ from dealer.match.causes import NotWritten
 from dealer.match.events import Audience, BotWrote, Event, FaultSeen, HandClosed, MatchEnded, MatchStarted, Watcher
 from dealer.match.setup import EarlierHands
 from dealer.run.choices import Command
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.match_run import MatchRun
 from dealer.run.slice_worker import SliceTask, StepReport, close_slice, play_step
 from dealer.run.tally import Tally
@@ -113,7 +113,7 @@ class SlicedRun(MatchRun):
         self,
         processes: SliceProcesses,
         plan: ContestPlan,
-        slot: Slot,
+        match_plan: MatchPlan,
         watchers: Sequence[Watcher] = (),
         tally: Tally | None = None,
         learner_files: Mapping[Seat, LearnerFiles] = MappingProxyType({}),
@@ -123,10 +123,8 @@ class SlicedRun(MatchRun):
         Args:
             processes: shared by all matches of the run.
         """
+        super().__init__(plan, match_plan, watchers, tally, learner_files)
         self._processes = processes
-        super().__init__(plan, slot, watchers, tally, learner_files)
-
-    def _prepare(self) -> None:
         self._slices: deque[_Slice] = deque()
         # A tournament has enough matches to keep its workers busy.
         is_cut = self.plan.run.command is not Command.TOURNAMENT and self._processes.count > self.plan.seatings
@@ -208,7 +206,7 @@ class SlicedRun(MatchRun):
                 if report.is_lost:
                     losses += 1
                     if losses >= _MAX_LOSSES:
-                        raise WorkersError(f"the process of {self.slot.name} ended again and again")
+                        raise WorkersError(f"the process of {self.match_plan.name} ended again and again")
                     packed = self._packed(slice_, wants)
                     continue
                 if report.hands > slice_.progress.hands:
@@ -220,7 +218,7 @@ class SlicedRun(MatchRun):
             await slice_.reports.put(error)
 
     def _packed(self, slice_: _Slice, wants: frozenset[type]) -> bytes:
-        return pickle.dumps(SliceTask(self.plan, self.slot, slice_.progress, slice_.end, wants))
+        return pickle.dumps(SliceTask(self.plan, self.match_plan, slice_.progress, slice_.end, wants))
 
     def _publish(self, event: Event) -> Cause | None:
         """Send an event of a slice to the watchers, as one of the match; returns why the match has ended early."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bots.sdk.registry import is_builtin
 from dealer.match.ending_sentences import stray_sentence
 from dealer.run.contest import Contest
-from dealer.run.contest_plan import Slot
+from dealer.run.contest_plan import MatchPlan
 from dealer.run.ending import INTERRUPTED, AwaitedPlayer, Outcome, Wait
 from dealer.run.tally import Tally
 from logs.estimation import Rate
@@ -123,9 +123,9 @@ def progress_of(tournament: Tournament) -> Progress:
     hands = sum(contest.hands_played for contest in contests)
     new = hands - sum(contest.hands_before for contest in contests)
     counted = [
-        (contest.plan.names, slot, tally)
+        (contest.plan.names, match_plan, tally)
         for contest in contests
-        for slot, tally in zip(contest.slots, contest.tallies, strict=False)
+        for match_plan, tally in zip(contest.match_plans, contest.tallies, strict=False)
     ]
     begun = [contest.begun_s for contest in contests if contest.begun_s is not None]
     awaited, left_s = _awaited(tournament)
@@ -145,18 +145,18 @@ def progress_of(tournament: Tournament) -> Progress:
         awaited=awaited,
         start_time_left_s=left_s,
         waits=tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
-        notes=tuple(note for names, slot, tally in counted for note in _notes(names, slot, tally)),
+        notes=tuple(note for names, match_plan, tally in counted for note in _notes(names, match_plan, tally)),
         is_correcting=bool(hands)
         and all(contest.ending is not None for contest in contests)
         and any(contest.plan.is_corrected for contest in contests),
     )
 
 
-def _notes(names: Sequence[str], slot: Slot, tally: Tally) -> Iterator[str]:
+def _notes(names: Sequence[str], match_plan: MatchPlan, tally: Tally) -> Iterator[str]:
     for stray in tally.latest_strays:
-        yield stray_sentence(stray, names[slot.players[stray.seat]])
+        yield stray_sentence(stray, names[match_plan.players[stray.seat]])
     for seat in tally.other_versions:
-        name = names[slot.players[seat]]
+        name = names[match_plan.players[seat]]
         yield f"{name} names another version of the protocol than the dealer's, 2.0.0; play continues."
 
 

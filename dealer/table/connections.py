@@ -37,8 +37,10 @@ _log = logging.getLogger(__name__)
 _READ_BYTES = 448
 """Replies are short; a read of this size is served from Python's pool of small objects."""
 _PLAYING = Phase.PLAYING
-_LEAST_AGAIN_S = 0.2
-"""How long a player that may be late has at least to connect, before its lateness is looked into again."""
+_MIN_RECHECK_S = 0.2
+"""Shortest time between two checks of a player that may be late to connect."""
+_MAX_TIMER_S = 1e8
+"""Longest time of a timer: asyncio refuses much longer ones on some systems."""
 
 
 class Connections:
@@ -228,9 +230,9 @@ class Connections:
         self._running_loop = loop
         self._pauses_before, self._paused_before_ns = loop.looks.pauses, loop.looks.paused_ns
         match = self.match
-        start_us = match.setup.limits.start_us
-        if start_us is not None:
-            self._start_timer = loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
+        start_s = match.setup.limits.start_s
+        if start_s is not None:
+            self._start_timer = loop.call_later(min(start_s, _MAX_TIMER_S), self._start_timed_out)
         for seat in match.missing_seats():
             listener = self._listeners[seat]
             if listener is None:
@@ -413,10 +415,11 @@ class Connections:
     def _start_timed_out(self) -> None:
         match = self.match
         limit_us = match.setup.limits.start_us or 0
+        limit_s = match.setup.limits.start_s or 0.0
         if self.paused_ns and not self._is_start_extended:
             # Players that came during a pause have not been looked at for as long.
             self._is_start_extended = True
-            paused_s = min(self.paused_ns / 1e9, limit_us / 1e6)
+            paused_s = min(self.paused_ns / 1e9, limit_s)
             self._start_timer = self._loop.call_later(paused_s, self._start_timed_out)
             return
         if match.phase is Phase.GREETING:
@@ -429,7 +432,7 @@ class Connections:
                 cause = replace(cause, others=tuple(missing[number + 1 :]))
             match.miss(cause)
         if match.phase is Phase.CONNECTING:
-            again_s = max(_LEAST_AGAIN_S, min(limit_us / 1e6, 1e8))
+            again_s = max(_MIN_RECHECK_S, min(limit_s, _MAX_TIMER_S))
             self._start_timer = self._loop.call_later(again_s, self._start_timed_out)
         self.after_step()
 

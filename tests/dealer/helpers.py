@@ -44,7 +44,7 @@ from dealer.match.faults import Fault, FaultKind
 from dealer.match.setup import TimeLimits
 from dealer.reference.command import warning_text
 from dealer.run.choices import Score, Seating
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.plan import planned_contests, settle
 from dealer.run.run_settings import validated
 from dealer.table.connections import Connections
@@ -556,12 +556,7 @@ def limits(
     *, response_s: float = 600.0, hand_s: float = 600.0, per_hand_s: float = 600.0, start_s: float | None = None
 ) -> TimeLimits:
     """Clocks in seconds."""
-    return TimeLimits(
-        round(response_s * 1e6),
-        round(hand_s * 1e6),
-        round(per_hand_s * 1e6),
-        None if start_s is None else round(start_s * 1e6),
-    )
+    return TimeLimits.from_seconds(response_s=response_s, hand_s=hand_s, per_hand_s=per_hand_s, start_s=start_s)
 
 
 def contest_plan(
@@ -581,13 +576,13 @@ def _planned_ten() -> ContestPlan:
     return planned_contests(run, Path())[0]
 
 
-def slots_of(seating: Seating, players: int, deals: int, slices: int) -> list[Slot]:
+def match_plans_for(seating: Seating, players: int, deals: int, slices: int) -> list[MatchPlan]:
     """The matches of a contest."""
     plan, ten = _planned_ten(), game("holdem.limit.10p")
     run = replace(plan.run, deals=deals, seating=seating)
     seats = {"num_players": players, "stacks": ten.stacks[:players], "blinds": ten.blinds[:players]}
     rules = ten._replace(first_players=(0, 0, 0, 0), **seats)
-    return replace(plan, run=run, game=rules, slices=slices).slots
+    return replace(plan, run=run, game=rules, slices=slices).match_plans
 
 
 # ---- programs

@@ -32,7 +32,7 @@ from logs.estimation import FEWEST_UNITS, FixedDeals
 from protocol.game_definition import short_name
 
 PILOT_DEALS: Final = 1000
-_LONGEST_S: Final = 30.0
+_PILOT_TIMEOUT_S: Final = 30.0
 
 
 def show_plan(terminal: Terminal, asked: RunSettings, *, is_silent: bool, as_json: bool) -> None:
@@ -93,7 +93,7 @@ async def _pilot(asked: RunSettings, folder: Path, line: RunLine) -> tuple[Conte
         line.show(progress)
 
     on_stop(stop)
-    asyncio.get_running_loop().call_later(_LONGEST_S, run.interrupt)
+    asyncio.get_running_loop().call_later(_PILOT_TIMEOUT_S, run.interrupt)
     with interrupting_bot_code(give_up) if run.plan.in_process else contextlib.nullcontext():
         result = await run.play(show)
     return result, latest[0], is_stopped

@@ -44,9 +44,9 @@ def report_of(
     assert isinstance(result, ContestResult)
     faults = tuple(
         # By player, who has another seat in every seating.
-        (slot.name, fault._replace(seat=Seat(slot.players[fault.seat])))
-        for slot in plan.slots
-        for fault in read_faults(plan.record.folder / f"{slot.name}.faults", len(slot.players))
+        (match_plan.name, fault._replace(seat=Seat(match_plan.players[fault.seat])))
+        for match_plan in plan.match_plans
+        for fault in read_faults(plan.record.folder / f"{match_plan.name}.faults", len(match_plan.players))
     )
     matches = tuple(
         Match(name=match.name, log=f"{match.name}.log", first_hand=match.first_hand, hands=match.hands)

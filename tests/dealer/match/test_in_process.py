@@ -255,12 +255,12 @@ def test_the_log_is_that_of_a_match_over_tcp(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     plan = contest_plan(tmp_path / "tcp", *specs, game=name, deals=60, seating=Seating.SINGLE)
-    (slot,) = plan.slots
-    setup, here = plan.setup_of(slot), replace(plan.record, folder=tmp_path / "here")
+    (match_plan,) = plan.match_plans
+    setup, here = plan.setup_of(match_plan), replace(plan.record, folder=tmp_path / "here")
     here.folder.mkdir()
 
     async def over_tcp() -> None:
-        run = TcpRun(plan, slot)
+        run = TcpRun(plan, match_plan)
         async with asyncio.timeout(PATIENCE_S):
             await run.play_until(setup.hands)
             await run.close()
@@ -269,7 +269,7 @@ def test_the_log_is_that_of_a_match_over_tcp(
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(over_tcp())
     files = MatchFiles(setup, here)
-    play(setup, [make_bot(spec, plan.bot_seed(slot, seat)) for seat, spec in enumerate(specs)], *files.watchers)
+    play(setup, [make_bot(spec, plan.bot_seed(match_plan, seat)) for seat, spec in enumerate(specs)], *files.watchers)
     files.close()
     records = plan.record, here
     tcp_log, log = (record.path(setup, "log").read_bytes() for record in records)

@@ -262,3 +262,18 @@ def test_a_single_answer_has_its_own_limit() -> None:
 def test_budgets_wrap_like_64_bit_numbers() -> None:
     assert TimeLimits(per_hand_us=2**63).match_us(2) == 0
     assert TimeLimits(per_hand_us=7_000_000).match_us(3000) == 21_000_000_000
+
+
+def test_limits_in_seconds_and_milliseconds() -> None:
+    clock_limits = TimeLimits.from_seconds(response_s=1.5, hand_s=20.0, per_hand_s=0.0305, start_s=4.0)
+    assert clock_limits == TimeLimits(1_500_000, 20_000_000, 30_500, 4_000_000)
+    assert (clock_limits.response_ms, clock_limits.hand_ms, clock_limits.per_hand_ms) == (1500, 20_000, 30)
+    assert clock_limits.start_s == 4.0
+    assert TimeLimits().start_s is None
+
+
+def test_limits_of_one_player() -> None:
+    assert TimeLimits().with_seconds(hand_s=2.0) == TimeLimits(hand_us=2_000_000)
+    assert TimeLimits().with_seconds(response_s=1.0, per_hand_s=3.0) == TimeLimits(
+        response_us=1_000_000, per_hand_us=3_000_000
+    )

@@ -61,8 +61,8 @@ def _plan(
 
 
 def _run(plan: ContestPlan, *watchers: Watcher, tally: Tally | None = None) -> TcpRun:
-    (slot,) = plan.slots
-    return TcpRun(plan, slot, watchers, tally)
+    (match_plan,) = plan.match_plans
+    return TcpRun(plan, match_plan, watchers, tally)
 
 
 def _recovered(run: TcpRun) -> Tally:

@@ -32,7 +32,7 @@ def test_the_bare_command_plays_two_bots_in_both_seatings(tmp_path: Path) -> Non
     (contest,) = plan
     assert contest.names == ("raising", "random")
     assert (contest.run.deals, contest.run.seed, contest.run.seating) == (3000, 77, Seating.ROTATIONS)
-    assert [slot.players for slot in contest.slots] == [(0, 1), (1, 0)]
+    assert [match_plan.players for match_plan in contest.match_plans] == [(0, 1), (1, 0)]
     assert contest.record.folder == tmp_path
 
 
@@ -76,26 +76,37 @@ def test_whoever_could_remember_the_cards_of_a_key_sees_no_deal_twice(
     settings = {"bots": bots, "seating": seating, "directory": str(tmp_path)}
     (contest,) = planned(tmp_path, seed=KEY, **settings)
     assert contest.has_own_cards is has_own_cards
-    seeds = [contest.seed_of(slot) for slot in contest.slots]
+    seeds = [contest.seed_of(match_plan) for match_plan in contest.match_plans]
     assert len(set(seeds)) == (len(seeds) if has_own_cards else 1)
     (known,) = planned(tmp_path, seed=7, **settings)
-    assert {known.seed_of(slot) for slot in known.slots} == {7}, "a number deals what it has always dealt"
+    assert {known.seed_of(match_plan) for match_plan in known.match_plans} == {7}, (
+        "a number deals what it has always dealt"
+    )
 
 
 def test_slices_of_a_seating_have_the_cards_of_one_match(tmp_path: Path) -> None:
     command = f"{sys.executable} bot.py"
     (contest,) = planned(tmp_path, seed=KEY, bots=[command, "calling"], workers=4, deals=100)
-    assert [slot.name for slot in contest.slots] == ["match.1.a", "match.1.b", "match.2.a", "match.2.b"]
-    seeds = [contest.seed_of(slot) for slot in contest.slots]
+    assert [match_plan.name for match_plan in contest.match_plans] == [
+        "match.1.a",
+        "match.1.b",
+        "match.2.a",
+        "match.2.b",
+    ]
+    seeds = [contest.seed_of(match_plan) for match_plan in contest.match_plans]
     assert seeds[:2] == seeds[2:]
     assert seeds[0] != seeds[1]
 
 
 def test_the_seeds_of_bots_tell_nothing_about_a_key(tmp_path: Path) -> None:
     (contest,) = planned(tmp_path, seed=KEY)
-    seeds = [contest.bot_seed(slot, player) for slot in contest.slots for player in slot.players]
+    seeds = [
+        contest.bot_seed(match_plan, player) for match_plan in contest.match_plans for player in match_plan.players
+    ]
     assert len(set(seeds)) == 4
-    assert seeds == [KEY.number(slot.seating, player) for slot in contest.slots for player in slot.players]
+    assert seeds == [
+        KEY.number(match_plan.seating, player) for match_plan in contest.match_plans for player in match_plan.players
+    ]
     assert all(0 <= seed < 2**32 for seed in seeds)
 
 
@@ -111,7 +122,7 @@ def test_no_more_seats_than_the_system_can_serve(tmp_path: Path, monkeypatch: py
 def test_more_workers_than_seatings_cut_the_hands(tmp_path: Path) -> None:
     plan = planned(tmp_path, workers=5, deals=100)
     assert plan[0].slices == 3
-    assert len(plan[0].slots) == 6
+    assert len(plan[0].match_plans) == 6
     assert planned(tmp_path, command="tournament", bots=["calling", "random"], workers=5)[0].slices == 1
 
 
@@ -146,7 +157,9 @@ def test_settled_settings_leave_nothing_open_and_plan_the_same_run(tmp_path: Pat
     assert (whole.workers, whole.directory) == (settled.workers, str(Path.cwd()))
     assert repeatable(whole, settle(whole)) == whole
     assert planned_contests(settle(whole), tmp_path) == planned_contests(settle(whole), tmp_path)
-    assert planned_contests(settle(whole), tmp_path)[0].slots == planned_contests(settled, tmp_path)[0].slots
+    assert (
+        planned_contests(settle(whole), tmp_path)[0].match_plans == planned_contests(settled, tmp_path)[0].match_plans
+    )
 
 
 def test_a_plan_is_a_value(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from dealer.match import MatchSetup
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.writers import format_fault
 from dealer.run.choices import Seating
-from dealer.run.contest_plan import ContestPlan, Slot
+from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.match_run import LocalRun
 from dealer.run.recovery import recover_match
 from dealer.run.tally import Tally
@@ -47,22 +47,22 @@ def _plan(folder: Path, name: str, *, hands: int = HANDS, slices: int = 1, fixed
     return replace(plan, run=run, game=rules, record=replace(plan.record, game_name=name.replace(" ", "-")))
 
 
-def _slot(plan: ContestPlan) -> Slot:
+def _match_plan(plan: ContestPlan) -> MatchPlan:
     """Its last match, with the name of an only one."""
-    return plan.slots[-1]._replace(name="match")
+    return plan.match_plans[-1]._replace(name="match")
 
 
 def _setup(plan: ContestPlan) -> MatchSetup:
-    return plan.setup_of(_slot(plan))
+    return plan.setup_of(_match_plan(plan))
 
 
 def _play(plan: ContestPlan, until: int | None = None) -> None:
     """Play on from what the folder holds."""
     recovered = recover_match(_setup(plan), plan.record)
-    run = LocalRun(plan, _slot(plan), tally=recovered)
+    run = LocalRun(plan, _match_plan(plan), tally=recovered)
 
     async def main() -> None:
-        await run.play_until(_slot(plan).hands if until is None else until)
+        await run.play_until(_match_plan(plan).hands if until is None else until)
         await run.close()
 
     asyncio.run(main())

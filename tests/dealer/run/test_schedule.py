@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dealer.run.choices import Format, Seating
 from dealer.run.plan import pairings
-from tests.dealer.helpers import slots_of
+from tests.dealer.helpers import match_plans_for
 
 
 @pytest.mark.parametrize("players", range(2, 7))
@@ -40,21 +40,23 @@ def test_the_number_of_seatings_is_told_without_making_them(kind: Seating, playe
 
 
 @given(st.sampled_from(Seating), st.integers(2, 4), st.integers(1, 500), st.integers(1, 40))
-def test_slots_cover_every_hand_of_every_seating_once(kind: Seating, players: int, hands: int, slices: int) -> None:
-    found = slots_of(kind, players, hands, slices)
+def test_matches_cover_every_hand_of_every_seating_once(kind: Seating, players: int, hands: int, slices: int) -> None:
+    found = match_plans_for(kind, players, hands, slices)
     played = Counter(
-        (slot.players, hand) for slot in found for hand in range(slot.first_hand, slot.first_hand + slot.hands)
+        (match_plan.players, hand)
+        for match_plan in found
+        for hand in range(match_plan.first_hand, match_plan.first_hand + match_plan.hands)
     )
     assert played == {(order, hand): 1 for order in kind.orders(players) for hand in range(hands)}
-    assert len({slot.name for slot in found}) == len(found)
-    sizes = {slot.hands for slot in found}
+    assert len({match_plan.name for match_plan in found}) == len(found)
+    sizes = {match_plan.hands for match_plan in found}
     assert max(sizes) - min(sizes) <= 1
     assert min(sizes) >= 1
 
 
 def test_the_only_match_has_a_plain_name() -> None:
-    assert [slot.name for slot in slots_of(Seating.SINGLE, 2, 10, 1)] == ["match"]
-    assert [slot.name for slot in slots_of(Seating.ROTATIONS, 2, 10, 2)] == [
+    assert [match_plan.name for match_plan in match_plans_for(Seating.SINGLE, 2, 10, 1)] == ["match"]
+    assert [match_plan.name for match_plan in match_plans_for(Seating.ROTATIONS, 2, 10, 2)] == [
         "match.1.a",
         "match.1.b",
         "match.2.a",
