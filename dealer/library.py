@@ -75,7 +75,7 @@ from dealer.table.loop import new_event_loop
 from dealer.table.players import BotObject, object_text, require_source
 from engine.errors import quoted
 from logs.estimation import FixedDeals
-from logs.formats import ExportWarning
+from logs.formats.export_format import ExportWarning
 from logs.whole_file import FileLock, write_whole
 
 __all__ = [

@@ -18,7 +18,8 @@ from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import LogError
 from logs.export import Exporter, chip_value_of, match_texts
-from logs.formats import DEFAULT_OPTIONS, ExportFormat, ExportOptions, ExportWarning, Rake
+from logs.formats.export_format import DEFAULT_OPTIONS, ExportFormat, ExportOptions, ExportWarning
+from logs.formats.money import Rake
 from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 

@@ -24,7 +24,8 @@ from engine import Game
 from engine.errors import quoted
 from engine.text import count_of
 from logs.errors import ExportError, LogsError, UnsupportedGameError
-from logs.formats import DEFAULT_OPTIONS, ExportFormat, ExportOptions, MatchWriter, amount_text
+from logs.formats.export_format import DEFAULT_OPTIONS, ExportFormat, ExportOptions, MatchWriter
+from logs.formats.money import amount_text
 from logs.ohh import OHH
 from logs.phh import PHH
 from logs.pokerstars import POKERSTARS

@@ -50,7 +50,7 @@ def opened(path: str, *, errors: str = "surrogateescape", newline: str | None = 
 
 
 def lines_of(
-    opening: AbstractContextManager[TextIO], most_characters: int, problems: ProblemReporter, *, lines_before: int = 0
+    opening: AbstractContextManager[TextIO], max_characters: int, problems: ProblemReporter, *, lines_before: int = 0
 ) -> Iterator[str]:
     """The lines of a file, with their ends; what a line has beyond a bound is dropped, and its end with it.
 
@@ -68,8 +68,8 @@ def lines_of(
     count = lines_before
     try:
         with opening as file:
-            while line := file.readline(most_characters):
-                if len(line) == most_characters and not line.endswith("\n"):
+            while line := file.readline(max_characters):
+                if len(line) == max_characters and not line.endswith("\n"):
                     _pass_over(file, problems.path)
                 count += 1
                 yield line

@@ -29,7 +29,7 @@ from logs.acpc_log.state_lines import StateLines
 from logs.acpc_log.writer import format_state_line, state_line_ending
 from logs.errors import LogError
 from logs.files import is_plain, opened
-from logs.formats import is_exported_number
+from logs.formats.hand_numbers import is_exported_number
 from logs.pokerstars.names import screen_names
 from logs.record import HandRecord
 from protocol import FormatError

@@ -33,7 +33,8 @@ from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogError, LogProblem, NotALogError, ProblemKind
 from logs.export import FORMATS
 from logs.files import opened, stem, without_compression
-from logs.formats import ExportFormat, HandReader, is_exported_number
+from logs.formats.export_format import ExportFormat, HandReader
+from logs.formats.hand_numbers import is_exported_number
 from logs.hand_identity import Originals, SeenHands, repeated_lines
 from logs.record import HandRecord
 from logs.rooms import room_of

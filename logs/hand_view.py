@@ -19,7 +19,7 @@ from engine.betting import BettingState
 from engine.holdem import holdem_blinds, is_holdem, position_names, round_names
 from engine.text import shown
 from logs.estimation.mean import chips_in_words, largest_loss
-from logs.formats import showdown_order
+from logs.formats.settlement import showdown_order
 from logs.pokerstars.names import name_hand
 from logs.record import HandRecord, Times
 

@@ -10,8 +10,8 @@ are easy to get wrong:
   coins: the first winner left of the button gets the odd ones.
 - With a hero, only its cards are dealt face up, the others' appear at the showdown. Without one the hand is observed,
   and every hole card is shown that is known.
-- `game_number` is the hand's number in every format and every export (`logs.formats`): trackers drop a hand whose
-  number they have.
+- `game_number` is the hand's number in every export (`logs.formats.hand_numbers`). Trackers drop a hand whose number
+  they have.
 """
 
 from __future__ import annotations
@@ -25,23 +25,11 @@ from engine import CARD_TEXTS, Card, Position, Pot, Step, side_pots
 from engine.holdem import Blinds
 from engine.text import clean
 from logs.errors import LogsError
-from logs.formats import (
-    ExportFormat,
-    ExportOptions,
-    HandNumbers,
-    MatchWriter,
-    Scale,
-    check_values,
-    equal_shares,
-    file_stem,
-    hand_ranks,
-    rake_units,
-    showdown_order,
-    shown_stacks,
-    split_by_weight,
-    street_actions,
-    usual_blinds,
-)
+from logs.formats.card_room_games import shown_stacks, usual_blinds
+from logs.formats.export_format import ExportFormat, ExportOptions, MatchWriter, file_stem
+from logs.formats.hand_numbers import HandNumbers
+from logs.formats.money import Scale, equal_shares, split_by_weight
+from logs.formats.settlement import check_values, hand_ranks, rake_units, showdown_order, street_actions
 from logs.record import HandRecord
 
 _LABEL: Final = "Open Hand History"

@@ -17,7 +17,8 @@ from engine.errors import quoted
 from logs.conversion import convert
 from logs.document import CODE, Column, Document, Section, Table
 from logs.export import parse_currency, parse_formats
-from logs.formats import ExportFormat, ExportOptions, Rake
+from logs.formats.export_format import ExportFormat, ExportOptions
+from logs.formats.money import Rake
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from dealer.table.players import Player
 from engine import DealKey, Game, Seed, derived_seed
 from engine.equity import shares_refusal
 from logs.estimation import AnyTimeMean, Better, Bounds, FixedDeals, PlainMean, RunningMean, StopRule, score_bounds
-from logs.formats import ExportFormat, ExportOptions
+from logs.formats.export_format import ExportFormat, ExportOptions
 from protocol import format_game_definition, shipped_games
 from protocol.game_definition import short_name
 

@@ -29,7 +29,7 @@ from engine.text import count_of
 from logs import format_header, format_score_line
 from logs.acpc_log.reader import read_log
 from logs.export import Exporter
-from logs.formats import ExportFormat, ExportOptions
+from logs.formats.export_format import ExportFormat, ExportOptions
 from logs.transaction_log import format_comment
 from logs.whole_file import LineFile
 from protocol import format_game_definition

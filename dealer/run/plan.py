@@ -51,7 +51,7 @@ from logs.estimation import (
     parse_stop_rule,
 )
 from logs.export import FORMATS, chip_value_of, parse_currency
-from logs.formats import ExportOptions
+from logs.formats.export_format import ExportOptions
 from logs.pokerstars import POKERSTARS
 from protocol import GameDefinitionError, find_game, shipped_games
 from protocol.game_definition import short_name

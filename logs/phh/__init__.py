@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from logs.formats import ExportFormat
+from logs.formats.export_format import ExportFormat
 from logs.phh.reader import read_phh
 from logs.phh.writer import FORMAT_NAME, check_game, format_phh, format_phhs, rake_warning, start_match
 

@@ -42,7 +42,8 @@ from engine.holdem import NO_CAP, holdem_game
 from engine.text import is_text
 from logs.errors import HandError, LogError, ProblemKind, ProblemReporter
 from logs.files import stem
-from logs.formats import MOST_DECIMALS, HandReader, Scale
+from logs.formats.export_format import HandReader
+from logs.formats.money import MAX_DECIMALS, Scale
 from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord, PlayerComment, Times
 
@@ -549,7 +550,7 @@ def _find_chip_value(lines: Iterator[str]) -> Decimal:
         if "." in line and key in _AMOUNTS:
             for fraction in _AMOUNTS[key].findall(line):
                 decimals = max(decimals, len(fraction.rstrip("0")))
-    return Decimal(1).scaleb(-min(max(2, decimals), MOST_DECIMALS)) if decimals else Decimal(1)
+    return Decimal(1).scaleb(-min(max(2, decimals), MAX_DECIMALS)) if decimals else Decimal(1)
 
 
 read_phh: Final = HandReader(_read, _MOST_CHARACTERS, Decimal(1), _find_chip_value)

@@ -23,18 +23,10 @@ from engine.holdem import NO_CAP
 from engine.text import clean
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
-from logs.formats import (
-    DEFAULT_OPTIONS,
-    ExportOptions,
-    ExportWarning,
-    MatchWriter,
-    Scale,
-    check_holdem,
-    file_stem,
-    showdown_order,
-    shown_stacks,
-    street_actions,
-)
+from logs.formats.card_room_games import check_holdem, shown_stacks
+from logs.formats.export_format import DEFAULT_OPTIONS, ExportOptions, ExportWarning, MatchWriter, file_stem
+from logs.formats.money import Scale
+from logs.formats.settlement import showdown_order, street_actions
 from logs.record import HandRecord
 
 FORMAT_NAME: Final = "PHH"

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from logs.formats import ExportFormat
+from logs.formats.export_format import ExportFormat
 from logs.pokerstars.hand_text import FIRST_WORDS
 from logs.pokerstars.reader import read_pokerstars
 from logs.pokerstars.stakes import FORMAT_NAME, stakes_warning

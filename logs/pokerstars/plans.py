@@ -19,15 +19,9 @@ from engine.betting import RoundActions, Step
 from engine.betting_rules import Move
 from engine.hand import Pot, side_pots, uncalled
 from engine.holdem import Blinds
-from logs.formats import (
-    RakeFunction,
-    equal_shares,
-    order_of_showing,
-    rake_units,
-    shown_stacks,
-    split_by_weight,
-    street_actions,
-)
+from logs.formats.card_room_games import shown_stacks
+from logs.formats.money import RakeFunction, equal_shares, split_by_weight
+from logs.formats.settlement import order_of_showing, rake_units, street_actions
 from logs.pokerstars.stakes import Money
 from logs.record import HandRecord
 

@@ -52,7 +52,10 @@ from engine.errors import quoted
 from engine.hand import Pot, hand_values, side_pots, uncalled
 from engine.holdem import NO_CAP, holdem_game
 from logs.errors import HandError, LogError, LogsError, ProblemKind, ProblemReporter
-from logs.formats import HandReader, Scale, check_values, is_exported_number, paid_values
+from logs.formats.export_format import HandReader
+from logs.formats.hand_numbers import is_exported_number
+from logs.formats.money import Scale
+from logs.formats.settlement import check_values, paid_values
 from logs.pokerstars.hand_text import FIRST_WORDS, HEADER, ActionLine, HandText, Result, parse_hand
 from logs.record import HandRecord
 

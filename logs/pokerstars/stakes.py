@@ -7,7 +7,9 @@ from fractions import Fraction
 from typing import Final
 
 from engine import Game
-from logs.formats import ExportOptions, ExportWarning, Scale, amount_text, usual_blinds
+from logs.formats.card_room_games import usual_blinds
+from logs.formats.export_format import ExportOptions, ExportWarning
+from logs.formats.money import Scale, amount_text
 
 FORMAT_NAME: Final = "PokerStars hand history"
 

@@ -21,7 +21,7 @@ that are easy to get wrong:
   hands by these times and cut sessions by them, so the times of a match grow with every hand: a hand that comes too
   early for that, also because the clock was put back in autumn, is written one second after the hand before. So the
   times of several hands a second run ahead of the clock; hands that take longer let it catch up.
-- A hand has the same number in every export (`logs.formats`); names do not confuse importers
+- A hand has the same number in every export (`logs.formats.hand_numbers`); names do not confuse importers
   (`logs.pokerstars.names`).
 - Every hand ends in two empty lines. Some lines end in a space, as genuine ones do: one importer looks for it.
 - Lines end in CR LF as in genuine files, for programs that could not be tried here; those that could take either. Write
@@ -43,15 +43,10 @@ from zoneinfo import ZoneInfo
 from engine import CARD_TEXTS, Card, Game, Position, Seat, rank_hand
 from engine.holdem import Blinds
 from logs.errors import LogsError, UnsupportedGameError
-from logs.formats import (
-    ExportOptions,
-    HandNumbers,
-    MatchWriter,
-    check_values,
-    hand_ranks,
-    is_next_of_match,
-    usual_blinds,
-)
+from logs.formats.card_room_games import usual_blinds
+from logs.formats.export_format import ExportOptions, MatchWriter
+from logs.formats.hand_numbers import HandNumbers, is_next_of_match
+from logs.formats.settlement import check_values, hand_ranks
 from logs.pokerstars.names import HandName, name_ending, name_hand, screen_names, table_name
 from logs.pokerstars.plans import BettingPlan, PlannedEnding, Planner, TableText
 from logs.pokerstars.stakes import CURRENCY_SYMBOLS, FORMAT_NAME, Money

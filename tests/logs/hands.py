@@ -18,7 +18,7 @@ import pytest
 from engine import Deal, Game, Seat, betting_start, deal_hand, deals, hand_values
 from logs import HandRecord, PlayerComment, Times, format_header, format_score_line, format_state_line
 from logs.acpc_log.reader import read_log
-from logs.formats import ExportOptions
+from logs.formats.export_format import ExportOptions
 from logs.ohh import OHH
 from protocol import find_game, parse_game_definition
 from tests.engine.strategies import random_action

@@ -10,7 +10,8 @@ from logs import format_state_line
 from logs.conversion import convert
 from logs.errors import LogError, LogProblem
 from logs.export import FORMATS
-from logs.formats import ExportOptions, ExportWarning, Rake
+from logs.formats.export_format import ExportOptions, ExportWarning
+from logs.formats.money import Rake
 from logs.hand_source import find
 from protocol import find_game
 from tests.logs.hands import random_hands

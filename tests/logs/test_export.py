@@ -12,7 +12,7 @@ import pytest
 
 from logs.errors import ExportError, UnsupportedGameError
 from logs.export import FORMATS, Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
-from logs.formats import Rake
+from logs.formats.money import Rake
 from logs.phh import PHH, read_phh
 from logs.pokerstars import POKERSTARS
 from logs.record import HandRecord

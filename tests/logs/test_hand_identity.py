@@ -14,7 +14,8 @@ from logs.contest_scores import largest_losses
 from logs.conversion import convert
 from logs.errors import LogProblem
 from logs.export import FORMATS
-from logs.formats import ExportOptions, HandNumbers
+from logs.formats.export_format import ExportOptions
+from logs.formats.hand_numbers import HandNumbers
 from logs.hand_source import HandSource, find
 from logs.leaks import deals_in
 from logs.pokerstars import format_pokerstars_file

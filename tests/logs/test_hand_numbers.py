@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from logs.formats import exported_number, match_base
+from logs.formats.hand_numbers import exported_number, match_base
 from protocol import find_game
 from tests.logs.hands import as_seen, random_hands
 from tests.logs.pokerstars.made_hands import made_hand

@@ -12,7 +12,7 @@ import pytest
 
 from logs import HandRecord, format_transaction
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
-from logs.formats import ExportFormat, ExportOptions
+from logs.formats.export_format import ExportFormat, ExportOptions
 from logs.hand_index import open_hands
 from logs.hand_source import HandFile, find
 from logs.phh import PHH, format_phhs

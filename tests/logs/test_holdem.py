@@ -9,7 +9,7 @@ import pytest
 
 from engine.holdem import opening_position
 from logs.errors import UnsupportedGameError
-from logs.formats import check_holdem, shown_stacks, usual_blinds
+from logs.formats.card_room_games import check_holdem, shown_stacks, usual_blinds
 from logs.phh import format_phh
 from logs.pokerstars import format_pokerstars
 from protocol import find_game, parse_game_definition

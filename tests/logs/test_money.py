@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.formats import Scale, equal_shares, split_by_weight
+from logs.formats.money import Scale, equal_shares, split_by_weight
 
 CHIP_VALUES = st.one_of(
     st.integers(1, 1000),

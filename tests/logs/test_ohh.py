@@ -15,7 +15,7 @@ from engine import CARD_TEXTS, Game
 from logs import HandRecord, Times
 from logs.errors import LogsError
 from logs.export import match_texts
-from logs.formats import ExportOptions
+from logs.formats.export_format import ExportOptions
 from logs.ohh import OHH
 from logs.phh import format_phh, format_phhs, read_phh
 from logs.pokerstars import format_pokerstars_file

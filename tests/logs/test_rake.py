@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.formats import ExportOptions, Rake, split_by_weight
+from logs.formats.export_format import ExportOptions
+from logs.formats.money import Rake, split_by_weight
 from tests.logs.hands import format_ohh, random_hands
 
 

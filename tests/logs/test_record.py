@@ -15,7 +15,7 @@ import logs.acpc_log.state_lines
 from engine import Seat
 from logs import HandRecord, PlayerComment, Times
 from logs.acpc_log.reader import read_log
-from logs.formats import ExportOptions
+from logs.formats.export_format import ExportOptions
 from logs.phh import format_phhs, read_phh
 from logs.pokerstars import format_pokerstars_file, read_pokerstars
 from tests.logs.hands import as_seen, log_lines, random_hands, totals_of

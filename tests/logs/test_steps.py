@@ -8,7 +8,7 @@ import pytest
 
 from engine import hand_values, side_pots
 from logs.errors import LogsError
-from logs.formats import check_values, hand_ranks, showdown_order, street_actions
+from logs.formats.settlement import check_values, hand_ranks, showdown_order, street_actions
 from protocol import find_game
 from protocol.match_state import betting_after
 from tests.logs.acpc_log.test_writer import record

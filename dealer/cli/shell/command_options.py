@@ -28,7 +28,7 @@ from dealer.cli.shell.console import Terminal, abort
 from dealer.errors import ConfigError
 
 if TYPE_CHECKING:
-    from logs.formats import ExportWarning
+    from logs.formats.export_format import ExportWarning
 
 Given: TypeAlias = dict[str, Any]
 """The options that were typed, by name."""

@@ -22,7 +22,7 @@ from dealer.reports.run_lists import FOLDER, newest_runs
 from engine.errors import quoted
 from engine.text import count_of, meant
 from logs.errors import DamagedLogError, ExportError, LogProblem, UnknownGameError
-from logs.formats import MOST_DECIMALS, Scale
+from logs.formats.money import MAX_DECIMALS, Scale
 from protocol import find_game
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _chip_value(text: str) -> Decimal:
     try:
         return Scale(text).chip_value
     except (ValueError, ArithmeticError):
-        abort(f"--chip-value: {text} is not an amount above 0 with at most {MOST_DECIMALS} decimals")
+        abort(f"--chip-value: {text} is not an amount above 0 with at most {MAX_DECIMALS} decimals")
 
 
 Sources: TypeAlias = Annotated[

@@ -53,7 +53,7 @@ from logs.contest_scores import called_pot
 from logs.document import NAME, Column, Document, Fact, Link, Section, Table, Value
 from logs.errors import LogsError
 from logs.export import FORMATS, hand_text, match_texts
-from logs.formats import ExportOptions, file_stem
+from logs.formats.export_format import ExportOptions, file_stem
 from logs.hand_view import views_of
 from logs.record import HandRecord
 

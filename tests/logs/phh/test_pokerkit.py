@@ -10,7 +10,8 @@ import pytest
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import UnsupportedGameError
-from logs.formats import ExportOptions, shown_stacks
+from logs.formats.card_room_games import shown_stacks
+from logs.formats.export_format import ExportOptions
 from logs.phh import format_phh, format_phhs, read_phh
 from protocol import find_game
 from tests.logs.hands import (

@@ -15,7 +15,7 @@ from engine import format_cards
 from engine.game import DEFAULT_STACK
 from logs import HandRecord
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
-from logs.formats import ExportOptions
+from logs.formats.export_format import ExportOptions
 from logs.phh import format_phh, format_phhs, read_phh
 from protocol.match_state import betting_text
 from tests.logs.hands import (

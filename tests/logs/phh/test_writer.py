@@ -13,7 +13,7 @@ import pytest
 from engine import Game, Position
 from logs import HandRecord, PlayerComment, Times
 from logs.errors import LogsError, UnsupportedGameError
-from logs.formats import ExportOptions
+from logs.formats.export_format import ExportOptions
 from logs.phh import format_phh, format_phhs
 from logs.phh.writer import NO_CAP
 from protocol import find_game

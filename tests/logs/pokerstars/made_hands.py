@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from engine import Deal, Game, Seat, hand_values, parse_cards
 from logs import HandRecord, Times
-from logs.formats import ExportOptions, Rake
+from logs.formats.export_format import ExportOptions
+from logs.formats.money import Rake
 from protocol import find_game
 from protocol.match_state import betting_after
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from logs import HandRecord
-from logs.formats import ExportOptions
+from logs.formats.export_format import ExportOptions
 from logs.pokerstars import format_pokerstars, format_pokerstars_file
 from tests.logs.hands import random_hands
 from tests.logs.pokerstars.checker import check_file

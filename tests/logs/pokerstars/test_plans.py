@@ -8,7 +8,10 @@ import pytest
 
 from engine import BettingState, Seat
 from logs.errors import LogsError
-from logs.formats import ExportOptions, Rake, street_actions, usual_blinds
+from logs.formats.card_room_games import usual_blinds
+from logs.formats.export_format import ExportOptions
+from logs.formats.money import Rake
+from logs.formats.settlement import street_actions
 from logs.pokerstars import plans
 from logs.pokerstars.plans import BettingPlan, Planner, TableText
 from logs.pokerstars.stakes import FORMAT_NAME, Money

@@ -16,7 +16,8 @@ import pytest
 from engine import ActionKind
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
-from logs.formats import ExportOptions, street_actions
+from logs.formats.export_format import ExportOptions
+from logs.formats.settlement import street_actions
 from logs.pokerstars import format_pokerstars_file
 from protocol import find_game
 from tests.logs.hands import OF_2012, log_of_2012, random_hands, recorded_cases, recorded_hands

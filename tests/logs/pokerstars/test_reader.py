@@ -17,7 +17,8 @@ from engine.game import DEFAULT_STACK
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind
-from logs.formats import ExportOptions, Rake
+from logs.formats.export_format import ExportOptions
+from logs.formats.money import Rake
 from logs.hand_source import find
 from logs.phh import format_phhs, read_phh
 from logs.pokerstars import format_pokerstars, format_pokerstars_file, read_pokerstars

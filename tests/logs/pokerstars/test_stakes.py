@@ -8,7 +8,7 @@ import pytest
 
 from engine import Game
 from logs.errors import UnsupportedGameError
-from logs.formats import ExportOptions, ExportWarning
+from logs.formats.export_format import ExportOptions, ExportWarning
 from logs.pokerstars import stakes_warning
 from logs.pokerstars.stakes import Money
 from protocol import find_game

@@ -6,7 +6,8 @@ import pytest
 
 from engine import Game
 from engine.game import DEFAULT_STACK
-from logs.formats import ExportOptions, usual_blinds
+from logs.formats.card_room_games import usual_blinds
+from logs.formats.export_format import ExportOptions
 from logs.pokerstars.plans import TableText
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from protocol import find_game

@@ -15,7 +15,8 @@ from engine import BettingType, Game
 from logs import HandRecord, Times
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError, UnsupportedGameError
-from logs.formats import ExportOptions, Rake
+from logs.formats.export_format import ExportOptions
+from logs.formats.money import Rake
 from logs.pokerstars import PokerStarsWriter, format_pokerstars, format_pokerstars_file
 from logs.pokerstars import writer as writer_module
 from protocol import find_game

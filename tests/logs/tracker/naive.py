@@ -11,7 +11,7 @@ from engine.betting import Step
 from engine.cards import starting_hand_name
 from engine.holdem import position_names
 from logs import HandRecord
-from logs.formats import street_actions
+from logs.formats.settlement import street_actions
 
 steps_of = cache(street_actions)
 
