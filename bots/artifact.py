@@ -67,7 +67,8 @@ class Artifact(NamedTuple):
                     contents = zlib.decompress(contents)
                 except zlib.error as error:
                     raise ValueError(str(error)) from error
-            found, at = {}, 0
+            found = {}
+            at = 0
             for name, dtype, *shape in self.header["arrays"]:
                 found[name] = np.frombuffer(contents, dtype, math.prod(shape), at).reshape(shape)
                 at += found[name].nbytes

@@ -175,7 +175,8 @@ class RandomBot(Bot):
     def _legal_weights(self, legal: LegalActions) -> tuple[float, float, float]:
         """Weights of fold, call, raise with 0 for what is illegal; never all 0."""
         fold, call, raise_ = self.weights
-        fold, raise_ = fold * legal.can_fold, raise_ * legal.can_raise
+        fold = fold * legal.can_fold
+        raise_ = raise_ * legal.can_raise
         return (fold, call, raise_) if fold + call + raise_ else (0.0, 1.0, 0.0)
 
 
@@ -217,7 +218,8 @@ class ConstantBot(_SteadyBot):
     ) -> None:
         if action not in _ACTIONS:
             raise ValueError(f"action must be fold, call or raise, not {action!r}")
-        self.decision, self.fraction = _ACTIONS[action], 0.0
+        self.decision = _ACTIONS[action]
+        self.fraction = 0.0
         self.is_sized = action == "raise" and size != "min"
         if self.is_sized:
             self.fraction = _fraction(size)

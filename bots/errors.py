@@ -213,11 +213,13 @@ def line_in_code(error: BaseException) -> str:
     frames = own_frames(error)
     if frames is None:
         return ""
-    path, line = frames.tb_frame.f_code.co_filename, frames.tb_lineno
+    path = frames.tb_frame.f_code.co_filename
+    line = frames.tb_lineno
     folder = os.path.dirname(path)
     while frames is not None:
         if os.path.dirname(frames.tb_frame.f_code.co_filename) == folder:
-            path, line = frames.tb_frame.f_code.co_filename, frames.tb_lineno
+            path = frames.tb_frame.f_code.co_filename
+            line = frames.tb_lineno
         frames = frames.tb_next
     if path.startswith(_NO_BOTS):
         return ""

@@ -56,7 +56,8 @@ def run_steps(
     save_every_s: float = _SAVE_EVERY_S,
 ) -> None:
     """Do all steps, which yield what is shown; save what they have done every few seconds and at any end."""
-    saved_s, is_new = time.monotonic(), False
+    saved_s = time.monotonic()
+    is_new = False
     # A worker is ended by SIGTERM.
     with _handling(signal.default_int_handler, signal.SIGTERM):
         try:
@@ -66,7 +67,8 @@ def run_steps(
                 if time.monotonic() - saved_s >= save_every_s:
                     with uninterrupted():
                         save()
-                    saved_s, is_new = time.monotonic(), False
+                    saved_s = time.monotonic()
+                    is_new = False
         finally:
             if is_new:
                 with uninterrupted():
@@ -116,7 +118,8 @@ def require_same_settings(
     remedy: str = "take another folder",
 ) -> None:
     """Raise an error that names the differing values, unless a file was made with the wanted settings."""
-    theirs, ours = _settings(found), _settings(wanted)
+    theirs = _settings(found)
+    ours = _settings(wanted)
     if names := [name for name, value in ours.items() if theirs.get(name) != value]:
         made, asked = (", ".join(f"{name} {_in_words(of.get(name))}" for name in names) for of in (theirs, ours))
         problem = f"it was made with {made}, not {asked}: {remedy}, or the same settings to resume"

@@ -47,7 +47,8 @@ def _train_learner() -> None:
 
 
 def _minimise_regrets() -> None:
-    four, keys = np.array([0, 5, 10, 15], np.uint8), np.full(1, np.iinfo(np.int64).max)
+    four = np.array([0, 5, 10, 15], np.uint8)
+    keys = np.full(1, np.iinfo(np.int64).max)
     features = np.zeros((1, HOLDING_COUNT, FEATURES), np.uint8)
     turn_features(four, features[0])
     flop_features(four[:3], keys, features, features[0])

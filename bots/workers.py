@@ -77,7 +77,10 @@ class Workers:
     ) -> None:
         self.count = count
         self.name = name
-        self._make, self._lost, self._gone, self._survives = make, lost, gone, survives
+        self._make = make
+        self._lost = lost
+        self._gone = gone
+        self._survives = survives
         self._executor = make()
         self._lock = threading.RLock()
         self._losses = 0

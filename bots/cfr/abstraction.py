@@ -128,7 +128,8 @@ class ClusteredHands:
         return _of_holdings(board, features, self.turn_centres)
 
     def _on_river(self, board: NDArray[np.uint8]) -> Buckets:
-        order, classes = np.empty(ON_RIVER, np.uint16), np.empty((ON_RIVER, CLASSES), np.uint8)
+        order = np.empty(ON_RIVER, np.uint16)
+        classes = np.empty((ON_RIVER, CLASSES), np.uint8)
         river_features(board, order, classes, np.empty(ON_RIVER, np.uint16))
         found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
         found[order] = nearest(classes, self.river_centres)
@@ -162,7 +163,9 @@ class _Boards:
     """Computes something for all boards, by threads, and shows the part of all work that is done."""
 
     def __init__(self, threads: int, progress: Callable[[float], None] | None) -> None:
-        self._threads, self._progress, self._done = threads, progress, 0.0
+        self._threads = threads
+        self._progress = progress
+        self._done = 0.0
 
     def __call__(self, boards: CanonicalBoards, part: float, compute: Callable[[int], object]) -> None:
         """Compute a part of all work, for each board by its number."""
@@ -174,7 +177,8 @@ class _Boards:
                     return
                 compute(number)
 
-        is_stopped, pool = threading.Event(), ThreadPoolExecutor(self._threads)
+        is_stopped = threading.Event()
+        pool = ThreadPoolExecutor(self._threads)
         try:
             for _ in as_completed([pool.submit(compute_all, *pair) for pair in pairwise(edges)]):
                 self._done += part / _PARTS
@@ -199,7 +203,8 @@ class _Boards:
 
 def tabulated(hands: ClusteredHands, threads: int = 1, progress: Callable[[float], None] | None = None) -> CardTables:
     """The buckets of all hands; `progress` as of `cluster_hands`."""
-    over, all_boards = _Boards(threads, progress), [canonical_boards(cards) for cards in (3, 4, 5)]
+    over = _Boards(threads, progress)
+    all_boards = [canonical_boards(cards) for cards in (3, 4, 5)]
     flops, turns, rivers = (
         over.table(boards, part, lambda _, board: hands.buckets_of(board))
         for boards, part in zip(all_boards, (0.01, 0.44, 0.55), strict=True)
@@ -273,7 +278,8 @@ def _by_strength(centres: Vectors) -> Vectors:
 
 
 def _by_hand(flops: CanonicalBoards, buckets: Buckets) -> FlopBuckets:
-    hands, starts = [], [0]
+    hands = []
+    starts = [0]
     for board, row in zip(flops.cards.tolist(), buckets, strict=True):
         numbers = distinct_holdings(board)
         of_board = np.zeros(int(numbers.max()) + 1, np.uint16)
@@ -296,7 +302,8 @@ def _sample(boards: CanonicalBoards, features: Vectors, chance: np.random.Genera
 
 def _river_sample(chance: np.random.Generator) -> Vectors:
     boards, holdings = _RIVER_SAMPLE
-    order, strengths = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
+    order = np.empty(ON_RIVER, np.uint16)
+    strengths = np.empty(ON_RIVER, np.uint16)
     classes = np.empty((ON_RIVER, CLASSES), np.uint8)
     found = np.empty((boards, holdings, CLASSES), np.uint8)
     for number in range(boards):

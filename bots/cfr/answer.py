@@ -123,8 +123,13 @@ class Answer:
         deals: int = DEALS,
     ) -> None:
         """`draws` draw the same deals with the buckets of the answer and with those of the strategy."""
-        self.tree, self.buckets, self.iteration, self.deals = tree, buckets, 0, deals
-        self._strategy, self._draws, self._walks = strategy, draws, Walks(tree, deals, seed)
+        self.tree = tree
+        self.buckets = buckets
+        self.iteration = 0
+        self.deals = deals
+        self._strategy = strategy
+        self._draws = draws
+        self._walks = Walks(tree, deals, seed)
         self._own, self.regrets = numbers_of(tree, buckets)
         self.regrets[:] = 0
 
@@ -183,7 +188,8 @@ def learn_answer(
         if path is not None and begun is not None:
             with begun.parsing():
                 require_same_settings(path, settings.data, begun.header["settings"])
-        kept, words = None if folder is None else folder / _BUCKETS, "the finer buckets"
+        kept = None if folder is None else folder / _BUCKETS
+        words = "the finer buckets"
         hands, tables = kept_hands(kept, settings.buckets, threads, lambda part: show(None, f"{words}: {part:.0%}"))
         tree = tree_of(settings.strategy)
         strategy = player_of(settings.strategy, tree)
@@ -236,11 +242,14 @@ class Learning:
     def __init__(
         self, settings: AnswerSettings, answer: Answer, sides: tuple[ClusteredHands, Player], path: Path | None
     ) -> None:
-        self.answer, self.marks, self.cpu_seconds = answer, list[Mark](), 0.0
+        self.answer = answer
+        self.marks = list[Mark]()
+        self.cpu_seconds = 0.0
         self.settings, self.cards, self._strategy, self._path = settings, *sides, path
 
     def resume(self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.answer.iteration, self.cpu_seconds = header["iteration"], header["cpu_seconds"]
+        self.answer.iteration = header["iteration"]
+        self.cpu_seconds = header["cpu_seconds"]
         self.marks = [Mark(*row) for row in header["marks"]]
         self.answer.regrets[:] = arrays["regrets"]
 
@@ -253,7 +262,8 @@ class Learning:
 
     def write(self, path: Path) -> None:
         """Write the answer as a strategy that `cfr` plays."""
-        tree, buckets = self.answer.tree, self.cards.buckets
+        tree = self.answer.tree
+        buckets = self.cards.buckets
         chances = as_strategy(tree, buckets, self.answer.played().chances)
         record = {"settings": self.settings.strategy.record["settings"], "answer": self.settings.data}
         write_strategy(path, tree, buckets, self.cards, chances, record)
@@ -273,7 +283,8 @@ class Learning:
 
     def _judge(self, pool: Executor | None) -> None:
         """Count what the answer wins, unless that has been done here."""
-        settings, deals = self.settings, self.answer.iteration * self.answer.deals
+        settings = self.settings
+        deals = self.answer.iteration * self.answer.deals
         if self.marks and self.marks[-1].deals == deals:
             return
         both = Player(self.answer.played(), self.cards), self._strategy
@@ -325,7 +336,8 @@ class AnswerData:
 
 
 def answer_document(learned: Learning) -> Document:
-    settings, last = learned.settings, learned.marks[-1]
+    settings = learned.settings
+    last = learned.marks[-1]
     width = f" ± {text_of(last.half_width, ',.1f')}" if last.half_width is not None else ""
     buckets = "/".join(f"{count:,}" for count in settings.buckets)
     sentences = (

@@ -104,7 +104,8 @@ class CfrBot(LearningBot):
         if not 0 <= exploit <= 1:
             raise ValueError(f"exploit is a part of the hands, from 0 to 1, not {exploit:g}")
         self._path = strategy
-        self._iterations, self._turns = rivers, turns
+        self._iterations = rivers
+        self._turns = turns
         self._exploit = exploit
         self._answering: Answerer | None = None
         self._learnt: OpponentModel | None = None

@@ -163,7 +163,8 @@ def _learn(arrays: _Arrays, iterations: int) -> None:
 def answer(arrays: _Arrays, player: int, is_best: bool) -> float:
     """What a player wins where its opponent plays a strategy, summed over all pairs of holdings by their weights."""
     _walk(arrays, _Task(player, 0, is_best, np.float32(0)))
-    total, weights = 0.0, arrays.weights[player]
+    total = 0.0
+    weights = arrays.weights[player]
     for at in range(len(weights)):
         total += weights[at] * arrays.work.values[0, at]
     return total
@@ -172,7 +173,9 @@ def answer(arrays: _Arrays, player: int, is_best: bool) -> float:
 @njit
 def _walk(arrays: _Arrays, task: _Task) -> None:
     """Write what each holding of a player wins at each node."""
-    betting, of_hand, weights = arrays.betting, arrays.work.reach[0], arrays.weights[1 - task.player]
+    betting = arrays.betting
+    of_hand = arrays.work.reach[0]
+    weights = arrays.weights[1 - task.player]
     for at in range(len(weights)):
         of_hand[at] = weights[at]
     first = int(np.int64(0))  # numba compiles what is called with a literal 0 once more
@@ -187,13 +190,19 @@ def _walk(arrays: _Arrays, task: _Task) -> None:
 @njit
 def _deal(arrays: _Arrays, first: int, task: _Task) -> None:
     """Write what each holding wins in the mean over the cards of the river, where its betting begins."""
-    betting, holdings, work = arrays.betting, arrays.holdings, arrays.work
-    parent, extra = betting.parents[first], len(betting.kinds)
+    betting = arrays.betting
+    holdings = arrays.holdings
+    work = arrays.work
+    parent = betting.parents[first]
+    extra = len(betting.kinds)
     before = work.reach[betting.since[task.player, parent] if betting.players[parent] == task.player else first]
-    reach, values, sums = work.reach[extra], work.values[first], work.values[extra]
+    reach = work.reach[extra]
+    values = work.values[first]
+    sums = work.values[extra]
     sums[:] = np.float32(0)
     for board in range(1, len(holdings.ones)):
-        places, blocked = holdings.places[board], np.int64(holdings.ties[board, 0])
+        places = holdings.places[board]
+        blocked = np.int64(holdings.ties[board, 0])
         for at in range(len(reach)):
             reach[at] = before[places[at]] if at >= blocked else np.float32(0)
         _come_here(arrays, board, first, task)
@@ -210,13 +219,19 @@ def _deal(arrays: _Arrays, first: int, task: _Task) -> None:
 @njit
 def _come_here(arrays: _Arrays, board: int, first: int, task: _Task) -> None:
     """Write how likely the opponent comes to each node of a round with each holding; in learning count it, too."""
-    betting, work, strategy, averages = arrays.betting, arrays.work, arrays.strategy[board], arrays.averages[board]
+    betting = arrays.betting
+    work = arrays.work
+    strategy = arrays.strategy[board]
+    averages = arrays.averages[board]
     weight = np.float32(task.iteration * task.iteration)
     for node in range(first + 1, betting.ends[first]):
-        parent, row = betting.parents[node], betting.led_by[node]
+        parent = betting.parents[node]
+        row = betting.led_by[node]
         if betting.players[parent] == task.player or betting.rounds[parent] != betting.rounds[first]:
             continue
-        before, here, played = work.reach[betting.since[task.player, parent]], work.reach[node], strategy[row]
+        before = work.reach[betting.since[task.player, parent]]
+        here = work.reach[node]
+        played = strategy[row]
         for at in range(len(here)):
             here[at] = before[at] * played[at]
         if weight > 0:
@@ -228,7 +243,9 @@ def _come_here(arrays: _Arrays, board: int, first: int, task: _Task) -> None:
 @njit
 def _leave(arrays: _Arrays, board: int, node: int, task: _Task) -> None:
     """Write what each holding of a player wins from a node on."""
-    betting, work, strategy = arrays.betting, arrays.work, arrays.strategy[board]
+    betting = arrays.betting
+    work = arrays.work
+    strategy = arrays.strategy[board]
     if betting.kinds[node] != _DECISION:
         _end(arrays, board, node, task.player)
     elif betting.players[node] != task.player:
@@ -239,7 +256,8 @@ def _leave(arrays: _Arrays, board: int, node: int, task: _Task) -> None:
         values = work.values[node]
         for action in range(betting.counts[node]):
             row = betting.rows[node] + action
-            below, played = work.values[betting.leads_to[row]], strategy[row]
+            below = work.values[betting.leads_to[row]]
+            played = strategy[row]
             for at in range(len(values)):
                 if not task.is_best:
                     values[at] = played[at] * below[at] + (values[at] if action else 0)
@@ -249,8 +267,11 @@ def _leave(arrays: _Arrays, board: int, node: int, task: _Task) -> None:
 
 @njit
 def _end(arrays: _Arrays, board: int, node: int, player: int) -> None:
-    betting, holdings, work = arrays.betting, arrays.holdings, arrays.work
-    reach, values = work.reach[betting.since[player, node]], work.values[node]
+    betting = arrays.betting
+    holdings = arrays.holdings
+    work = arrays.work
+    reach = work.reach[betting.since[player, node]]
+    values = work.values[node]
     if betting.kinds[node] == _FOLDED:
         chips = betting.chips[node] if betting.players[node] != player else -betting.chips[node]
         _fold(holdings, board, reach, work.by_card, chips, values)
@@ -266,7 +287,8 @@ def _fold(holdings: _Holdings, board: int, reach: Vector, by_card: Vector, chips
     all pairs (Johanson et al. 2012, "Efficient Nash equilibrium approximation through Monte Carlo counterfactual regret
     minimization", section 4).
     """
-    ones, others = holdings.ones[board], holdings.others[board]
+    ones = holdings.ones[board]
+    others = holdings.others[board]
     by_card[:] = np.float32(0)
     total = np.float32(0)
     for at in range(len(reach)):
@@ -285,7 +307,9 @@ def _show_down(
 
     Additions by card take most of the time.
     """
-    ones, others, ties = holdings.ones[board], holdings.others[board], holdings.ties[board]
+    ones = holdings.ones[board]
+    others = holdings.others[board]
+    ties = holdings.ties[board]
     by_card[:] = np.float32(0)
     total = np.float32(0)
     start = np.int64(0)
@@ -317,16 +341,22 @@ def _add_up(betting: _Betting, work: _Work, node: int) -> None:
 @njit
 def _regret(betting: _Betting, work: _Work, regrets: Vector, strategy: Vector, node: int, kept: np.float32) -> None:
     """Write what the holdings of a player win at its own decision, and change what it plays there."""
-    values, sums, nothing, half = work.values[node], work.sums, np.float32(0), np.float32(0.5)
-    first, last = betting.rows[node], betting.rows[node] + betting.counts[node]
+    values = work.values[node]
+    sums = work.sums
+    nothing = np.float32(0)
+    half = np.float32(0.5)
+    first = betting.rows[node]
+    last = betting.rows[node] + betting.counts[node]
     values[:] = nothing
     sums[:] = nothing
     for row in range(first, last):
-        below, played = work.values[betting.leads_to[row]], strategy[row]
+        below = work.values[betting.leads_to[row]]
+        played = strategy[row]
         for at in range(len(values)):
             values[at] += played[at] * below[at]
     for row in range(first, last):
-        below, of_action = work.values[betting.leads_to[row]], regrets[row]
+        below = work.values[betting.leads_to[row]]
+        of_action = regrets[row]
         for at in range(len(values)):
             before = of_action[at]
             regret = before * (kept if before > nothing else half) + below[at] - values[at]
@@ -334,7 +364,8 @@ def _regret(betting: _Betting, work: _Work, regrets: Vector, strategy: Vector, n
             sums[at] += regret if regret > nothing else nothing
     even = np.float32(1 / betting.counts[node])
     for row in range(first, last):
-        of_action, played = regrets[row], strategy[row]
+        of_action = regrets[row]
+        played = strategy[row]
         for at in range(len(values)):
             regret = of_action[at] if of_action[at] > nothing else nothing
             played[at] = regret / sums[at] if sums[at] > nothing else even
@@ -389,7 +420,11 @@ class Endgame:
         tree: BettingTree,
         iterations: int,
     ) -> None:
-        self.start, self.board, self.weights, self.tree, self.iterations = start, board, weights, tree, iterations
+        self.start = start
+        self.board = board
+        self.weights = weights
+        self.tree = tree
+        self.iterations = iterations
         self._betting = _betting(tree)
 
     def after(self, node: int, action: Action) -> int | None:
@@ -408,7 +443,8 @@ class Endgame:
         if not node:
             return self.weights
         parent = int(self.tree.parents[node])
-        found, player = self.weights_at(parent).copy(), int(self.tree.players[parent])
+        found = self.weights_at(parent).copy()
+        player = int(self.tree.players[parent])
         found[player] = narrowed(found[player], self.solution.chances[self._betting.led_by[node]])
         return found
 
@@ -452,7 +488,8 @@ class Endgames:
         self, rounds: Sequence[Sequence[tuple[Position, Action]]], board: tuple[Card, ...], player: Position
     ) -> tuple[Endgame, int]:
         """The endgame of the last of some rounds as a player sees it, and the node after the actions of that round."""
-        state, node = betting_start(self._strategy.game), 0
+        state = betting_start(self._strategy.game)
+        node = 0
         for _, action in (one for actions in rounds[:-1] for one in actions):
             state = state.after(action)
         endgame = self._endgame(state, None, board, player, partial(self._brought, rounds, state, board, player))
@@ -462,7 +499,8 @@ class Endgames:
                 endgame = self._endgame(state, action, board, player, partial(_here, endgame, node))
                 following = endgame.after(0, action)
                 assert following is not None
-            node, state = following, state.after(action)
+            node = following
+            state = state.after(action)
         return endgame, node
 
     def _endgame(
@@ -521,9 +559,11 @@ def _spread(weights: NDArray[np.float64], board: tuple[Card, ...], parts: Sequen
 
 
 def _betting(tree: BettingTree) -> _Betting:
-    nodes, counts = len(tree.kinds), tree.number_of_actions().astype(np.int32)
+    nodes = len(tree.kinds)
+    counts = tree.number_of_actions().astype(np.int32)
     rows = (counts.cumsum() - counts).astype(np.int32)
-    led_by, leads_to = np.full(nodes, -1, np.int32), np.zeros(int(counts.sum()), np.int32)
+    led_by = np.full(nodes, -1, np.int32)
+    leads_to = np.zeros(int(counts.sum()), np.int32)
     since = np.zeros((2, nodes), np.int32)
     for node in range(1, nodes):
         parent = tree.parents[node]
@@ -566,17 +606,20 @@ def _holdings(board: tuple[Card, ...]) -> tuple[NDArray[np.intp], _Holdings]:
 
 def _solved(betting: _Betting, holdings: _Holdings, weights: Vector, iterations: int) -> _Arrays:
     """What was learned; the strategy is the average."""
-    nodes, actions = len(betting.kinds), len(betting.leads_to)
+    nodes = len(betting.kinds)
+    actions = len(betting.leads_to)
     boards, size = holdings.ones.shape
 
     def zeros(*shape: int) -> Vector:
         return np.zeros(shape, np.float32)
 
     work = _Work(zeros(nodes + 1, size), zeros(nodes + 1, size), zeros(size), zeros(CARD_LANES))
-    counts, firsts = betting.counts[betting.counts > 0], betting.rows[betting.counts > 0]
+    counts = betting.counts[betting.counts > 0]
+    firsts = betting.rows[betting.counts > 0]
     even = np.repeat(1 / counts, counts).astype(np.float32)
     strategy = np.tile(even[:, None], (boards, 1, size))
-    regrets, averages = zeros(boards, actions, size), zeros(boards, actions, size)
+    regrets = zeros(boards, actions, size)
+    averages = zeros(boards, actions, size)
     arrays = _Arrays(betting, holdings, work, weights, regrets=regrets, strategy=strategy, averages=averages)
     _learn(arrays, iterations)
     totals = np.repeat(np.add.reduceat(averages, firsts, axis=1), counts, axis=1)

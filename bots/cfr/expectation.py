@@ -90,7 +90,8 @@ def _expected(
         buckets: shape (boards, pairs, 2, 2, 4), by strategy, holding and round.
         results: shape (boards, pairs), 1 where the first holding is the better one, -1 where the second is.
     """
-    nodes, columns = first.arrays.nodes, np.uint64(COLUMNS)
+    nodes = first.arrays.nodes
+    columns = np.uint64(COLUMNS)
     shares = np.empty(4, np.float32)
     reach = np.empty(len(nodes), np.float32)
     starts = np.empty((2, buckets.shape[4]), np.uint64)
@@ -100,7 +101,8 @@ def _expected(
             for seat in range(2):
                 for held in range(2):
                     for round_ in range(buckets.shape[4]):
-                        own, other = first.arrays, second.arrays
+                        own = first.arrays
+                        other = second.arrays
                         starts[seat, round_] = own.bases[seat, round_] + own.widths[seat, round_] * np.uint64(
                             buckets[board, pair, 0, held, round_]
                         )
@@ -108,7 +110,8 @@ def _expected(
                             1 - seat, round_
                         ] * np.uint64(buckets[board, pair, 1, 1 - held, round_])
                     sign = np.float32(results[board, pair] if held == 0 else -results[board, pair])
-                    shares[1], shares[2] = np.float32(1 - seat), np.float32(seat)
+                    shares[1] = np.float32(1 - seat)
+                    shares[2] = np.float32(seat)
                     shares[3] = (np.float32(1) + sign) / np.float32(2)
                     node = np.uint64(0)
                     reach[0] = 1
@@ -160,7 +163,9 @@ def winnings(
     first: Player, second: Player, tree: BettingTree, boards: int, *, seed: int, pool: Executor | None = None
 ) -> RunningMean:
     """The winnings of the first player from the second in mbb/g: the mean of both seatings, by board."""
-    ends, cards, won = tree.ends.astype(np.uint32), (first.cards, second.cards), np.zeros(boards)
+    ends = tree.ends.astype(np.uint32)
+    cards = (first.cards, second.cards)
+    won = np.zeros(boards)
 
     def count(start: int) -> None:
         block = range(start, min(start + _BLOCK, boards))

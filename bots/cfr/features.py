@@ -66,16 +66,20 @@ def order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: ND
     The shape of both is (1081,).
     """
     key, cards = key_and_set(board)
-    found, their_ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
-    low, high = np.zeros(257, np.uint16), np.zeros(257, np.uint16)
+    found = np.empty(ON_RIVER, np.uint16)
+    their_ranks = np.empty(ON_RIVER, np.uint16)
+    low = np.zeros(257, np.uint16)
+    high = np.zeros(257, np.uint16)
     size = 0
     for holding in range(HOLDING_COUNT):
-        one, other = _ONE[holding], _OTHER[holding]
+        one = _ONE[holding]
+        other = _OTHER[holding]
         both = BITS[one] | BITS[other]
         if both & cards:
             continue
         rank = seven_rank(key + KEYS[one] + KEYS[other], cards | both)
-        found[size], their_ranks[size] = holding, rank
+        found[size] = holding
+        their_ranks[size] = rank
         low[np.uint64(rank & _LOW_BYTE) + _NEXT] += _STEP
         high[np.uint64(rank >> _BYTE) + _NEXT] += _STEP
         size += 1
@@ -91,7 +95,8 @@ def order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: ND
     for step in range(ON_RIVER):
         at = halfway[step]
         place = np.uint64(their_ranks[at] >> _BYTE)
-        order[high[place]], ranks[high[place]] = found[at], their_ranks[at]
+        order[high[place]] = found[at]
+        ranks[high[place]] = their_ranks[at]
         high[place] += _STEP
 
 
@@ -110,8 +115,10 @@ def river_features(
     """
     ranks = np.empty(ON_RIVER, np.uint16)
     order_by_rank(board, order, ranks)
-    below, of_card = np.zeros(CLASSES, np.int32), np.zeros((52, CLASSES), np.int32)
-    everyone, all_of_card = np.zeros(CLASSES, np.int32), np.zeros((52, CLASSES), np.int32)
+    below = np.zeros(CLASSES, np.int32)
+    of_card = np.zeros((52, CLASSES), np.int32)
+    everyone = np.zeros(CLASSES, np.int32)
+    all_of_card = np.zeros((52, CLASSES), np.int32)
     for at in range(ON_RIVER):
         holding = order[at]
         kind = CLASS_OF[holding]
@@ -131,7 +138,9 @@ def river_features(
             end += 1
         for at in range(start, end):
             holding = order[at]
-            one, other, own = _ONE[holding], _OTHER[holding], CLASS_OF[holding]
+            one = _ONE[holding]
+            other = _OTHER[holding]
+            own = CLASS_OF[holding]
             strength = 0
             for kind in range(CLASSES):
                 # A holding has been counted itself: once among all, once with each of its cards.
@@ -153,8 +162,10 @@ def river_features(
 @njit
 def turn_features(board: NDArray[np.uint8], features: NDArray[np.uint8]) -> None:
     """Write the features of all holdings on a board of four cards, shape (1326, 16); 0 where they share a card."""
-    order, full = np.empty(ON_RIVER, np.uint16), np.empty(5, np.uint8)
-    classes, strengths = np.empty((ON_RIVER, CLASSES), np.uint8), np.empty(ON_RIVER, np.uint16)
+    order = np.empty(ON_RIVER, np.uint16)
+    full = np.empty(5, np.uint8)
+    classes = np.empty((ON_RIVER, CLASSES), np.uint8)
+    strengths = np.empty(ON_RIVER, np.uint16)
     sums = np.zeros((HOLDING_COUNT, FEATURES), np.int32)
     for at in range(4):
         full[at] = board[at]
@@ -196,7 +207,8 @@ def canonical(board: NDArray[np.uint8], new_suits: NDArray[np.uint8]) -> int:
 @njit
 def renamed(holding: np.int64, new_suits: NDArray[np.uint8]) -> np.int64:
     """Return the number of a holding whose suits have new names."""
-    one, other = _ONE[holding], _OTHER[holding]
+    one = _ONE[holding]
+    other = _OTHER[holding]
     return np.int64(_NUMBERS[(one & 0xFC) | new_suits[one & 3], (other & 0xFC) | new_suits[other & 3]])
 
 
@@ -212,7 +224,8 @@ def flop_features(
         turns: their features, shape (16432, 1326, 16).
         features: 0 where a holding shares a card with the flop.
     """
-    full, new_suits = np.empty(4, np.uint8), np.empty(4, np.uint8)
+    full = np.empty(4, np.uint8)
+    new_suits = np.empty(4, np.uint8)
     sums = np.zeros((HOLDING_COUNT, FEATURES), np.int32)
     for at in range(3):
         full[at] = flop[at]

@@ -170,13 +170,15 @@ def tree_positions(
 def _limit_position(strategy: StrategyFile, betting: BettingState, holdings: int) -> TreePosition:
     """The place of a betting of a limit game at a decision."""
     table = tree = betting_start(strategy.game)
-    node, is_exact = 0, True
+    node = 0
+    is_exact = True
     for position, action in (one for actions in betting.rounds for one in actions):
         if _is_together(tree, table) and tree.acting_position == position:
             is_read = action.kind is ActionKind.RAISE and not _shape(strategy, node)[1]
             is_exact &= not is_read
             node, tree = _moved(strategy, node, tree, CALL if is_read else action)
-        before, table = table, table.after(action)
+        before = table
+        table = table.after(action)
         is_exact |= table.round > before.round
         # Who has folded at the table, and not in the tree, leaves there as soon as it can.
         while not tree.finished and tree.acting_position != -1 and table.folded >> tree.acting_position & 1:
@@ -359,7 +361,8 @@ def decided_at(
     if _is_ranked(strategy, state) and _price(state) < place.price:
         # Bets beyond the tree have made the pot larger: what the price allows is called.
         kept = np.where(_refuses(strategy, state, buckets), decided[FOLD], 0.0)
-        decided[CALL], decided[FOLD] = decided[CALL] + decided[FOLD] - kept, kept
+        decided[CALL] = decided[CALL] + decided[FOLD] - kept
+        decided[FOLD] = kept
     is_all = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]
     is_priced = not place.is_exact and (is_all or strategy.game.is_limit)
     return _priced(decided, strategy, state, buckets) if is_priced else decided
@@ -411,7 +414,8 @@ def ranges(
     shown = strategy.game.board_cards_by_round
     weights = np.tile(are_free(board), (2, 1)).astype(np.float64)
     for state, action in takewhile(lambda decision: decision[0].round < betting.round, decisions(betting)):
-        played, position = play(strategy, state, board[: shown[state.round]], buckets_on)[0], state.acting_position
+        played = play(strategy, state, board[: shown[state.round]], buckets_on)[0]
+        position = state.acting_position
         weights[position] = narrowed(weights[position], _likely(played, state, action))
     return weights
 

@@ -121,7 +121,8 @@ class _ModelledRange(RangeOfPolicy):
 
     def __init__(self, strategy: RangeOfPolicy, policy: Policy, model: OpponentModel) -> None:
         super().__init__(strategy.game, policy, "the model")
-        self._strategy, self._model = strategy, model
+        self._strategy = strategy
+        self._model = model
 
     def at(self, betting: BettingState, board: tuple[Card, ...]) -> StatePolicy:
         return StatePolicy(betting, self._model.of(betting, self._strategy.at(betting, board).chances))
@@ -168,7 +169,8 @@ class Answerer:
         for state, action in decisions(view.betting):
             if state.acting_position != view.position:
                 board = view.board[: player.game.board_cards_by_round[state.round]]
-                policy, kind = player.at(state, board), _KINDS.index(action.kind)
+                policy = player.at(state, board)
+                kind = _KINDS.index(action.kind)
                 chances = [float((weights * policy.of(one)).sum() / weights.sum()) for one in (FOLD, CALL, RAISE)]
                 yield state, kind, chances
                 narrowed = weights * ranged.at(state, board).of((FOLD, CALL, RAISE)[kind])

@@ -86,7 +86,8 @@ class SampledTree(NamedTuple):
 
 def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
     """The arrays of a tree; a `SolvingError` where a pot has too many chips."""
-    players, counts = tree.game.num_players, tree.number_of_actions()
+    players = tree.game.num_players
+    counts = tree.number_of_actions()
     widths = np.zeros((players, len(buckets)), np.int64)
     rows = np.zeros((len(counts), COLUMNS + max(tree.children.shape[1], players)), np.int64)
     rows[:, COLUMNS : COLUMNS + tree.children.shape[1]] = np.maximum(tree.children, 0)
@@ -94,11 +95,13 @@ def sampled_tree(tree: BettingTree, buckets: tuple[int, ...]) -> SampledTree:
     for node, kind in enumerate(tree.kinds.tolist()):
         row = rows[node]
         if kind == DECISION:
-            player, round_ = tree.players[node], tree.rounds[node]
+            player = tree.players[node]
+            round_ = tree.rounds[node]
             row[:COLUMNS] = player, round_, counts[node], widths[player, round_]
             widths[player, round_] += counts[node]
             continue
-        spent, folded = tree.spent[node].tolist(), int(tree.folded[node])
+        spent = tree.spent[node].tolist()
+        folded = int(tree.folded[node])
         position, returned = uncalled(spent)
         spent[position] -= returned
         for number, pot in enumerate(side_pots(spent, folded)):
@@ -131,7 +134,8 @@ def draw_deals(
         ranks: shape (deals, players), of their hands at the end, higher is better.
     """
     players = ranks.shape[1]
-    dealt, suits = np.empty(5 + 2 * players, np.uint8), np.empty(4, np.uint8)
+    dealt = np.empty(5 + 2 * players, np.uint8)
+    suits = np.empty(4, np.uint8)
     for deal in range(len(ranks)):
         state = _mixed(seed + _mixed(np.uint64(first + deal)))
         used = np.uint64(0)
@@ -143,12 +147,14 @@ def draw_deals(
                     break
             used |= BITS[card]
             dealt[place] = card
-        key, bits = START, np.uint64(0)
+        key = START
+        bits = np.uint64(0)
         for place in range(5):
             key += KEYS[dealt[place]]
             bits |= BITS[dealt[place]]
         for player in range(players):
-            one, other = dealt[5 + 2 * player], dealt[6 + 2 * player]
+            one = dealt[5 + 2 * player]
+            other = dealt[6 + 2 * player]
             ranks[deal, player] = seven_rank(key + KEYS[one] + KEYS[other], bits | BITS[one] | BITS[other])
             buckets[deal, player, 0] = _STARTING_HANDS[_NUMBERS[one, other]]
         flop = np.searchsorted(cards.flop_keys, canonical(dealt[:3], suits))
@@ -211,16 +217,29 @@ def explore(
     Returns:
         how many places and actions have been written; -1 and -1 where there was no room for them.
     """
-    nodes, most, players = tree.nodes, tree.nodes.shape[1] - COLUMNS, buckets.shape[1]
-    at_nodes, at_places = np.empty(tree.depth, np.uint32), np.empty(tree.depth, np.uint64)
-    at_actions, sums = np.empty(tree.depth, np.uint32), np.empty(tree.depth, np.float32)
-    chances, values = np.empty((tree.depth, most), np.float32), np.empty((tree.depth, most), np.float32)
-    starts, shares = np.empty((players, buckets.shape[2]), np.uint64), np.empty(1 << players, np.float32)
-    nothing, whole, unit = np.float32(0), np.float32(1), np.float32(2.0**-24)
-    me, end, columns, zero = np.uint32(player), np.uint32(players), np.uint64(COLUMNS), np.uint64(0)
+    nodes = tree.nodes
+    most = tree.nodes.shape[1] - COLUMNS
+    players = buckets.shape[1]
+    at_nodes = np.empty(tree.depth, np.uint32)
+    at_places = np.empty(tree.depth, np.uint64)
+    at_actions = np.empty(tree.depth, np.uint32)
+    sums = np.empty(tree.depth, np.float32)
+    chances = np.empty((tree.depth, most), np.float32)
+    values = np.empty((tree.depth, most), np.float32)
+    starts = np.empty((players, buckets.shape[2]), np.uint64)
+    shares = np.empty(1 << players, np.float32)
+    nothing = np.float32(0)
+    whole = np.float32(1)
+    unit = np.float32(2.0**-24)
+    me = np.uint32(player)
+    end = np.uint32(players)
+    columns = np.uint64(COLUMNS)
+    zero = np.uint64(0)
     paid = columns + np.uint64(player)
-    written, drawn = zero, zero
-    most_written, most_drawn = np.uint64(max(len(places) - len(nodes), 0)), np.uint64(max(len(taken) - len(nodes), 0))
+    written = zero
+    drawn = zero
+    most_written = np.uint64(max(len(places) - len(nodes), 0))
+    most_drawn = np.uint64(max(len(taken) - len(nodes), 0))
     state = _mixed(seed)
     for deal in range(len(ranks)):
         if written >= most_written or drawn >= most_drawn:
@@ -230,7 +249,8 @@ def explore(
             for round_ in range(buckets.shape[2]):
                 bucket = np.uint64(buckets[deal, each, round_])
                 starts[each, round_] = tree.bases[each, round_] + bucket * tree.widths[each, round_]
-        node, depth = zero, zero
+        node = zero
+        depth = zero
         while True:
             row = nodes[node]
             kind = row[0]
@@ -245,7 +265,10 @@ def explore(
                         total += here[action]
                     for action in range(actions):
                         here[action] = here[action] / total if total > nothing else whole / np.float32(actions)
-                    at_nodes[depth], at_places[depth], at_actions[depth], sums[depth] = node, place, 0, nothing
+                    at_nodes[depth] = node
+                    at_places[depth] = place
+                    at_actions[depth] = 0
+                    sums[depth] = nothing
                     depth += _1
                     node = np.uint64(row[columns])
                     continue
@@ -253,7 +276,8 @@ def explore(
                     total += max(others[place + action], nothing)
                 state += _ADDED
                 left = np.float32(_mixed(state) >> _40) * unit
-                chosen, last = zero, actions - _1
+                chosen = zero
+                last = actions - _1
                 if total > nothing:
                     left *= total
                     while chosen < last:
@@ -326,7 +350,8 @@ class _Found:
         self._make(room)
 
     def _make(self, room: int) -> None:
-        self.places, self.taken = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        self.places = np.empty(room, np.uint32)
+        self.taken = np.empty(room, np.uint32)
         self.regrets: Floats = np.empty(room, np.float32)
 
     def explore(self, walk: Callable[[_Places, Floats, _Places], tuple[int, int]]) -> None:
@@ -352,7 +377,9 @@ class Walks:
     """The walks of an iteration: its deals in parts, which threads share, and what each part finds."""
 
     def __init__(self, tree: BettingTree, deals: int, seed: int) -> None:
-        self._game, self._deals, self._seed = tree.game, deals, mixed(seed)
+        self._game = tree.game
+        self._deals = deals
+        self._seed = mixed(seed)
         edges = [deals * part // _PARTS for part in range(_PARTS + 1)]
         self._parts = [slice(start, end) for start, end in pairwise(edges)]
         self.found = [_Found(len(tree.kinds) + _ROOM) for _ in self._parts]
@@ -404,16 +431,22 @@ class SampledSolver:
         copies: int = 1,
         copy: int = 0,
     ) -> None:
-        self.iteration, self.per_iteration = 0, per_iteration
-        self._tree, self._arrays, self._draw = tree, sampled_tree(tree, buckets), draw
-        self._discounts, self._copies, self._copy = discounts, copies, copy
+        self.iteration = 0
+        self.per_iteration = per_iteration
+        self._tree = tree
+        self._arrays = sampled_tree(tree, buckets)
+        self._draw = draw
+        self._discounts = discounts
+        self._copies = copies
+        self._copy = copy
         self._walks = Walks(tree, per_iteration, seed)
         self.regrets: Floats = np.zeros(self._arrays.size, np.float32)
         self.averages: Floats = np.zeros(self._arrays.size, np.float32)
 
     def resume(self, iteration: int, regrets: Floats, averages: Floats) -> None:
         self.iteration = iteration
-        self.regrets[:], self.averages[:] = regrets, averages
+        self.regrets[:] = regrets
+        self.averages[:] = averages
 
     def iterate(self, pool: Executor | None = None) -> None:
         first = (self.iteration * self._copies + self._copy) * self.per_iteration
@@ -449,10 +482,13 @@ def by_node(
 ) -> Iterator[tuple[int, _Numbers]]:
     """The decisions with their numbers, shape (buckets, actions), as views."""
     for node in tree.decisions.tolist():
-        player, round_ = int(tree.players[node]), int(tree.rounds[node])
-        start, width = int(arrays.bases[player, round_]), int(arrays.widths[player, round_])
+        player = int(tree.players[node])
+        round_ = int(tree.rounds[node])
+        start = int(arrays.bases[player, round_])
+        width = int(arrays.widths[player, round_])
         of_round = numbers[start : start + width * buckets[round_]].reshape(-1, width)
-        first, count = int(arrays.nodes[node, 3]), int(arrays.nodes[node, 2])
+        first = int(arrays.nodes[node, 3])
+        count = int(arrays.nodes[node, 2])
         yield node, of_round[:, first : first + count]
 
 

@@ -69,7 +69,9 @@ class _Ranks:
         self._game = game
         self.full_boards: list[Board] = [(4 * rank,) for rank in buckets.ranks]
         self._boards: list[Board] = [(), *self.full_boards]
-        cards, suits, same = len(game.deck), game.num_suits, np.eye(len(buckets.ranks))
+        cards = len(game.deck)
+        suits = game.num_suits
+        same = np.eye(len(buckets.ranks))
         pairs = suits * (suits - same) / (cards * (cards - 1))
         self.matrices: list[NDArray[np.float64]] = []
         for number, board in enumerate(self._boards):
@@ -92,14 +94,16 @@ class SmallGame:
     def __init__(self, tree: BettingTree, raises: Sizes | None) -> None:
         """`raises` are those that the tree was made with."""
         self.buckets = RankBuckets(tree.game)
-        self._tree, self._cards = tree, _Ranks(tree.game, self.buckets)
+        self._tree = tree
+        self._cards = _Ranks(tree.game, self.buckets)
         root = betting_tree(tree.game, self._cards, raises=raises)
         ranks = tuple(format_cards([4 * rank]) for rank in self.buckets.ranks)
         self.form: SequenceForm = sequence_form(PublicGame(root, (ranks, ranks), np.array(self._cards.matrices)))
 
     def decisions(self) -> Iterator[tuple[int, list[tuple[Choice, list[int]]]]]:
         """By decision of the tree its player, and for each board the choice there and the classes in their order."""
-        game, tree = self._tree.game, self._tree
+        game = self._tree.game
+        tree = self._tree
         choices = [{choice.name: choice for choice in of_player} for of_player in self.form.choices]
         dealt = ["{}" if cards else "" for cards in game.num_board_cards]
         names = [dealt[0]]
@@ -127,7 +131,8 @@ class Solver(RegretMatching):
 
     def __init__(self, game: SmallGame, discounts: Discounts) -> None:
         super().__init__(game.form, discounts.factors)
-        self.game, self.per_iteration = game, game.buckets.boards
+        self.game = game
+        self.per_iteration = game.buckets.boards
 
     def average_strategy(self) -> NDArray[np.float64]:
         """What converges: how often each action was taken over all iterations; even chances where that is 0."""

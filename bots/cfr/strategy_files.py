@@ -31,7 +31,9 @@ _KIND: Final = FileKind(
 WHOLE: Final = 255
 """Probability 1."""
 
-_FOLD, _CALL, _RAISE = 1, 2, 4
+_FOLD = 1
+_CALL = 2
+_RAISE = 4
 """What a byte of the betting tree is made of: whether there is a fold, whether a call, and how many raises."""
 
 _Bytes = NDArray[np.uint8]
@@ -106,7 +108,8 @@ class StrategyFile:
         return self.cards.on(tuple(board))
 
     def chances_of(self, node: int, bucket: int) -> list[float]:
-        start, end = int(self.offsets[node]), int(self.offsets[node + 1])
+        start = int(self.offsets[node])
+        end = int(self.offsets[node + 1])
         known = self.probabilities[start + bucket : end : self.buckets[self.rounds[node]]].tolist()
         chances = (*known, max(self._whole - sum(known), 0))
         return [chance / sum(chances) for chance in chances]
@@ -135,9 +138,11 @@ def write_strategy(
     record: Mapping[str, Any],
 ) -> None:
     """Write a file of probabilities by node, action and bucket; only hold'em has an abstraction."""
-    parts, place = [], 0
+    parts = []
+    place = 0
     for node in tree.decisions.tolist():
-        count, of_round = len(tree.actions[node]), buckets[tree.rounds[node]]
+        count = len(tree.actions[node])
+        of_round = buckets[tree.rounds[node]]
         of_node = strategy[place : place + count * of_round].reshape(count, of_round)
         parts.append((of_node.astype("<f4") if abstraction is None else quantised(of_node))[:-1].ravel())
         place += count * of_round
@@ -176,7 +181,8 @@ def _kinds(actions: tuple[Any, ...]) -> int:
 def read_strategy(path: str) -> StrategyFile:
     """Map a file into memory; a `BotFileError` if it is not a strategy, of another version, or damaged."""
     found = read_artifact(path, _KIND, is_mapped=True)
-    header, arrays = found.header, found.arrays()
+    header = found.header
+    arrays = found.arrays()
     with found.parsing():
         game = parse_game_definition(header["game"])
         buckets = tuple(header["buckets"])

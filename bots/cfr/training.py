@@ -163,7 +163,8 @@ def train(
         if begun is not None:
             with begun.parsing():
                 require_same_settings(path, asdict(plan.settings), begun.header["settings"])
-        words, cards = "the buckets of all hands", None
+        words = "the buckets of all hands"
+        cards = None
         if plan.is_drawn:
             asked = plan.settings.bucket_counts
             cards = kept_hands(folder / BUCKETS, asked, threads, lambda part: show(None, f"{words}: {part:.0%}"))
@@ -220,12 +221,16 @@ class _Session:
         self.solvers = [_solver(plan, cards, copy) for copy in range(plan.settings.copies)]
         self.seconds = 0.0
         self.history: list[Mapping[str, Any]] = []
-        self._plan, self._path, self._workers = plan, path, workers
+        self._plan = plan
+        self._path = path
+        self._workers = workers
         self._apart = 1
         if begun is not None:
             with begun.parsing():
-                iteration, self.seconds = begun.header["iteration"], begun.header["seconds"]
-                self.history, arrays = begun.header["history"], begun.arrays()
+                iteration = begun.header["iteration"]
+                self.seconds = begun.header["seconds"]
+                self.history = begun.header["history"]
+                arrays = begun.arrays()
                 states = [arrays[name].reshape(len(self.solvers), -1) for name in ("regrets", "averages")]
             if len(states[0][0]) != len(self.solvers[0].regrets):
                 raise BotFileError(str(path), "it is of another version of the game")
@@ -299,7 +304,8 @@ class _Session:
         count = self._apart
         if iterations is not None:
             count = min(count, iterations - self.iteration)
-        before, settings = time.perf_counter(), self._plan.settings
+        before = time.perf_counter()
+        settings = self._plan.settings
         asked = [(settings, copy, count, self.iteration, *state) for copy, state in enumerate(self._copies)]
         found = self._workers.map(_advance_elsewhere, *zip(*asked, strict=True))
         self._apart = max(1, min(2 * self._apart, int(_APART_S / (time.perf_counter() - before) * count)))
@@ -315,7 +321,8 @@ class _Session:
 
     def _check(self) -> None:
         """Measure the exploitability of a small game, unless that has been done here."""
-        at, solver = self.iteration, self.solvers[0]
+        at = self.iteration
+        solver = self.solvers[0]
         if not isinstance(solver, Solver) or (self.history and self.history[-1]["iteration"] == at):
             return
         gains = solver.gains()

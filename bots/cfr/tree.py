@@ -210,7 +210,8 @@ class BetSizes:
         raises = raises_in_round(state)
         if raises >= len(of_round):
             return []
-        legal, pot = state.legal_actions(), state.pot + state.to_call
+        legal = state.legal_actions()
+        pot = state.pot + state.to_call
         part, whole = _NEARLY_ALL
         totals = set()
         for fraction in of_round[raises]:

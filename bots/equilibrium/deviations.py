@@ -237,7 +237,8 @@ class _Count:
 
     def _cost(self, of_deals: Mapping[int, float], width: float | None) -> Estimate:
         """The cost of some decisions per hundred hands; the interval is `width` standard errors on each side."""
-        total, scale = sum(of_deals.values()), 100 / self._hands
+        total = sum(of_deals.values())
+        scale = 100 / self._hands
         squares = sum(cost**2 for cost in of_deals.values()) - self._deals * (total / self._deals) ** 2
         error = scale * sqrt(max(0.0, squares) * self._deals / (self._deals - 1))
         return Estimate(scale * total, None if width is None else width * error, error)

@@ -63,7 +63,9 @@ class LbrBot(Bot):
     ) -> None:
         if actions and not any(_is_readable(actions, is_limit) for is_limit in (True, False)):
             _action_sets(actions, is_limit=False)
-        self._against, self._actions, self._explains = against.replace(";", ","), actions, explain
+        self._against = against.replace(";", ",")
+        self._actions = actions
+        self._explains = explain
         self._opponent: RangeOfPolicy | None = None
         self._policy: object = None
 

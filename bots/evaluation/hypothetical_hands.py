@@ -73,7 +73,8 @@ _Floats = NDArray[np.float64]
 
 def number_of_holdings(game: Game, known: int) -> int:
     """In how many ways some players can hold cards, given the cards of the others."""
-    held, others = game.num_hole_cards, game.num_players - known
+    held = game.num_hole_cards
+    others = game.num_players - known
     return prod(comb(len(game.deck) - held * (others + player), held) for player in range(known))
 
 
@@ -108,7 +109,10 @@ class _Walk:
     def __init__(
         self, game: Game, shares: Shares, policies: Mapping[str, Policy], record: HandRecord, stream: int
     ) -> None:
-        self._game, self._shares, self._record, self._stream = game, shares, record, stream
+        self._game = game
+        self._shares = shares
+        self._record = record
+        self._stream = stream
         self._policies = [policies.get(name) for name in record.names]
         known = [at for at, policy in enumerate(self._policies) if policy is not None]
         holes = record.deal.hole_cards
@@ -120,7 +124,8 @@ class _Walk:
 
     def result(self) -> tuple[_Floats, _Floats]:
         """The mean of the chips won, and the sum of the terms, by position."""
-        record, game = self._record, self._game
+        record = self._record
+        game = self._game
         everybody = (1 << game.num_players) - 1
         terms = np.zeros(game.num_players)
         if not self._is_all_known:
@@ -162,7 +167,8 @@ class _Walk:
 
     def _decision(self, policy: Policy, betting: BettingState, action: Action) -> _Floats:
         """The term of a known player's draw; its chance becomes part of the weights."""
-        position, pot = betting.acting_position, float(betting.pot)
+        position = betting.acting_position
+        pot = float(betting.pot)
         members = (1 << self._game.num_players) - 1 & ~betting.folded
         known = self._game.board_cards_by_round[betting.round]
         # By holding: the chance to fold, to do what was done, and what follows from staying in.
@@ -249,7 +255,8 @@ def _holdings(
 
 _EVENTS: Final = 4
 """Terms of events in each round."""
-_FOLD, _RAISE = ActionKind.FOLD, ActionKind.RAISE
+_FOLD = ActionKind.FOLD
+_RAISE = ActionKind.RAISE
 
 
 class ActionTerms:
@@ -312,7 +319,8 @@ def _is_certain(chances: Mapping[Action, float], action: Action) -> bool:
 
 
 def _add(found: Terms, first: int, betting: BettingState, chances: Mapping[Action, float], action: Action) -> None:
-    game, position = betting.game, betting.acting_position
+    game = betting.game
+    position = betting.acting_position
     known = game.board_cards_by_round[betting.round]
     members = (1 << game.num_players) - 1 & ~betting.folded
     pot = float(betting.pot)

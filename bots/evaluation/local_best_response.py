@@ -225,7 +225,8 @@ class RangeOfPolicy:
         """The name is for errors; every deal of the game of two players can be counted, or it is hold'em."""
         self.game = game
         self.holdings = every_holding(game)
-        self._policy, self._name = policy, name
+        self._policy = policy
+        self._name = name
         self._known: dict[tuple[BettingState, tuple[Card, ...]], StatePolicy] = {}
 
     def forget(self) -> None:
@@ -305,12 +306,14 @@ class RangeOfPolicy:
         """What an action wins from here on if there is no bet after it, in chips."""
         if action.kind == ActionKind.FOLD:
             return 0.0
-        pot, call = betting.pot, betting.to_call
+        pot = betting.pot
+        call = betting.to_call
         if action.kind == ActionKind.CALL:
             share = self.share(weights, hole, board)
             return share * pot - (1 - share) * call
         after = betting.after(action)
-        own, opponent = betting.acting_position, 1 - betting.acting_position
+        own = betting.acting_position
+        opponent = 1 - betting.acting_position
         # What the opponent cannot match comes back.
         more = min(after.spent[own], self.game.stacks[opponent]) - betting.max_spent
         stays = weights * (1 - np.asarray(self.at(after, board).of(FOLD)))

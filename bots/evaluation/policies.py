@@ -224,7 +224,8 @@ class AskedPolicy:
     ) -> None:
         """Start the program, whose command is split as by a shell, or raise a `PolicyError`."""
         self._command = command
-        self._reply_timeout_s, self._leave_timeout_s = reply_timeout_s, leave_timeout_s
+        self._reply_timeout_s = reply_timeout_s
+        self._leave_timeout_s = leave_timeout_s
         self._folder = tempfile.TemporaryDirectory()
         try:
             self._process = subprocess.Popen(
@@ -370,7 +371,8 @@ def _compare(record: HandRecord, path: str, count: PlayerCount, policy: Policy, 
 
 def _whole(record: HandRecord) -> Deal:
     """The deal with a whole board: cards that did not come are drawn from those that no player holds."""
-    deal, game = record.deal, record.game
+    deal = record.deal
+    game = record.game
     seen = {*deal.board, *(card for hole in deal.hole_cards for card in hole)}
     rest = [card for card in game.deck if card not in seen]
     missing = game.board_cards_by_round[-1] - len(deal.board)
@@ -379,7 +381,8 @@ def _whole(record: HandRecord) -> Deal:
 
 
 def view_at(state: BettingState, deal: Deal, hand_number: int) -> View:
-    position, board = state.acting_position, deal.board[: state.game.board_cards_by_round[state.round]]
+    position = state.acting_position
+    board = deal.board[: state.game.board_cards_by_round[state.round]]
     return View.of_holding(state, position, deal.hole_cards[position], board, hand_number)
 
 

@@ -351,7 +351,8 @@ class Breeding:
             return self._children(wanted, genome, chromosomes, used, fitness, random)
         known = chromosomes[best_first(fitness)[: self.elite]] if self.elite else chromosomes[:0]
         parts: list[Chromosomes] = []
-        missing, everything = wanted, wanted + wanted // 4
+        missing = wanted
+        everything = wanted + wanted // 4
         count = everything
         while missing:
             children = self._children(count, genome, chromosomes, used, fitness, random)
@@ -391,7 +392,8 @@ class Breeding:
 def _crossed(one: NDArray[Any], other: NDArray[Any], exchanged: Bools) -> NDArray[Any]:
     """Both children of each pair, one after the other."""
     children = np.empty((2 * len(one), *one.shape[1:]), one.dtype)
-    children[::2], children[1::2] = np.where(exchanged, other, one), np.where(exchanged, one, other)
+    children[::2] = np.where(exchanged, other, one)
+    children[1::2] = np.where(exchanged, one, other)
     return children
 
 

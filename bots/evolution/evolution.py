@@ -170,9 +170,14 @@ class Evolution:
         over: Map = lambda *arguments: list(map(*arguments)),
         parts: int = 1,
     ) -> None:
-        self._genome, self._evaluator, self._breeding = genome, evaluator, breeding
-        self._opposition, self._hall, self._is_noisy = opposition, hall, is_noisy
-        self._over, self._parts = over, parts
+        self._genome = genome
+        self._evaluator = evaluator
+        self._breeding = breeding
+        self._opposition = opposition
+        self._hall = hall
+        self._is_noisy = is_noisy
+        self._over = over
+        self._parts = parts
         self._opponents = opponents if state is None else state.opponents
         self._seed = seed if state is None else state.seed
         self._state = state
@@ -221,7 +226,8 @@ class Evolution:
         """Breed and evaluate one generation, the first population if there has been none."""
         state = self._state
         if state is None:
-            number, population = 0, self._first
+            number = 0
+            population = self._first
             evaluation = self._evaluate(population, number)
         else:
             number = state.history[-1].number + 1
@@ -243,7 +249,8 @@ class Evolution:
         return found
 
     def _next(self, state: State, number: int) -> tuple[Chromosomes, Evaluation]:
-        breeding, parents = self._breeding, state.evaluation
+        breeding = self._breeding
+        parents = state.evaluation
         renewals = [generation.renewals for generation in state.history[-2:]]
         is_renewed = renewals[-1] > (renewals[0] if len(renewals) > 1 else 0)
         if breeding.survivors(len(state.population)) and (self._is_noisy or is_renewed):
@@ -260,7 +267,8 @@ class Evolution:
         evaluation = joined(survivors, self._evaluate(children, number))
         if breeding.keeps_best:
             best = best_first(evaluation.fitness)[: len(state.population)]
-            population, evaluation = population[best], evaluation.of(best)
+            population = population[best]
+            evaluation = evaluation.of(best)
         return population, evaluation
 
     def _rivals_fitness(self, evaluation: Evaluation, number: int) -> Floats | None:
@@ -310,7 +318,8 @@ class Evolution:
         champions = np.empty((0, *population.shape[1:]), population.dtype) if state is None else state.champions
         numbers = () if state is None else state.champion_generations
         if is_champion:
-            champions, numbers = np.concatenate([champions, population[best][None]]), (*numbers, number)
+            champions = np.concatenate([champions, population[best][None]])
+            numbers = (*numbers, number)
         spread = population.std(axis=0) / (self._genome.width / np.sqrt(12))
         generation = Generation(
             number=number,

@@ -129,7 +129,8 @@ class EvolvedBot(Bot):
 
     def _decide(self, view: View) -> tuple[Action, str]:
         if not view.board:
-            position, raises = chart_position(view.position, view.num_players), _raises(view)[0]
+            position = chart_position(view.position, view.num_players)
+            raises = _raises(view)[0]
             kind = chart()[position][starting_hand(view.hole_cards)][min(raises, MOST_RAISES - 1)]
             reason = f"chart of the {POSITION_CLASSES[position]} with {raises} raises"
         else:

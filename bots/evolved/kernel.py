@@ -50,8 +50,14 @@ def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -
         the bit set of the positions that have not folded, the raises without the blind, the bit set of the raisers.
     """
     spent[:] = 0
-    spent[0], spent[1] = 1, 2
-    in_pot, left, raises, called, price, position = (1 << PLAYERS) - 1, PLAYERS, 0, 0, 2, 2
+    spent[0] = 1
+    spent[1] = 2
+    in_pot = (1 << PLAYERS) - 1
+    left = PLAYERS
+    raises = 0
+    called = 0
+    price = 2
+    position = 2
     raised = 0
     while called < left and left > 1:
         if in_pot >> position & 1:
@@ -64,7 +70,9 @@ def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -
             else:
                 called += 1
                 if action == 2 and raises < MOST_RAISES - 1:
-                    raises, called, price = raises + 1, 1, price + 2
+                    raises = raises + 1
+                    called = 1
+                    price = price + 2
                     raised |= 1 << position
                 spent[position] = price
         position = position + 1 if position + 1 < PLAYERS else 0
@@ -108,11 +116,13 @@ def weigh(
     deck = np.empty(52, np.uint8)
     for number in range(len(cards)):
         for pair in range(PLAYERS):
-            one, other = cards[number, 2 * pair], cards[number, 2 * pair + 1]
+            one = cards[number, 2 * pair]
+            other = cards[number, 2 * pair + 1]
             for round_ in range(3):
                 known = 3 + round_
                 key, seen = key_and_set(cards[number, 2 * PLAYERS : 2 * PLAYERS + known])
-                own_key, own = KEYS[one] + KEYS[other], BITS[one] | BITS[other]
+                own_key = KEYS[one] + KEYS[other]
+                own = BITS[one] | BITS[other]
                 size = 0
                 for card in range(52):
                     if not BITS[card] & (seen | own):
@@ -124,13 +134,15 @@ def weigh(
                     weights[number, pair, round_, opponents] = 0.0
                 for _ in range(trials):
                     start = np.uint64(draw_cards(deck[:size], draws, start))
-                    board_key, board = key, seen
+                    board_key = key
+                    board = seen
                     for i in range(to_come):
                         board_key += KEYS[deck[i]]
                         board |= BITS[deck[i]]
                     ours = seven_rank(board_key + own_key, board | own)
                     for opponents in range(PLAYERS - 1):
-                        first, second = deck[to_come + 2 * opponents], deck[to_come + 2 * opponents + 1]
+                        first = deck[to_come + 2 * opponents]
+                        second = deck[to_come + 2 * opponents + 1]
                         if (
                             seven_rank(board_key + KEYS[first] + KEYS[second], board | BITS[first] | BITS[second])
                             > ours
@@ -176,18 +188,26 @@ def play_table(
     put_in = np.empty(PLAYERS, np.int64)
     is_logged = len(log) > 0
     for number in range(len(flops)):
-        at, rotation = flops[number, 0], flops[number, 1]
+        at = flops[number, 0]
+        rotation = flops[number, 1]
         for turn in range(PLAYERS):
-            in_pot, before = flops[number, 2], flops[number, 3]
-            pot, price, left = 0, 0, 0
-            last, own_raises, own_calls = 0, 0, 0
+            in_pot = flops[number, 2]
+            before = flops[number, 3]
+            pot = 0
+            price = 0
+            left = 0
+            last = 0
+            own_raises = 0
+            own_calls = 0
             for position in range(PLAYERS):
                 put_in[position] = spent[number, position]
                 pot += put_in[position]
                 price = max(price, put_in[position])
                 left += in_pot >> position & 1
             for round_ in range(1, 4):
-                raises, called, position = 0, 0, 0
+                raises = 0
+                called = 0
+                position = 0
                 if in_pot >> (PLAYERS - turn) % PLAYERS & 1:
                     last = round_
                 while called < left and left > 1:
@@ -215,7 +235,8 @@ def play_table(
                         else:
                             called += 1
                             if wants_raise and raises < MOST_RAISES:
-                                raises, called = raises + 1, 1
+                                raises = raises + 1
+                                called = 1
                                 price += _BETS[round_]
                             pot += price - put_in[position]
                             put_in[position] = price
@@ -223,12 +244,14 @@ def play_table(
                 before = raises
                 if left == 1:
                     break
-            best, winners = np.int64(-1), 0
+            best = np.int64(-1)
+            winners = 0
             for position in range(PLAYERS):
                 if in_pot >> position & 1:
                     rank = np.int64(ranks[at, (position + rotation) % PLAYERS])
                     if rank > best:
-                        best, winners = rank, 1
+                        best = rank
+                        winners = 1
                     elif rank == best:
                         winners += 1
             taken = min(pot // _RAKE_STEP * _RAKE_PER_STEP, _MOST_RAKE) if rake else 0.0
@@ -238,8 +261,13 @@ def play_table(
                 if in_pot >> position & 1 and np.int64(ranks[at, (position + rotation) % PLAYERS]) == best:
                     won[player] += (pot - taken) / winners
             if is_logged:
-                own, row = (PLAYERS - turn) % PLAYERS, log[PLAYERS * number + turn]
+                own = (PLAYERS - turn) % PLAYERS
+                row = log[PLAYERS * number + turn]
                 is_in = in_pot >> own & 1
                 is_best = is_in and np.int64(ranks[at, (own + rotation) % PLAYERS]) == best
                 row[0] = (pot - taken) / winners - put_in[own] if is_best else -put_in[own]
-                row[1], row[2], row[3], row[4], row[5] = last, is_in and left > 1, is_best, own_raises, own_calls
+                row[1] = last
+                row[2] = is_in and left > 1
+                row[3] = is_best
+                row[4] = own_raises
+                row[5] = own_calls

@@ -148,7 +148,8 @@ def evolve_trainers(
     runs = []
     for number, name in enumerate(run_names(count)):
         own = replace(settings, seed=settings.seed + number)
-        make, within = partial(trainer_evolution, own), show_within(show, number, count)
+        make = partial(trainer_evolution, own)
+        within = show_within(show, number, count)
         runs.append(_run(folder / name, own, {}, make, rule=rule, checks=checks, workers=workers, show=within))
     return runs
 
@@ -169,7 +170,8 @@ def evolve_player(
             raise BotFileError(str(path), f"the file does not exist; a player needs {OPPONENTS} trainers")
     trainers: Chromosomes = np.array([_thresholds(read_chromosome(str(path))) for path in paths])
     about = {"trainers": [sha256(trainer.astype(np.int8).tobytes()).hexdigest() for trainer in trainers]}
-    path, make = folder / _PLAYER, partial(player_evolution, settings, trainers)
+    path = folder / _PLAYER
+    make = partial(player_evolution, settings, trainers)
     return _run(path, settings, about, make, rule=rule, checks=checks, workers=workers, show=show)
 
 
@@ -184,7 +186,8 @@ def _run(
     workers: Workers | None,
     show: ShowProgress,
 ) -> EvolvedRun:
-    folder, name = start.parent, start.name
+    folder = start.parent
+    name = start.name
     about = {"settings": settings_data(settings), **about}
     checkpoint = folder / f"{name}.checkpoint"
     over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}

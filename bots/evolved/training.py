@@ -103,7 +103,8 @@ def make_deals(count: int, seed: int, trials: int = 1000) -> DealSet:
     state = kernel.deal(np.uint64(mixed(seed & MASK_64)), cards)
     weights = np.empty((count, 10, 3, 9))
     kernel.weigh(cards, trials, np.uint64(state), weights)
-    seen, before = [], []
+    seen = []
+    before = []
     spent = np.empty(10, np.int64)
     for number, of_deal in enumerate(cards):
         for rotation in range(10):
@@ -197,7 +198,8 @@ class TableEvaluator:
             raise EvolutionError(
                 f"a table needs {OPPONENTS} opponents, not {0 if opponents is None else len(opponents)}"
             )
-        deals, odds = _deals(self.deals, self.seed, self.trials), (self.odds,) * (OPPONENTS + 1)
+        deals = _deals(self.deals, self.seed, self.trials)
+        odds = (self.odds,) * (OPPONENTS + 1)
         table = np.empty((OPPONENTS + 1, *chromosomes.shape[1:]), np.int16)
         table[1:] = opponents
         used = np.zeros(chromosomes.shape[:2], bool)
@@ -223,5 +225,7 @@ def trainer_evolution(settings: EvolvedSettings, **options: Any) -> Evolution:
 
 def player_evolution(settings: EvolvedSettings, trainers: Chromosomes, **options: Any) -> Evolution:
     """The evolution of a player against nine trainers, which do not change by default; see `trainer_evolution`."""
-    size, seed, evaluator = settings.population, settings.seed, settings.evaluator
+    size = settings.population
+    seed = settings.seed
+    evaluator = settings.evaluator
     return Evolution(GENOME, evaluator, settings.breeding, population=size, seed=seed, opponents=trainers, **options)

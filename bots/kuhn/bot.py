@@ -34,7 +34,8 @@ def card_of(view: View) -> int:
 
 
 def policy_of_genes(variant: Variant, genes: Genes, view: View) -> Mapping[Action, float]:
-    rows, card = KuhnGame(variant).rows, card_of(view)
+    rows = KuhnGame(variant).rows
+    card = card_of(view)
 
     def yes(row: str) -> float:
         return genes[rows.index(row) * len(CARDS) + card]
@@ -42,7 +43,8 @@ def policy_of_genes(variant: Variant, genes: Genes, view: View) -> Mapping[Actio
     if not view.can_fold:
         chances = {CALL: 1 - yes("B"), RAISE: yes("B")}
     elif view.can_raise:
-        stays, raises = yes("NF"), yes("R")
+        stays = yes("NF")
+        raises = yes("R")
         chances = {FOLD: 1 - stays, CALL: stays * (1 - raises), RAISE: stays * raises}
     else:
         # The last bet of the classic game, or the raise of our bet.

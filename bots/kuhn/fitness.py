@@ -192,7 +192,8 @@ def against_rivals(
         return Evaluation(values.mean(axis=1), totals=-values.sum(axis=0))
     from bots.kuhn.kernel import play_population
 
-    won, lost = np.zeros(len(chromosomes), np.int64), np.zeros(other.shape[2], np.int64)
+    won = np.zeros(len(chromosomes), np.int64)
+    lost = np.zeros(other.shape[2], np.int64)
     play_population(own[:-1], other[:-1], *payments(game), seeds, won, lost)
     return Evaluation(won / len(lost), totals=-lost.astype(float))
 
@@ -225,7 +226,8 @@ def against_both(
     own, other = _both(game, chromosomes, opponents)
     second = contributions(game, 1, np.array(model)[None])
     second = np.ascontiguousarray(np.broadcast_to(second[:-1], other[:-1].shape))
-    won, lost = np.zeros(len(chromosomes)), np.zeros(other.shape[2])
+    won = np.zeros(len(chromosomes))
+    lost = np.zeros(other.shape[2])
     high, low = payments(game)
     play_halving(own[:-1], other[:-1], second, high, low, seeds=seeds, model_seeds=model_seeds, won=won, lost=lost)
     return Evaluation(won / len(lost), totals=-lost * len(won) / len(lost))

@@ -37,7 +37,8 @@ CARDS: Final = ("J", "Q", "K")
 Genes: TypeAlias = tuple[float, ...]
 """A strategy: the probability of yes by row and card, row by row."""
 _Answers: TypeAlias = tuple[tuple[int, bool], ...]
-_DEALT, _WON = 0, 1
+_DEALT = 0
+_WON = 1
 _SIZES: Final = (1, 2, 10)
 _ANSWERS: Final = ("no", "yes")
 

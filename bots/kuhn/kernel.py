@@ -76,16 +76,25 @@ def _pass_ends(
     b0, b1, b2 = own[1, 0], own[1, 1], own[1, 2]
     c0, c1, c2 = own[2, 0], own[2, 1], own[2, 2]
     d0, d1, d2 = own[3, 0], own[3, 1], own[3, 2]
-    high_a, high_b, high_c, high_d = high[0], high[1], high[2], high[3]
-    low_a, low_b, low_c, low_d = low[0], low[1], low[2], low[3]
+    high_a = high[0]
+    high_b = high[1]
+    high_c = high[2]
+    high_d = high[3]
+    low_a = low[0]
+    low_b = low[1]
+    low_c = low[2]
+    low_d = low[3]
     for hand in range(len(drawn)):
         x = drawn[hand]
         # The deals in order: JQ, JK, QJ, QK, KJ, KQ.
-        jack, queen = x < 2, x < 4
-        their_jack, their_queen = ((x >= 2) & (x < 3)) | ((x >= 4) & (x < 5)), (x < 1) | (x >= 5)
+        jack = x < 2
+        queen = x < 4
+        their_jack = ((x >= 2) & (x < 3)) | ((x >= 4) & (x < 5))
+        their_queen = (x < 1) | (x >= 5)
         is_high = (x >= 4) | ((x >= 2) & (x < 3))
         point = x - math.floor(x)
-        end, paid = so_far[hand], won[hand]
+        end = so_far[hand]
+        paid = won[hand]
         # Everything is loaded before it is chosen from: a load under a condition keeps the loop from being unrolled.
         p, q, r = other[0, 0, hand], other[0, 1, hand], other[0, 2, hand]
         end += _choose(jack, queen, a0, a1, a2) * _choose(their_jack, their_queen, p, q, r)
@@ -103,7 +112,8 @@ def _pass_ends(
         end += _choose(jack, queen, d0, d1, d2) * _choose(their_jack, their_queen, p, q, r)
         pays = high_d if is_high else low_d
         paid = pays if point >= end else paid
-        so_far[hand], won[hand] = end, paid
+        so_far[hand] = end
+        won[hand] = paid
 
 
 @njit
@@ -146,7 +156,9 @@ def play_population(
         lost: by second player: what the first ones won, added to.
     """
     hands = other.shape[2]
-    drawn, so_far, paid = np.empty(hands), np.empty(hands), np.empty(hands, np.int64)
+    drawn = np.empty(hands)
+    so_far = np.empty(hands)
+    paid = np.empty(hands, np.int64)
     for player in range(own.shape[2]):
         _play(seeds[player], own[:, :, player], other, high, low, drawn, so_far, paid)
         total = 0
@@ -178,8 +190,10 @@ def play_halving(
         lost: by second player, which is charged with the hands of the fixed one, too.
     """
     hands = other.shape[2]
-    drawn, so_far = np.empty(hands), np.empty(hands)
-    paid, from_model = np.empty(hands, np.int64), np.empty(hands, np.int64)
+    drawn = np.empty(hands)
+    so_far = np.empty(hands)
+    paid = np.empty(hands, np.int64)
+    from_model = np.empty(hands, np.int64)
     for player in range(own.shape[2]):
         _play(seeds[player], own[:, :, player], other, high, low, drawn, so_far, paid)
         _play(model_seeds[player], own[:, :, player], model, high, low, drawn, so_far, from_model)
@@ -210,7 +224,9 @@ def binomial(trials: int, chance: float, point: float, log_factorials: NDArray[n
         + mode * math.log(chance)
         + (trials - mode) * math.log1p(-chance)
     )
-    below, up, down = above, mode, mode
+    below = above
+    up = mode
+    down = mode
     point -= above
     while point >= 0.0 and (up < trials or down > 0):
         if up < trials:
@@ -244,7 +260,10 @@ def sample_means(
         log_factorials: of 0, 1, ... games.
     """
     for player in range(len(chances)):
-        counter, left, rest, total = seeds[player], games, 1.0, 0.0
+        counter = seeds[player]
+        left = games
+        rest = 1.0
+        total = 0.0
         for number in range(len(payoffs)):
             if left == 0:
                 break

@@ -278,14 +278,17 @@ def exploitability_of(game: KuhnGame, seat: int, genes: Genes) -> float:
 
 def evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowProgress = show_nothing) -> KuhnResult:
     """One run, with checkpoints."""
-    name, about = f"seed-{settings.seed}", settings_data(settings)
-    path, state = folder / f"{name}.checkpoint", None
+    name = f"seed-{settings.seed}"
+    about = settings_data(settings)
+    path = folder / f"{name}.checkpoint"
+    state = None
     trace: Trace = {"genes": [], "rival_genes": [], "fittest_rival": []}
     with locked_run(folder, name):
         if path.exists():
             state, found = load_checkpoint(path)
             require_same_settings(path, about, found.get("settings", {}))
-            trace, bred = found["trace"], state.history[-1].number
+            trace = found["trace"]
+            bred = state.history[-1].number
             if bred > generations:
                 problem = f"it has {bred} generations, more than the {generations} asked for: take another folder"
                 raise BotFileError(str(path), problem)
@@ -322,7 +325,8 @@ def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generati
     """A generation and its fittest individual, whose winnings from those it met are computed exactly."""
     genes = tuple(evolution.champion.ravel().tolist())
     state = evolution.state
-    game, seat = settings.rules, settings.seat - 1
+    game = settings.rules
+    seat = settings.seat - 1
     if settings.opposition == "model":
         possible = best_answer(game, seat, settings.model).value
         exact = f"{_value_against(settings, genes):+.4f} of {possible:+.4f}"
@@ -370,7 +374,8 @@ def _results_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Tab
 
 
 def _row(settings: KuhnSettings, result: KuhnResult) -> tuple[float, ...]:
-    game, seat = settings.rules, settings.seat - 1
+    game = settings.rules
+    seat = settings.seat - 1
     fittest = exploitability_of(game, seat, result.fittest)
     if result.record_value is not None:
         return result.mean[-1], result.record, result.record_value, fittest

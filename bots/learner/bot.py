@@ -160,7 +160,8 @@ class LearnerBot(LearningBot):
         """Write what was learnt and release the file."""
         self.end_training()
         if self._file is not None:
-            file, self._file = self._file, None
+            file = self._file
+            self._file = None
             try:
                 if self._unwritten_hands:
                     self._write(file)

@@ -55,7 +55,8 @@ for _one in range(52):
                 100 * preflop_equity((_one, _other), opponents).equity for opponents in range(1, MOST_OPPONENTS + 1)
             ]
 
-_CARD_BITS, _OPPONENT_BITS = np.uint64(6), np.uint64(4)
+_CARD_BITS = np.uint64(6)
+_OPPONENT_BITS = np.uint64(4)
 _SUM_CORRECTS: Final = sys.version_info >= (3, 12)
 
 
@@ -78,7 +79,9 @@ def chance_percent(
         start = chance_seed(seed, hand, hole, board, opponents)
         count_against_many(hole, board, opponents, trials, mixed(start), counts)
     # As `engine.equity.equity_of_counts` adds, so that the last bit is the same: with a correction since Python 3.12.
-    total, shares, lost = counts[0], 0.0, 0.0
+    total = counts[0]
+    shares = 0.0
+    lost = 0.0
     for winners in range(1, opponents + 2):
         total += counts[winners]
         part = counts[winners] / winners
@@ -128,7 +131,8 @@ _CALL: Final = 1
 _RAISE: Final = 2
 _DECISIONS: Final = 5
 _STEP = np.uint64(STEP)
-_11, _32 = np.uint64(11), np.uint64(32)
+_11 = np.uint64(11)
+_32 = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _UNIT: Final = 2.0**-53
 _COUNT = np.array([bin(positions).count("1") for positions in range(1 << 10)], np.int64)
@@ -212,15 +216,29 @@ def play_deals(
     """
     # A helper that is given arrays counts references at every call: the loop takes what it needs from them itself.
     count = len(players.kind)
-    kinds, numbers, numbers_of_kind, drawn_decisions = players.kind, players.number, players.value, players.drawn
-    seeds, which_chance, learns, offsets = players.seed, players.chance, players.learns, players.offset
-    intervals, levels, stacks = players.interval, players.levels, tables.stacks
-    rows, results, used = cells.row, cells.results, cells.used
-    big_blind, is_limit = tables.big_blind, tables.is_limit == 1
-    point, spent = np.empty(POINT_SIZE, np.int64), np.empty(count, np.int64)
-    ranks, paid = np.empty(count, np.int64), np.empty(count)
+    kinds = players.kind
+    numbers = players.number
+    numbers_of_kind = players.value
+    drawn_decisions = players.drawn
+    seeds = players.seed
+    which_chance = players.chance
+    learns = players.learns
+    offsets = players.offset
+    intervals = players.interval
+    levels = players.levels
+    stacks = tables.stacks
+    rows = cells.row
+    results = cells.results
+    used = cells.used
+    big_blind = tables.big_blind
+    is_limit = tables.is_limit == 1
+    point = np.empty(POINT_SIZE, np.int64)
+    spent = np.empty(count, np.int64)
+    ranks = np.empty(count, np.int64)
+    paid = np.empty(count)
     counters = np.empty(count, np.uint64)
-    met, decided = np.empty((count, _MOST_DECISIONS), np.int64), np.empty((count, _MOST_DECISIONS), np.int64)
+    met = np.empty((count, _MOST_DECISIONS), np.int64)
+    decided = np.empty((count, _MOST_DECISIONS), np.int64)
     taken = np.zeros(count, np.int64)
     learners = 0
     for player in range(count):
@@ -239,24 +257,35 @@ def play_deals(
                 pot += spent[player]
             raises = 0
             while point[POSITION] >= 0:
-                position, max_spent, may_raise = point[POSITION], point[MAX_SPENT], point[MAY_RAISE] == 1
+                position = point[POSITION]
+                max_spent = point[MAX_SPENT]
+                may_raise = point[MAY_RAISE] == 1
                 player = (number - turn + position) % count
-                kind, own, stack = kinds[player], spent[position], stacks[position]
+                kind = kinds[player]
+                own = spent[position]
+                stack = stacks[position]
                 to_call = max(0, min(max_spent, stack) - own)
                 can_fold = own != max_spent and own != stack
-                low, high = np.int64(0), np.int64(0)
+                low = np.int64(0)
+                high = np.int64(0)
                 if may_raise:
-                    low, high = min(point[MIN_RAISE_TO], stack), stack
-                fraction, action = 0.0, -1
+                    low = min(point[MIN_RAISE_TO], stack)
+                    high = stack
+                fraction = 0.0
+                action = -1
                 size: Any = np.int64(0)
                 decision: Any = numbers[player]
                 if kind == _SIZED_RAISE:
-                    decision, fraction = 0, numbers_of_kind[player, 0]
+                    decision = 0
+                    fraction = numbers_of_kind[player, 0]
                 elif kind == RANDOM:
                     fold = numbers_of_kind[player, 0] if can_fold else 0.0
-                    call, raise_ = numbers_of_kind[player, 1], numbers_of_kind[player, 2] if may_raise else 0.0
+                    call = numbers_of_kind[player, 1]
+                    raise_ = numbers_of_kind[player, 2] if may_raise else 0.0
                     if not fold + call + raise_ > 0:
-                        fold, call, raise_ = 0.0, 1.0, 0.0
+                        fold = 0.0
+                        call = 1.0
+                        raise_ = 0.0
                     drawn = _draw(counters, player) * (fold + call + raise_)
                     action = _FOLD if drawn < fold else _CALL
                     if not (drawn < fold + call or not raise_ > 0):
@@ -264,7 +293,8 @@ def play_deals(
                         if not is_limit:
                             size = _draw_whole(counters, player, low, high)
                 elif kind == _DRAWN_DECISION:
-                    drawn, at = _draw(counters, player), 0
+                    drawn = _draw(counters, player)
+                    at = 0
                     while at < numbers[player] - 1 and not drawn < numbers_of_kind[player, at]:
                         at += 1
                     decision = drawn_decisions[player, at]
@@ -275,9 +305,11 @@ def play_deals(
                 elif kind == MFS and own == 0:
                     decision = _CALL + 1
                 elif kind != DECISION:
-                    in_game, round_ = count - _COUNT[point[FOLDED]], point[ROUND]
+                    in_game = count - _COUNT[point[FOLDED]]
+                    round_ = point[ROUND]
                     if round_ == 0:
-                        one, other = cards[deal, 2 * position], cards[deal, 2 * position + 1]
+                        one = cards[deal, 2 * position]
+                        other = cards[deal, 2 * position + 1]
                         chance = preflop_percent(one, other, in_game - 1)
                     else:
                         chance = chances[deal, which_chance[player], position, round_ - 1, in_game - 2]
@@ -287,11 +319,13 @@ def play_deals(
                             )
                             chances[deal, which_chance[player], position, round_ - 1, in_game - 2] = chance
                     if kind == MFS:
-                        gain, loss = chance * (pot - own), (100 - chance) * (own + to_call)
+                        gain = chance * (pot - own)
+                        loss = (100 - chance) * (own + to_call)
                         relation = gain / loss if loss > 0 else (np.inf if gain > 0 else 0.0)
                         decision = _decision_of(numbers_of_kind[player, 0] * relation)
                     else:
-                        big, little = levels[player, 0], levels[player, 1]
+                        big = levels[player, 0]
+                        little = levels[player, 1]
                         cell = _level(chance, intervals[player, 0], big)
                         cell = cell * big + _level(pot / big_blind, intervals[player, 1], big)
                         cell = cell * big + _level(to_call / big_blind, intervals[player, 2], big)
@@ -306,15 +340,19 @@ def play_deals(
                         if explores > 0 and _draw(counters, player) < explores:
                             decision = _draw_whole(counters, player, 1, _DECISIONS)
                         else:
-                            decision, best, row = 2, -np.inf, rows[cell]
+                            decision = 2
+                            best = -np.inf
+                            row = rows[cell]
                             for at in range(_DECISIONS if row >= 0 else 0):
                                 times = results[row, at, 0] + results[row, at, 2]
                                 if times:
                                     mean = (results[row, at, 1] - results[row, at, 3]) / times
                                     if mean > best:
-                                        decision, best = at + 1, mean
+                                        decision = at + 1
+                                        best = mean
                         if learns[player]:
-                            met[player, taken[player]], decided[player, taken[player]] = cell, decision
+                            met[player, taken[player]] = cell
+                            decided[player, taken[player]] = decision
                             taken[player] += 1
                 if action < 0:
                     if decision == 1:
@@ -356,7 +394,8 @@ def _draw(counters: NDArray[np.uint64], player: int) -> float:
 def _draw_whole(counters: NDArray[np.uint64], player: int, low: Any, high: Any) -> Any:
     """Uniform from low to high: the upper 64 bits of a product of 64 bits and at most 32."""
     counters[player] += _STEP
-    word, width = mixed(counters[player]), np.uint64(high - low + 1)
+    word = mixed(counters[player])
+    width = np.uint64(high - low + 1)
     return low + np.int64(((word >> _32) * width + ((word & _LOW_HALF) * width >> _32)) >> _32)
 
 
@@ -369,7 +408,8 @@ def _decision_of(value: float) -> int:
 def _chance(
     players: Players, which: int, number: int, round_: int, position: int, opponents: int, cards: NDArray[np.uint8]
 ) -> float:
-    hole, board = cards[2 * position : 2 * position + 2], 2 * len(players.kind)
+    hole = cards[2 * position : 2 * position + 2]
+    board = 2 * len(players.kind)
     return chance_percent(
         players.chance_seed[which],
         number,
@@ -474,13 +514,16 @@ def chance_kinds(seats: Sequence[KernelSeat]) -> tuple[tuple[int, int], ...]:
 def as_players(seats: Sequence[KernelSeat]) -> Players:
     count = len(seats)
     kinds = chance_kinds(seats)
-    value, drawn = np.zeros((count, 6)), np.zeros((count, 5), np.int64)
-    interval, levels = np.ones((count, 8)), np.ones((count, 2), np.int64)
+    value = np.zeros((count, 6))
+    drawn = np.zeros((count, 5), np.int64)
+    interval = np.ones((count, 8))
+    levels = np.ones((count, 2), np.int64)
     for at, seat in enumerate(seats):
         value[at, : len(seat.value)] = seat.value
         drawn[at, : len(seat.drawn)] = seat.drawn
         if seat.grid is not None:
-            interval[at], levels[at] = seat.grid.intervals, (seat.grid.big, seat.grid.little)
+            interval[at] = seat.grid.intervals
+            levels[at] = (seat.grid.big, seat.grid.little)
     return Players(
         kind=np.array([seat.kind for seat in seats], np.int64),
         number=np.array([seat.number for seat in seats], np.int64),

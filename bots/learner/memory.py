@@ -134,7 +134,8 @@ def level(value: float, interval: float, levels: int) -> int:
 
 def level_counts(constants: Constants) -> MemoryCell:
     """How many levels each dimension has; their product is the number of cells, of which few ever occur."""
-    big, little = constants.big_qty, constants.little_qty
+    big = constants.big_qty
+    little = constants.little_qty
     return MemoryCell._make([big] * 4 + [little] * 3 + [2, little])
 
 
@@ -142,7 +143,8 @@ def cell_of(seen: Observation, constants: Constants) -> MemoryCell:
     """The cell of an observation, which must have CHANCE."""
     if seen.chance_percent is None:
         raise ValueError("a cell needs CHANCE")
-    big, little = constants.big_qty, constants.little_qty
+    big = constants.big_qty
+    little = constants.little_qty
     return MemoryCell(
         level(seen.chance_percent, constants.chance_interval, big),
         level(seen.pot_money, constants.pot_interval, big),
@@ -192,10 +194,12 @@ UNTRIED: Final[Row] = (NOTHING,) * 5
 
 def best_decision(row: Row) -> Decision:
     """Formula 7: the decision with the best mean; the smaller one of equals, 2 where there is no result."""
-    best, best_mean = Decision.CALL, -float("inf")
+    best = Decision.CALL
+    best_mean = -float("inf")
     for decision, results in zip(Decision, row, strict=True):
         if results.taken and (mean := results.mean_mbb) > best_mean:
-            best, best_mean = decision, mean
+            best = decision
+            best_mean = mean
     return best
 
 
@@ -275,12 +279,16 @@ def read_memory(path: str | os.PathLike[str], constants: Constants | None = None
 
 def _parse(found: Artifact) -> Memory:
     header = found.header
-    hands, count, values, training = header["hands"], header["cells"], header["constants"], header.get("training")
+    hands = header["hands"]
+    count = header["cells"]
+    values = header["constants"]
+    training = header.get("training")
     if {*values} != {one.name for one in fields(Constants)} or type(hands) is not int or hands < 0:
         raise ValueError("a constant or the number of hands is missing or unknown")
     lines = str(found.contents, "ascii").splitlines()
     cells = [_parse_cell(number, text) for number, text in enumerate(lines, 2)]
-    constants, rows = Constants(**values), dict(cells)
+    constants = Constants(**values)
+    rows = dict(cells)
     if len(cells) != count:
         raise ValueError(f"it has {len(cells)} cells, not {count}")
     if [cell for cell, _ in cells] != sorted(rows):

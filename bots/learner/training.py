@@ -89,7 +89,8 @@ class _MemoryArrays:
     def grow(self) -> None:
         """Make room for more cells: at least twice as many as there are."""
         rows = max(_LEAST_ROWS, 2 * len(self.known.cell))
-        cell, results = np.zeros(rows, np.int64), np.zeros((rows, _DECISIONS, 4), np.int64)
+        cell = np.zeros(rows, np.int64)
+        results = np.zeros((rows, _DECISIONS, 4), np.int64)
         cell[: len(self.known.cell)] = self.known.cell
         results[: len(self.known.cell)] = self.known.results
         self.known = self.known._replace(cell=cell, results=results)
@@ -98,7 +99,8 @@ class _MemoryArrays:
         counts = level_counts(self._constants)
         cells = {}
         for row in np.flatnonzero(self.known.cell[: self.known.used[0]] < self.grid.cells).tolist():
-            rest, levels = int(self.known.cell[row]), []
+            rest = int(self.known.cell[row])
+            levels = []
             for count in reversed(counts):
                 rest, level = divmod(rest, count)
                 levels.append(level)
@@ -111,13 +113,16 @@ class _MemoryArrays:
 
         *intervals, big, little = astuple(memory.constants)
         grid = CellGrid(tuple(intervals), big, little, len(self.known.row))
-        first, count = int(self.known.used[0]), len(memory.cells)
+        first = int(self.known.used[0])
+        count = len(memory.cells)
         while first + count > len(self.known.cell):
             self.grow()
         row = np.concatenate([self.known.row, np.full(grid.cells, -1, np.int32)])
         for at, (cell, results) in enumerate(memory.cells.items(), first):
             number = _number(cell, memory.constants) + grid.offset
-            row[number], self.known.cell[at], self.known.results[at] = at, number, results
+            row[number] = at
+            self.known.cell[at] = number
+            self.known.results[at] = results
         self.known.used[0] = first + count
         self.known = self.known._replace(row=row)
         return grid
@@ -200,8 +205,11 @@ class Trainee:
             trials: showdowns drawn for a chance.
         """
         self.game = game
-        self._explore, self._trials, self._seed = explore, trials, seed
-        self._constants, self._training = memory.constants, memory.training
+        self._explore = explore
+        self._trials = trials
+        self._seed = seed
+        self._constants = memory.constants
+        self._training = memory.training
         self._arrays = _MemoryArrays(memory)
         self.hands = memory.hands
 
@@ -221,8 +229,10 @@ class Trainee:
         """
         from bots.learner.kernel import LEARNER, KernelSeat
 
-        chance, grid = (self._seed, self._trials), self._arrays.grid
-        own, seed = (self._explore if learns else 0.0,), mixed(self._seed & MASK_64)
+        chance = (self._seed, self._trials)
+        grid = self._arrays.grid
+        own = (self._explore if learns else 0.0,)
+        seed = mixed(self._seed & MASK_64)
         seats = [KernelSeat(LEARNER, value=own, seed=seed, chance=chance, grid=grid, learns=learns)]
         for at, spec in enumerate(specs, 1):
             seat = self._seat(spec, self._seed_of(spec, at))
@@ -244,7 +254,8 @@ class Trainee:
         if not isinstance(bot, LearnerBot):
             return simple_seat(bot)
         bot.prepare(self.game)
-        chance, grid = (bot.chance.seed, bot.chance.trials), self._arrays.grid_of(spec, bot.memory)
+        chance = (bot.chance.seed, bot.chance.trials)
+        grid = self._arrays.grid_of(spec, bot.memory)
         return KernelSeat(LEARNER, value=(0.0,), chance=chance, grid=grid)
 
     def _play_seats(self, seats: Sequence[KernelSeat], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
@@ -253,7 +264,9 @@ class Trainee:
 
         count = self.game.num_players
         values = np.empty((len(pack.cards), count, count))
-        tables, players, chances = betting_tables(self.game), as_players(seats), pack.chances(chance_kinds(seats))
+        tables = betting_tables(self.game)
+        players = as_players(seats)
+        chances = pack.chances(chance_kinds(seats))
         played = 0
         while played < len(pack.cards):
             played += play_deals(
@@ -295,7 +308,8 @@ class Trainee:
                     values[(*divmod(number, count), int(record.name_at(position)))] = value
             if learns:
                 learnt = learner.memory
-                self._arrays, self.hands = _MemoryArrays(learnt), learnt.hands
+                self._arrays = _MemoryArrays(learnt)
+                self.hands = learnt.hands
         return values
 
 
@@ -426,7 +440,8 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
     record = json.loads(memory.training) if memory.training else {}
     if not isinstance(record, dict) or record.get("program") != _PROGRAM:
         raise BotFileError(str(path), f"{_PROGRAM} did not make it, and cannot resume it: take another file")
-    found, about = record.get("settings", {}), _about(settings)
+    found = record.get("settings", {})
+    about = _about(settings)
     require_same_settings(path, about, found, remedy="take another file")
     try:
         blocks = [

@@ -204,7 +204,8 @@ def tuning_document(
         RunningMean(values.tolist()).estimate
         for values in (checks["default"], checks["evolution"], checks["evolution"] - checks["default"])
     )
-    seeds, error = len(checks["default"]), gain.error or 0.0
+    seeds = len(checks["default"])
+    error = gain.error or 0.0
     error_of = Column("SE", ",.0f", meaning="the standard error of the mean")
     table = Table(
         "Result of the search, mbb/g",

@@ -91,7 +91,8 @@ def best_action(view: View, values: Values, threshold: float, *, is_aggressive: 
 
     Call and raise count as equal if both are positive and differ by at most the threshold, as a share of the pot.
     """
-    call, raise_ = values.call, values.raise_
+    call = values.call
+    raise_ = values.raise_
     if raise_ is not None and (raise_ > 0 or not view.can_fold):
         if call > 0 and raise_ > 0 and abs(raise_ - call) <= threshold * view.pot:
             return RAISE if is_aggressive else CALL

@@ -56,7 +56,8 @@ def holdings_by_strength(hole: tuple[int, ...], board: tuple[int, ...]) -> Holdi
     """
     unseen = np.delete(_DECK, hole + board)
     low, high = _pairs(len(unseen))
-    one, other = unseen[low], unseen[high]
+    one = unseen[low]
+    other = unseen[high]
     if board:
         hands = np.empty((len(low), len(board) + 2), np.uint8)
         hands[:, :-2] = board
@@ -106,11 +107,13 @@ def count_shares(
         sizes: how many showdowns are in each batch.
         start: of the random numbers.
     """
-    cards, to_come = len(unseen), _BOARD_CARDS - len(board)
+    cards = len(unseen)
+    to_come = _BOARD_CARDS - len(board)
     rest = cards - 2
     hands = np.uint64(len(low))
     board_key, board_cards = key_and_set(board)
-    own_key, own_cards = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
+    own_key = KEYS[hole[0]] + KEYS[hole[1]]
+    own_cards = BITS[hole[0]] | BITS[hole[1]]
     deck = unseen.copy()
     places = np.empty(_BOARD_CARDS, np.int64)
     counter = start
@@ -120,12 +123,14 @@ def count_shares(
             counter += _STEP
             word = np.uint64(mixed(counter))
             hand = ((word >> _HALF) * hands) >> _HALF
-            one, other = low[hand], high[hand]
+            one = low[hand]
+            other = high[hand]
             their_key = KEYS[deck[one]] + KEYS[deck[other]]
             their_cards = BITS[deck[one]] | BITS[deck[other]]
             deck[other], deck[cards - 1] = deck[cards - 1], deck[other]
             deck[one], deck[rest] = deck[rest], deck[one]
-            key, known = board_key, board_cards
+            key = board_key
+            known = board_cards
             for draw in range(to_come):
                 if draw % 2 == 0:
                     half = word & _LOW_HALF
@@ -135,7 +140,8 @@ def count_shares(
                     half = word >> _HALF
                 place = draw + np.int64((half * np.uint64(rest - draw)) >> _HALF)
                 card = deck[place]
-                deck[place], deck[draw] = deck[draw], card
+                deck[place] = deck[draw]
+                deck[draw] = card
                 places[draw] = place
                 key += KEYS[card]
                 known |= BITS[card]

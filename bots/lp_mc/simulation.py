@@ -92,7 +92,8 @@ class OpponentModel:
     def observe(self, betting: BettingState, us: int, hand_number: int) -> None:
         """Count the actions of a hand that have not been counted yet; a new number or position begins a new hand."""
         if self._hand != (hand_number, us):
-            self._hand, self._seen = (hand_number, us), 0
+            self._hand = (hand_number, us)
+            self._seen = 0
         rounds = betting.rounds
         number = 0
         for round_ in range(self._first_round, len(rounds)):
@@ -208,7 +209,8 @@ def _draw(
     holdings = holdings_by_strength(hole, board)
     left = holdings.without_weakest(left_out)
     shares = np.zeros(len(sizes), np.int64)
-    ours, known = np.array(hole, np.uint8), np.array(board, np.uint8)
+    ours = np.array(hole, np.uint8)
+    known = np.array(board, np.uint8)
     count_shares(ours, known, *left, np.array(sizes, np.int64), np.uint64(start), shares)
     return shares.tolist(), len(left.low), len(holdings.low)
 
@@ -232,7 +234,8 @@ def play_out(
             choice = _ACTIONS[bisect_right(chances[state.round][state.to_call > 0], aggression)]
         # It calls instead of a raise, or a fold of what it does not owe, that the rules refuse.
         state = state.after_if_legal(choice) or state.after(CALL)
-    ours, theirs = state.spent[us], state.spent[them]
+    ours = state.spent[us]
+    theirs = state.spent[them]
     if state.folded:
         return theirs + before, 0
     at_stake = min(ours, theirs)

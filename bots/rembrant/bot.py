@@ -150,7 +150,8 @@ class RembrantBot(Bot):
         kind = read_kind(view.hole_cards, view.board)
         danger = read_danger(view.board)
         rule = POSTFLOP_RULES[kind, STREETS[view.round - 1], opponent]
-        moves, chance = (rule.passive, rule.aggressive), 1.0
+        moves = (rule.passive, rule.aggressive)
+        chance = 1.0
         if (
             options.four_straight == "fold"
             and danger.is_four_to_straight

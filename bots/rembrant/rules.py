@@ -158,7 +158,8 @@ def _read_straight(own: list[int], board: list[int]) -> HandKind:
     everything = {*own, *board}
     high, run = next((high, run) for high, run in _RUNS if everything.issuperset(run))
     ours = set(run).difference(board)
-    has_top, has_bottom = high in ours, run[-1] in ours
+    has_top = high in ours
+    has_bottom = run[-1] in ours
     if has_top:
         return HandKind.STRAIGHT_BOTH_ENDS if has_bottom else HandKind.STRAIGHT_TOP
     return HandKind.STRAIGHT_BOTTOM if has_bottom or not ours else HandKind.STRAIGHT_MIDDLE
@@ -386,7 +387,8 @@ def read_danger(board: tuple[Card, ...]) -> Danger:
     for card in board:
         bits |= 2 << rank_of(card)
     bits |= bits >> 13
-    row, run = bits, 0
+    row = bits
+    run = 0
     while row:
         row &= row >> 1
         run += 1
@@ -543,7 +545,8 @@ def expand_hands(text: str) -> list[str]:
 def _run(first: str, last: str) -> list[str]:
     if first[:1] != last[:1] or first[2:] != last[2:]:
         return []
-    better, worse = RANKS.find(first[1:2]), RANKS.find(last[1:2])
+    better = RANKS.find(first[1:2])
+    worse = RANKS.find(last[1:2])
     return [first[0] + RANKS[rank] + first[2:] for rank in range(better, worse - 1, -1)]
 
 

@@ -148,10 +148,12 @@ def drawn_action(policy: Mapping[Action, float], number: float) -> Action:
     Args:
         policy: probabilities that sum to 1, to within rounding: the last one leaves no gap.
     """
-    chosen, below = None, 0.0
+    chosen = None
+    below = 0.0
     for action, chance in policy.items():
         if chance > 0:
-            chosen, below = action, below + chance
+            chosen = action
+            below = below + chance
             if number < below:
                 break
     if chosen is None:

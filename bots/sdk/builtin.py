@@ -33,7 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "help" in arguments:
             print_line(sys.stdout, _USAGE)
             return 0
-        port, seed = read_port(arguments["PORT"]), _read_seed(arguments)
+        port = read_port(arguments["PORT"])
+        seed = _read_seed(arguments)
     except BotUsageError as error:
         print_line(sys.stderr, f"bot: {error}; {_USAGE}")
         return 2

@@ -43,7 +43,9 @@ class EquityCounter:
             if (problem := holdem_refusal(view.game)) is not None:
                 raise GameRefused(problem)
             self._game = view.game
-        hole, board, opponents = view.hole_cards, view.board, len(view.active_positions) - 1
+        hole = view.hole_cards
+        board = view.board
+        opponents = len(view.active_positions) - 1
         if not board:
             return preflop_equity(hole, opponents)
         state = (view.hand_number, hole, board, opponents)

@@ -39,7 +39,8 @@ def require_legal(answer: object, view: View) -> Action:
     if not isinstance(answer, Action):
         raise _refused(answer, "act() must return an Action such as view.call()", view, None)
     try:
-        kind, hand_total = ActionKind(answer.kind), operator.index(answer.hand_total)
+        kind = ActionKind(answer.kind)
+        hand_total = operator.index(answer.hand_total)
     except Exception:
         raise _refused(answer, "an action is a kind and a whole number of chips", view, None) from None
     if kind is not ActionKind.RAISE and hand_total:

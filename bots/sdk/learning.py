@@ -122,11 +122,13 @@ def cut_journal(path: str, end_hand: int | None = None) -> int:
 
 
 def _cut(path: str, end_hand: int | None) -> int:
-    end, size = 0, 0
+    end = 0
+    size = 0
     for hand, _, at in _hands(path):
         if end_hand is not None and hand >= end_hand:
             break
-        end, size = hand + 1, at
+        end = hand + 1
+        size = at
     if os.path.exists(path) and os.path.getsize(path) > size:
         os.truncate(path, size)
     return end
@@ -143,7 +145,8 @@ def _hands(path: str) -> Iterator[tuple[int, str, int]]:
         return
     except OSError as error:
         raise BotFileError(path, f"it cannot be read: {error.strerror or error}") from error
-    at, before = 0, -1
+    at = 0
+    before = -1
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(keepends=True), 1):
         at += len(line)
         digits, _, learnt = line.partition(b" ")

@@ -26,7 +26,9 @@ class Interval:
     __is_annotated_types_grouped_metadata__: ClassVar[bool] = True
 
     def __init__(self, low: float | None = None, high: float | None = None, above: float | None = None) -> None:
-        self.low, self.high, self.above = low, high, above
+        self.low = low
+        self.high = high
+        self.above = above
 
     def __iter__(self) -> Iterator[object]:
         """The bounds as pydantic reads them."""
@@ -136,7 +138,9 @@ class Option(NamedTuple):
         """Whether a value is one of the choices and within the bounds."""
         if get_origin(self.kind) is Literal:
             return value in get_args(self.kind)
-        low, high, above = self.bounds.low, self.bounds.high, self.bounds.above
+        low = self.bounds.low
+        high = self.bounds.high
+        above = self.bounds.above
         if self.kind is int and not isinstance(value, int):
             return False
         return (low is None or value >= low) and (high is None or value <= high) and (above is None or value > above)
@@ -158,7 +162,9 @@ def _options_of(declared: Any, is_every: bool) -> tuple[Option, ...]:
     # Here, as it takes as long to load as all else that most bots need.
     from inspect import Parameter, signature
 
-    hints, group, found = _hints(declared), "", []
+    hints = _hints(declared)
+    group = ""
+    found = []
     for name, parameter in signature(declared).parameters.items():
         kind, about = _unwrapped(hints.get(name, type(parameter.default)))
         meaning = next((one for one in about if isinstance(one, str)), "")

@@ -244,7 +244,8 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
     if name in _ENTRIES:
         place, _, class_name = _ENTRIES[name][0].partition(":")
     elif (reference := _REFERENCE.fullmatch(name)) is not None:
-        place, class_name = reference["place"], reference["name"]
+        place = reference["place"]
+        class_name = reference["name"]
     else:
         declared = _declared()
         if name not in declared:
@@ -280,7 +281,8 @@ def source_problem(name: str, directory: str | None = None, python_path: str = "
     reference = _REFERENCE.fullmatch(name)
     if reference is None:
         return None
-    place, class_name = reference["place"], reference["name"]
+    place = reference["place"]
+    class_name = reference["name"]
     folder = directory or os.getcwd()
     path: str | None = os.path.join(folder, place)
     if not place.endswith(".py"):
@@ -312,13 +314,15 @@ def source_problem(name: str, directory: str | None = None, python_path: str = "
 def _locate(place: str, path: list[str]) -> tuple[str, str | None]:
     """The part of a module's name that is not found, and the module's source, if it has one; imports nothing."""
     importlib.invalidate_caches()
-    parts, source = place.split("."), None
+    parts = place.split(".")
+    source = None
     for number in range(1, len(parts) + 1):
         name = ".".join(parts[:number])
         spec = next((spec for finder in sys.meta_path if (spec := finder.find_spec(name, path)) is not None), None)
         if spec is None:
             return name, None
-        path, source = list(spec.submodule_search_locations or ()), spec.origin
+        path = list(spec.submodule_search_locations or ())
+        source = spec.origin
     return "", source if source is not None and source.endswith(".py") else None
 
 
@@ -342,7 +346,8 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{place}.".startswith(f"{error.name}."):
             raise SpecError(spec, f"there is no module {error.name!r}") from None
         raise SpecError(spec, f"{place} cannot be imported: {located(error)}") from error
-    meant, found = os.path.join(folder, *place.split(".")), getattr(module, "__file__", None) or ""
+    meant = os.path.join(folder, *place.split("."))
+    found = getattr(module, "__file__", None) or ""
     if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
         if any(entry.startswith(f"{place}:") for entry, _ in _ENTRIES.values()):
             home = os.path.abspath(found).removesuffix(os.path.join(os.sep, *place.split(".")) + ".py")
@@ -368,7 +373,8 @@ def _import_file(path: str) -> ModuleType:
     for module in [*_FILES.values(), *sys.modules.values()]:
         if getattr(module, "__file__", None) == path:
             return module
-    folder, stem = os.path.dirname(path), os.path.basename(path).removesuffix(".py")
+    folder = os.path.dirname(path)
+    stem = os.path.basename(path).removesuffix(".py")
     if sys.path[:1] != [folder]:
         sys.path.insert(0, folder)
     name = next(name for number in count(1) if (name := stem if number == 1 else f"{stem}_{number}") not in sys.modules)

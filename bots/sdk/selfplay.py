@@ -227,7 +227,8 @@ class BotGroup:
 
     def _seen_at_end(self, betting: BettingState, position: Position) -> tuple[tuple[Card, ...], ...]:
         """The hole cards a position sees when the hand is over: at a showdown, all hands that were not folded."""
-        folded, holes = betting.folded, self._deal.hole_cards
+        folded = betting.folded
+        holes = self._deal.hole_cards
         if not betting.is_showdown:
             return self._seen[position]
         if not folded:
@@ -392,7 +393,8 @@ def decision_times(
         clock_ns: processor time of this thread by default, which a bot in another process does not use.
     """
     opponents = [make_bot(_OPPONENT, seed + seat) for seat in range(1, game.num_players)]
-    act, spent_ms = bot.act, dict[str, list[float]]()
+    act = bot.act
+    spent_ms = dict[str, list[float]]()
 
     def timed(view: View) -> Action:
         began_ns = clock_ns()

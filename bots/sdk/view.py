@@ -102,7 +102,8 @@ class View:
     @classmethod
     def from_hand(cls, hand: Hand, position: Position, hand_number: int = 0) -> View:
         """The view that `position` has of a hand played in this process: the cards a dealer would show, no others."""
-        betting, holes = hand.betting, hand.deal.hole_cards
+        betting = hand.betting
+        holes = hand.deal.hole_cards
         if hand.is_showdown:
             folded = betting.folded
             seen = tuple([() if folded >> p & 1 and p != position else cards for p, cards in enumerate(holes)])
@@ -386,8 +387,10 @@ class View:
     @property
     def match_state(self) -> MatchState:
         """The state as the protocol writes it."""
-        game, betting = self.betting.game, self.betting
-        board, at = [], 0
+        game = self.betting.game
+        betting = self.betting
+        board = []
+        at = 0
         for count in game.num_board_cards[: betting.round + 1]:
             board.append(self.board[at : at + count])
             at += count

@@ -142,7 +142,9 @@ class _AllCards:
         self.matrices: list[NDArray[np.float64]] = []
         self._game = game
         self._numbers: dict[tuple[object, ...], int] = {}
-        deck, held, players = len(game.deck), game.num_hole_cards, game.num_players
+        deck = len(game.deck)
+        held = game.num_hole_cards
+        players = game.num_players
         if comb(deck, held) > _MOST_HOLDINGS:
             raise SolvingError(
                 f"the game is too large to be solved card by card: {comb(deck, held):,} holdings, of at most "
@@ -185,10 +187,14 @@ class _AllCards:
 
     def _chances(self, board: Board) -> NDArray[np.float64]:
         game = self._game
-        deals, left, dealt = self._deals, len(game.deck) - game.num_players * game.num_hole_cards, 0
+        deals = self._deals
+        left = len(game.deck) - game.num_players * game.num_hole_cards
+        dealt = 0
         for cards in game.num_board_cards:
             if dealt < len(board):
-                deals, left, dealt = deals * comb(left, cards), left - cards, dealt + cards
+                deals = deals * comb(left, cards)
+                left = left - cards
+                dealt = dealt + cards
         free = np.array([not {*holding} & {*board} for holding in self._holdings])
         possible = self._dealt
         for player in range(game.num_players):

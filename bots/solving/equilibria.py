@@ -95,12 +95,15 @@ class LinearProgram:
         """
         import highspy
 
-        self._form, self._player = form, player
+        self._form = form
+        self._player = player
         payoffs = form.payoffs().summed() if payoffs is None else payoffs
         if player == 1:
             payoffs = SparseMatrix(payoffs.columns, payoffs.rows, -payoffs.values, payoffs.shape[::-1])
-        own, other = form.constraints(player), form.constraints(1 - player)
-        self._first_free, self._first_row = payoffs.shape[0], own.shape[0]
+        own = form.constraints(player)
+        other = form.constraints(1 - player)
+        self._first_free = payoffs.shape[0]
+        self._first_row = own.shape[0]
         matrix = SparseMatrix(
             np.concatenate([own.rows, self._first_row + other.columns, self._first_row + payoffs.columns]),
             np.concatenate([own.columns, self._first_free + other.rows, payoffs.rows]),
@@ -199,7 +202,8 @@ class Discounts(NamedTuple):
 
     def factors(self, iteration: int) -> Factors:
         before = iteration - 1
-        above, below = before**self.gains, before**self.losses
+        above = before**self.gains
+        below = before**self.losses
         return above / (above + 1), below / (below + 1), (before / iteration) ** self.average
 
 
@@ -218,7 +222,9 @@ class RegretMatching:
     """
 
     def __init__(self, form: SequenceForm, factors: Callable[[int], Factors]) -> None:
-        self.form, self.iteration, self._factors = form, 0, factors
+        self.form = form
+        self.iteration = 0
+        self._factors = factors
         shapes = [form.plan_shape(player) for player in range(form.game.players)]
         ends = np.cumsum([math.prod(shape) for shape in shapes])
         self.regrets, self.averages = np.zeros((2, ends[-1]))
@@ -229,7 +235,8 @@ class RegretMatching:
 
     def resume(self, iteration: int, regrets: Plan, averages: Plan) -> None:
         self.iteration = iteration
-        self.regrets[:], self.averages[:] = regrets, averages
+        self.regrets[:] = regrets
+        self.averages[:] = averages
 
     def iterate(self, pool: object = None) -> None:
         """One step more, in this thread: threads share nothing of it."""
@@ -260,7 +267,8 @@ def _add_regrets(form: SequenceForm, player: int, regrets: Plan, plans: Plans) -
     """Add what each action would have won above the average of the present strategy."""
     values = sequence_values(form, player, *others_of(plans, player))
     for parents, sequences in reversed(form.levels[player]):
-        of_actions, known = values[sequences], regrets[sequences]
+        of_actions = values[sequences]
+        known = regrets[sequences]
         average = (in_proportion(known) * of_actions).sum(0)
         np.add.at(values, parents, average)
         regrets[sequences] = known + (of_actions - average)
@@ -298,7 +306,8 @@ def reached(form: SequenceForm, plans: Plans, iterations: int | None = None) -> 
 
 
 def _milestones(iterations: int) -> tuple[int, ...]:
-    found, power = [], 1
+    found = []
+    power = 1
     while power <= iterations:
         found += [power * digit for digit in (1, 2, 5) if power * digit <= iterations]
         power *= 10
@@ -385,7 +394,8 @@ def solution(form: SequenceForm, plans: Plans, steps: tuple[Reached, ...], *, ga
 
 
 def _strategy(form: SequenceForm, player: int, plan: Plan) -> Strategy:
-    allowed, chances = reachable(form, player), strategy_of(form, player, plan)
+    allowed = reachable(form, player)
+    chances = strategy_of(form, player, plan)
     return {
         choice.name: {
             name: None if math.isnan(of_action[0]) else dict(zip(choice.actions, of_action, strict=True))

@@ -235,7 +235,8 @@ class SequenceForm:
         """
         if self.game.players != 2:
             raise SolvingError(f"a linear program solves games of two players, not one of {self.game.players}")
-        rows, columns = self.numbers(0), self.numbers(1)
+        rows = self.numbers(0)
+        columns = self.numbers(1)
         matrices = self.game.matrices
         parts = [
             (
@@ -255,8 +256,11 @@ class SequenceForm:
         Row 0 is the empty sequence; each other row belongs to an information set, a choice of one class.
         """
         numbers = self.numbers(player)
-        choices, classes = self.choices[player], numbers.shape[1]
-        rows, columns, values = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], [np.ones(1)]
+        choices = self.choices[player]
+        classes = numbers.shape[1]
+        rows = [np.zeros(1, np.int64)]
+        columns = [np.zeros(1, np.int64)]
+        values = [np.ones(1)]
         for at, choice in enumerate(choices):
             row = 1 + np.arange(classes) * len(choices) + at
             own = numbers[choice.sequences]
