@@ -43,7 +43,7 @@ _MOST_LOSSES: Final = 3
 _starting: Final = threading.Lock()
 _CONNECT_S: Final = 10
 _END_S: Final = 1.0
-"""How long processes of this machine may take to end tasks that are no longer wanted."""
+"""Time for processes of this machine to save what unwanted tasks have computed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +61,7 @@ class Workers:
         lost: the exceptions that mean that a worker died.
         gone: the exceptions that mean that no executor can be had any more.
         survives: whether the executor still works when a worker has died; otherwise it is replaced.
+        ignores_term: whether its processes ignore SIGTERM.
         name: what `WorkersError` calls them.
         count: how many there are; into how many parts work is best divided.
     """
@@ -72,6 +73,7 @@ class Workers:
         lost: tuple[type[BaseException], ...],
         gone: tuple[type[BaseException], ...] = (),
         survives: bool = False,
+        ignores_term: bool = False,
         name: str,
         count: int,
     ) -> None:
@@ -81,11 +83,12 @@ class Workers:
         self._lost = lost
         self._gone = gone
         self._survives = survives
+        self._ignores_term = ignores_term
         self._executor = make()
         self._lock = threading.RLock()
         self._losses = 0
-        self._is_gone = self._is_ended = False
-        self._is_killed = False
+        self._is_gone = False
+        self._is_ended = False
 
     def __enter__(self) -> Workers:
         return self
@@ -96,27 +99,29 @@ class Workers:
         self.end(at_once=kind is not None)
 
     def end(self, *, at_once: bool = False) -> None:
-        """End the executor; `at_once` also where tasks are running."""
+        """End the executor; later tasks fail.
+
+        Args:
+            at_once: do not wait for running tasks, which fail or are cancelled. Processes of this machine are killed,
+                after `_END_S` for saving their state unless they ignore SIGTERM.
+        """
         with self._lock:
             self._is_ended = True
-        # Processes of this machine are waited for after an error, too: an interpreter that ends meanwhile writes to a
-        # pipe that the thread of the executor may just have closed, and prints a traceback.
-        if not at_once or self._survives:
-            self._executor.shutdown(wait=not at_once, cancel_futures=True)
+        if not at_once:
+            self._executor.shutdown(cancel_futures=True)
+            return
+        if self._survives:
+            self._executor.shutdown(wait=False, cancel_futures=True)
             return
         processes = self._processes()
-        killer = threading.Timer(_END_S, _kill, processes)
+        killer = threading.Timer(0 if self._ignores_term else _END_S, _kill, processes)
         killer.start()
         for process in processes:
             process.terminate()
+        # Killed processes are waited for, too: an interpreter that ends meanwhile writes to a pipe that the thread of
+        # the executor may just have closed, and prints a traceback.
         self._executor.shutdown(cancel_futures=True)
         killer.cancel()
-
-    def kill(self) -> None:
-        """End the processes of this machine at once; tasks that are not finished fail or are cancelled."""
-        self._is_killed = True
-        _kill(*self._processes())
-        self._executor.shutdown(cancel_futures=True)
 
     def _processes(self) -> list[BaseProcess]:
         """The processes of this machine; `ProcessPoolExecutor` itself ends them from Python 3.14 on."""
@@ -153,7 +158,7 @@ class Workers:
 
     def _start(self, task: _Task) -> None:
         executor = self._executor
-        if self._is_killed:
+        if self._is_ended:
             self._give_up(task, "they have ended")
             return
         try:
@@ -166,7 +171,7 @@ class Workers:
             self._lose_all(task, error)
             return
         except RuntimeError as error:
-            if not self._is_killed:
+            if not self._is_ended:
                 raise
             self._give_up(task, "they have ended", error)
             return
@@ -194,7 +199,7 @@ class Workers:
 
     def _start_again(self, task: _Task, executor: Executor, error: BaseException) -> None:
         with self._lock:
-            if self._is_killed or self._is_ended:
+            if self._is_ended:
                 self._give_up(task, "they have ended", error)
                 return
             # All tasks of an executor that breaks end with it, of which one worker's death is the cause.
@@ -248,6 +253,7 @@ def local_workers(count: int, *, ignores_term: bool = False) -> Workers:
     return Workers(
         lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(ignores_term,)),
         lost=(BrokenProcessPool,),
+        ignores_term=ignores_term,
         name="the workers of this machine",
         count=count,
     )

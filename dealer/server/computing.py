@@ -68,7 +68,7 @@ class Computing:
     def close(self) -> None:
         """End the processes at once; tasks that are not finished fail."""
         if self._is_own:
-            self._workers.kill()
+            self._workers.end(at_once=True)
 
 
 def _at(folder: str, function: Callable[..., _Result], *arguments: Any) -> _Result:

@@ -183,16 +183,17 @@ def test_options_of_any_constructor(folder: Path) -> None:
     shark.py:ADVICE            ADVICE in shark.py is not a bot
     shark.py:Abstract          Abstract cannot be made: TypeError: Can't instantiate abstract class Abstract
     shark.py:Needy             Needy cannot be made: TypeError:
-    shark.py:Broken            Broken cannot be made: RuntimeError: no way
+    shark.py:Broken            Broken cannot be made: shark.py, line 40: RuntimeError: no way
     shark.py:Shark?depth=-1    depth must be 0 or more, not -1
     shark.py:Shark?depth=deep  depth must be a whole number, not 'deep'; its options, separated by commas: depth
     shark.py:Shark?height=1    shark.py:Shark has no option 'height'
-    lame.py:Duck               lame.py cannot be imported: NameError: name 'legs' is not defined
-    lonely.py:Duck             lonely.py cannot be imported: ModuleNotFoundError: No module named 'company'
-    leaving.py:Duck            leaving.py cannot be imported: SystemExit: 3
+    lame.py:Duck               lame.py cannot be imported: lame.py, line 1: NameError: name 'legs' is not defined
+    lonely.py:Duck             lonely.py cannot be imported: lonely.py, line 1: ModuleNotFoundError: No module named 'company'
+    leaving.py:Duck            leaving.py cannot be imported: leaving.py, line 2: SystemExit: 3
     """),
 )
-def test_complaints(folder: Path, spec: str, problem: str) -> None:
+def test_complaints(folder: Path, monkeypatch: pytest.MonkeyPatch, spec: str, problem: str) -> None:
+    monkeypatch.chdir(folder)
     (folder / "lame.py").write_text("legs\n")
     (folder / "lonely.py").write_text("import company\n")
     (folder / "leaving.py").write_text("import sys\nsys.exit(3)\n")
@@ -291,7 +292,10 @@ def test_a_program_says_what_is_wrong_with_the_bot(folder: Path, program_env: di
     lines = done.stderr.splitlines()
     assert lines[0] == "Traceback (most recent call last):"
     assert lines[1].strip().startswith(f'File "{folder}/lame.py", line 4'), "the frames of the user's code only"
-    assert lines[-1] == "bot: 'lame.py:Duck': lame.py cannot be imported: NameError: name 'legs' is not defined"
+    assert (
+        lines[-1]
+        == "bot: 'lame.py:Duck': lame.py cannot be imported: lame.py, line 2: NameError: name 'legs' is not defined"
+    )
     assert refused.stderr == "bot: 'shark.py:Shark?depth=-1': depth must be 0 or more, not -1\n"
 
 

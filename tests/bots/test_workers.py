@@ -119,7 +119,7 @@ def test_killed_workers_fail_their_tasks() -> None:
     workers = local_workers(1, ignores_term=True)
     ready, waiting = workers.submit(square, 2), workers.submit(wait_for_one, "never", 1)
     assert ready.result(PATIENCE_S) == 4
-    workers.kill()
+    workers.end(at_once=True)
     with pytest.raises((WorkersError, CancelledError)):
         waiting.result(PATIENCE_S)
     with pytest.raises(WorkersError, match="they have ended"):
