@@ -170,7 +170,10 @@ def _header(path: str, kind: FileKind, line: bytes) -> dict[str, Any]:
     version = header.get("version")
     if version != kind.version:
         is_newer = isinstance(version, int) and version > kind.version
-        advice = f"update acpc-arena, or {kind.remedy}" if is_newer else kind.remedy
+        if is_newer:
+            advice = f"update acpc-arena, or {kind.remedy}"
+        else:
+            advice = kind.remedy
         problem = f"it is of version {quoted(version)}; this program reads version {kind.version}: {advice}"
         raise BotFileError(path, problem)
     return header

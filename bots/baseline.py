@@ -235,7 +235,9 @@ class ConstantBot(_SteadyBot):
     def act(self, view: View) -> Action:
         if not self.is_sized:
             return action_of(self.decision, view)
-        return view.all_in() if self.fraction == ALL_IN else view.raise_by_pot(self.fraction)
+        if self.fraction == ALL_IN:
+            return view.all_in()
+        return view.raise_by_pot(self.fraction)
 
 
 def _fraction(size: str) -> float:

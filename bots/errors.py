@@ -150,7 +150,9 @@ class RemoteBotError(BotsError):
     def __init__(self, problem: str, command: Sequence[str], last_lines: Sequence[str]) -> None:
         self.command = tuple(command)
         self.last_lines = tuple(last_lines)
-        wrote = f"; the last it wrote: {self.last_lines[-1]}" if self.last_lines else ""
+        wrote = ""
+        if self.last_lines:
+            wrote = f"; the last it wrote: {self.last_lines[-1]}"
         super().__init__(f"{self.command[0]}: {problem}{wrote}")
 
 
@@ -163,7 +165,10 @@ class BotExited(RemoteBotError):
 
     def __init__(self, exit_code: int | None, command: Sequence[str], last_lines: Sequence[str]) -> None:
         self.exit_code = exit_code
-        problem = "it closed the connection" if exit_code is None else f"it ended with exit code {exit_code}"
+        if exit_code is None:
+            problem = "it closed the connection"
+        else:
+            problem = f"it ended with exit code {exit_code}"
         super().__init__(problem, command, last_lines)
 
 

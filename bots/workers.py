@@ -229,7 +229,9 @@ def each_result(
     workers: Workers | None, function: Callable[..., _Result], *arguments: Iterable[Any]
 ) -> Iterator[tuple[int, _Result]]:
     """As `Workers.each`; without workers one after the other, in this process."""
-    return enumerate(map(function, *arguments)) if workers is None else workers.each(function, *arguments)
+    if workers is None:
+        return enumerate(map(function, *arguments))
+    return workers.each(function, *arguments)
 
 
 def _settle(settle: Callable[[Any], None], value: object) -> None:

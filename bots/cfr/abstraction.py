@@ -114,7 +114,9 @@ class ClusteredHands:
     @lru_cache(maxsize=64)  # noqa: B019  there are few abstractions, and they live as long as the process
     def on(self, board: tuple[int, ...]) -> Buckets:
         """The bucket of every holding, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
-        return self.buckets_of(np.array(sorted(board), np.uint8)) if board else _STARTING_HANDS
+        if board:
+            return self.buckets_of(np.array(sorted(board), np.uint8))
+        return _STARTING_HANDS
 
     def buckets_of(self, board: NDArray[np.uint8]) -> Buckets:
         """`on` a board of ascending cards that is asked for once."""

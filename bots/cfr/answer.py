@@ -184,7 +184,9 @@ def learn_answer(
     held = nullcontext() if folder is None else locked_run(folder, "answer")
     with held, ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         path = None if folder is None else folder / _CHECKPOINT
-        begun = read_artifact(path, _KIND) if path is not None and path.exists() else None
+        begun = None
+        if path is not None and path.exists():
+            begun = read_artifact(path, _KIND)
         if path is not None and begun is not None:
             with begun.parsing():
                 require_same_settings(path, settings.data, begun.header["settings"])
@@ -338,7 +340,9 @@ class AnswerData:
 def answer_document(learned: Learning) -> Document:
     settings = learned.settings
     last = learned.marks[-1]
-    width = f" ± {text_of(last.half_width, ',.1f')}" if last.half_width is not None else ""
+    width = ""
+    if last.half_width is not None:
+        width = f" ± {text_of(last.half_width, ',.1f')}"
     buckets = "/".join(f"{count:,}" for count in settings.buckets)
     sentences = (
         f"An answer with {buckets} buckets wins {last.mean:+,.1f}{width} mbb/g from {settings.bot}, without solved "

@@ -288,7 +288,9 @@ class CfrBot(LearningBot):
             rivers = self._iterations or RIVER_ITERATIONS[view.game.is_limit]
             self._endgames[strategy.path] = Endgames(strategy, rivers, self._turns)
         endgames = self._endgames[strategy.path]
-        return endgames.at(view.betting, view.board) if endgames.solves(view.round) else None
+        if endgames.solves(view.round):
+            return endgames.at(view.betting, view.board)
+        return None
 
     def _bucket(self, strategy: StrategyFile, view: View, board: tuple[Card, ...]) -> int:
         if is_dealt_as_holdem(view.game):

@@ -273,7 +273,10 @@ def _end(arrays: _Arrays, board: int, node: int, player: int) -> None:
     reach = work.reach[betting.since[player, node]]
     values = work.values[node]
     if betting.kinds[node] == _FOLDED:
-        chips = betting.chips[node] if betting.players[node] != player else -betting.chips[node]
+        if betting.players[node] != player:
+            chips = betting.chips[node]
+        else:
+            chips = -betting.chips[node]
         _fold(holdings, board, reach, work.by_card, chips, values)
     else:
         _show_down(holdings, board, reach, work.by_card, betting.chips[node], values)
@@ -472,7 +475,10 @@ class Endgames:
         self._iterations = {RIVER: rivers, TURN: turns}
         sizes = {RIVER: RIVER_SIZES, TURN: TURN_SIZES}
         game = strategy.game
-        self._sizes = {} if game.is_limit else {key: read_sizes(text, game.num_rounds) for key, text in sizes.items()}
+        if game.is_limit:
+            self._sizes = {}
+        else:
+            self._sizes = {key: read_sizes(text, game.num_rounds) for key, text in sizes.items()}
         self._known: OrderedDict[tuple[BettingState, Action | None, tuple[Card, ...], Position], Endgame] = (
             OrderedDict()
         )

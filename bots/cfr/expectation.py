@@ -124,7 +124,10 @@ def _expected(
                         what = row[0]
                         if what < _DECISIONS:
                             place = starts[np.uint64(what), np.uint64(row[1])] + np.uint64(row[3])
-                            chances = first.chances if what == seat else second.chances
+                            if what == seat:
+                                chances = first.chances
+                            else:
+                                chances = second.chances
                             for action in range(np.uint64(row[2])):
                                 reach[row[columns + action]] = likely * chances[place + action]
                         else:

@@ -200,7 +200,10 @@ def _moved(strategy: StrategyFile, node: int, tree: BettingState, action: Action
     fold, _ = _shape(strategy, node)
     if action.kind is ActionKind.FOLD and not fold:
         action = CALL
-    at = 0 if action.kind is ActionKind.FOLD else fold + (action.kind is ActionKind.RAISE)
+    if action.kind is ActionKind.FOLD:
+        at = 0
+    else:
+        at = fold + (action.kind is ActionKind.RAISE)
     return strategy.children_of(node)[at], tree.after(action)
 
 
@@ -247,7 +250,9 @@ def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, act
     if place.node == LEFT:
         return [place]
     if place.owes_call:
-        return [replace(place, owes_call=False)] if action.kind is ActionKind.CALL else []
+        if action.kind is ActionKind.CALL:
+            return [replace(place, owes_call=False)]
+        return []
     if not strategy.nodes[place.node]:
         return [replace(place, node=LEFT)]
     fold, _ = _shape(strategy, place.node)

@@ -148,7 +148,9 @@ class Answerer:
             by_model, self._seen(self._strategy, self._strategy, view), strict=True
         ):
             ratio *= here[kind] / max(there[kind], 1 / _ONE)
-        return self._modelled.choose(view.betting, view.hole_cards, view.board, _SETS) if ratio >= 1 else None
+        if ratio >= 1:
+            return self._modelled.choose(view.betting, view.hole_cards, view.board, _SETS)
+        return None
 
     def occasions(self, view: View) -> list[Occasion]:
         """What there is to learn from a hand."""

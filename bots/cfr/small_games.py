@@ -56,7 +56,9 @@ class RankBuckets:
 
     def bucket(self, card: Card, board: Board) -> int:
         place = self.order(board).index(self.ranks.index(card >> 2))
-        return place + len(self.ranks) * self.ranks.index(board[0] >> 2) if board else place
+        if board:
+            return place + len(self.ranks) * self.ranks.index(board[0] >> 2)
+        return place
 
 
 class _Ranks:
@@ -84,7 +86,12 @@ class _Ranks:
         return self.full_boards if self._game.num_board_cards[round_] else [board]
 
     def payoff_at(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
-        chips = min(spent) if not folded else spent[1] if 1 in folded else -spent[0]
+        if not folded:
+            chips = min(spent)
+        elif 1 in folded:
+            chips = spent[1]
+        else:
+            chips = -spent[0]
         return 2 * self._boards.index(board) + (not folded), chips
 
 
@@ -109,11 +116,16 @@ class SmallGame:
         names = [dealt[0]]
         for node, (parent, at, round_) in enumerate(zip(tree.parents, tree.taken, tree.rounds, strict=True)):
             if node:
-                after = f"/{dealt[round_]}" if round_ != tree.rounds[parent] else ""
+                after = ""
+                if round_ != tree.rounds[parent]:
+                    after = f"/{dealt[round_]}"
                 names.append(f"{names[parent]}{format_action(tree.actions[parent][at])}{after}")
         for node in tree.decisions.tolist():
             of_player = choices[tree.players[node]]
-            boards = self._cards.full_boards if game.board_cards_by_round[tree.rounds[node]] else [()]
+            if game.board_cards_by_round[tree.rounds[node]]:
+                boards = self._cards.full_boards
+            else:
+                boards = [()]
             of_boards = [(of_player[names[node].format(format_cards(b))], self.buckets.order(b)) for b in boards]
             yield int(tree.players[node]), of_boards
 

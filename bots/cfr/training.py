@@ -129,7 +129,10 @@ def plan_training(settings: CfrSettings) -> TrainingPlan:
     else:
         settings = replace(settings, sizes=settings.sizes or (HOLDEM_SIZES if is_drawn else ROUND_SIZES))
     tree = betting_tree(game, read_raises(game, settings.sizes, settings.raises))
-    buckets = (169, *settings.bucket_counts) if is_drawn else RankBuckets(game).counts
+    if is_drawn:
+        buckets = (169, *settings.bucket_counts)
+    else:
+        buckets = RankBuckets(game).counts
     if settings.copies > 1 and not is_drawn:
         raise SolvingError(f"{settings.game}: all of its boards are walked in each iteration, so copies have no others")
     return TrainingPlan(settings, tree, buckets, is_drawn)
@@ -257,7 +260,9 @@ class _Session:
         """Iterations until a limit is reached; one that has begun changes the state and is not interrupted."""
         while self._part(iterations, seconds) < 1:
             before = time.perf_counter()
-            found = self._advanced_elsewhere(iterations) if self._workers is not None and self._copies[1:] else None
+            found = None
+            if self._workers is not None and self._copies[1:]:
+                found = self._advanced_elsewhere(iterations)
             # The first waits for compiled code, and there is nothing to lose before it.
             with uninterrupted() if self.iteration else nullcontext():
                 if found is None:
@@ -277,7 +282,9 @@ class _Session:
         yield 1.0, self._in_words
 
     def _part(self, iterations: int | None, seconds: float | None) -> float:
-        by_iterations = self.iteration / iterations if iterations is not None else 0.0
+        by_iterations = 0.0
+        if iterations is not None:
+            by_iterations = self.iteration / iterations
         return max(by_iterations, self.seconds / seconds if seconds is not None else 0.0)
 
     def _in_words(self) -> str:
@@ -285,9 +292,9 @@ class _Session:
         if self.history:
             last = self.history[-1]
             exploited = f", exploitability {last['exploitability']:.3g} chips per hand after {last['iteration']:,}"
-        drawn = (
-            f", {count_of(self._deals, 'deal')} ({self._deals / self.seconds:,.0f}/s)" if self._plan.is_drawn else ""
-        )
+        drawn = ""
+        if self._plan.is_drawn:
+            drawn = f", {count_of(self._deals, 'deal')} ({self._deals / self.seconds:,.0f}/s)"
         return f"iteration {self.iteration:,}{drawn}{exploited}"
 
     def mean_strategy(self) -> NDArray[np.float64]:

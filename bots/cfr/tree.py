@@ -215,7 +215,10 @@ class BetSizes:
         part, whole = _NEARLY_ALL
         totals = set()
         for fraction in of_round[raises]:
-            exact = math.inf if math.isinf(fraction) else state.max_spent + fraction * pot
+            if math.isinf(fraction):
+                exact = math.inf
+            else:
+                exact = state.max_spent + fraction * pot
             is_all = exact * whole > legal.raise_max * part
             totals.add(legal.raise_max if is_all else max(int(exact + 0.5), legal.raise_min))
         return [raise_to(total) for total in sorted(totals)]

@@ -246,7 +246,9 @@ class _Count:
 
 def _move(step: Step) -> str:
     """What a player did; antes are not a bet, so that the first raise of a round without a blind is one."""
-    return "bet" if step.move is Move.RAISE and not step.to_call else _MOVES[step.move]
+    if step.move is Move.RAISE and not step.to_call:
+        return "bet"
+    return _MOVES[step.move]
 
 
 def _words(view: View, before: list[str]) -> str:

@@ -55,7 +55,10 @@ def chips_of(betting: BettingState, action: Action) -> int:
         return 0
     if action.kind == ActionKind.CALL:
         return betting.to_call
-    hand_total = betting.legal_actions().raise_min if betting.game.is_limit else action.hand_total
+    if betting.game.is_limit:
+        hand_total = betting.legal_actions().raise_min
+    else:
+        hand_total = action.hand_total
     return hand_total - betting.spent[betting.acting_position]
 
 

@@ -135,7 +135,9 @@ def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:
     total = math.fsum(found.values())
     if not abs(total - 1) <= _TOLERANCE:
         raise PolicyError(f"in {_text_of(view)} the probabilities of the policy sum to {total:g}, not to 1")
-    return found if total == 1 else {action: chance / total for action, chance in found.items()}
+    if total == 1:
+        return found
+    return {action: chance / total for action, chance in found.items()}
 
 
 def certain_policy_at(policy: Policy, view: View, name: str, why: str) -> Mapping[Action, float]:
@@ -295,7 +297,10 @@ def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
         if match is None or (match[1] != "r" and match[2]):
             raise ValueError(f"{quoted(name, 40)} is not an action: f, c, r, or r with a hand total")
         kind = _KINDS[match[1]]
-        action = raise_to(int(match[2] or 0)) if kind == ActionKind.RAISE else Action(kind)
+        if kind == ActionKind.RAISE:
+            action = raise_to(int(match[2] or 0))
+        else:
+            action = Action(kind)
         try:
             chance = float(text)
         except ValueError:
@@ -392,7 +397,9 @@ def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:
         state = view.match_state.format()
         raise LeaksRefused(f"{name} has no policy in {state}, so nothing can be compared")
     action = drawn_action(chances, uniform(draw(seed, view)))
-    return RAISE if view.game.is_limit and action.kind == ActionKind.RAISE else action
+    if view.game.is_limit and action.kind == ActionKind.RAISE:
+        return RAISE
+    return action
 
 
 def _played_out(state: BettingState, deal: Deal, number: int, policy: Policy, name: str) -> Sequence[float]:

@@ -113,7 +113,9 @@ class Evaluation:
 
     def used_genes(self, genes: int) -> Bools:
         """Which of that many genes each individual used, shape (individuals, genes)."""
-        return np.ones((len(self.fitness), genes), bool) if self.used is None else self.used
+        if self.used is None:
+            return np.ones((len(self.fitness), genes), bool)
+        return self.used
 
     def of(self, individuals: Sequence[int]) -> Evaluation:
         """What was found of some of the individuals, without totals."""
@@ -349,7 +351,10 @@ class Breeding:
         wanted = len(chromosomes) - self.elite
         if not self.is_unique:
             return self._children(wanted, genome, chromosomes, used, fitness, random)
-        known = chromosomes[best_first(fitness)[: self.elite]] if self.elite else chromosomes[:0]
+        if self.elite:
+            known = chromosomes[best_first(fitness)[: self.elite]]
+        else:
+            known = chromosomes[:0]
         parts: list[Chromosomes] = []
         missing = wanted
         everything = wanted + wanted // 4

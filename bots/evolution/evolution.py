@@ -72,7 +72,10 @@ class StopRule:
 
         Where patience and the number of renewals bound it, each renewal may come just before patience ends.
         """
-        bounds = [] if self.generations is None else [self.generations - generation.number]
+        if self.generations is None:
+            bounds = []
+        else:
+            bounds = [self.generations - generation.number]
         if self.patience is not None and self.opponents is not None:
             bounds.append((self.opponents - generation.renewals) * self.patience - generation.since_renewal)
         return max(0, min(bounds)) if bounds else None
@@ -80,7 +83,9 @@ class StopRule:
     def part(self, generation: Generation) -> float | None:
         """The part that is done after a generation, at least; None where there is no bound."""
         left = self.most_left(generation)
-        return None if left is None else generation.number / max(1, generation.number + left)
+        if left is None:
+            return None
+        return generation.number / max(1, generation.number + left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +192,10 @@ class Evolution:
             raise EvolutionError(f"a seed is 0 or more, and there is at least 1 task: {self._seed}, {parts}")
         size = population if isinstance(population, int) else len(population)
         breeding.require_population(size)
-        self._first = genome.random(size, self._random(0, _BREED)) if isinstance(population, int) else population
+        if isinstance(population, int):
+            self._first = genome.random(size, self._random(0, _BREED))
+        else:
+            self._first = population
         for name, given in (("population", self._first), ("opponents", self._opponents)):
             if given is not None and given.shape[1:] != (genome.genes, genome.values):
                 raise EvolutionError(
@@ -315,7 +323,10 @@ class Evolution:
         is_champion = is_renewed and (self._opposition != "rivals" or self._hall > 0)
         if self._opposition == "fixed":
             is_champion = evaluation.fitness[best] > max([generation.best for generation in history], default=-np.inf)
-        champions = np.empty((0, *population.shape[1:]), population.dtype) if state is None else state.champions
+        if state is None:
+            champions = np.empty((0, *population.shape[1:]), population.dtype)
+        else:
+            champions = state.champions
         numbers = () if state is None else state.champion_generations
         if is_champion:
             champions = np.concatenate([champions, population[best][None]])

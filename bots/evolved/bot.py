@@ -95,7 +95,9 @@ class EvolvedBot(Bot):
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
         """Probability 1 for the one action; None where it depends on samples whose seed was not given."""
-        return {self._decide(view)[0]: 1.0} if self._chance.is_reproducible(view) else None
+        if self._chance.is_reproducible(view):
+            return {self._decide(view)[0]: 1.0}
+        return None
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
         """One action with each holding, against one opponent; None against more, where chances are sampled."""

@@ -126,7 +126,11 @@ def decision(raise_above: int, call_above: int, weight: float, to_call: float, p
         pot: everything that has been put in, in the unit of the price `to_call`.
     """
     d = THRESHOLD * weight * odds_factor(to_call, pot, odds)
-    return 2 if d > raise_above else 1 if d > call_above else 0
+    if d > raise_above:
+        return 2
+    if d > call_above:
+        return 1
+    return 0
 
 
 def odds_factor(to_call: float, pot: float, odds: Odds) -> float:

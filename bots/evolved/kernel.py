@@ -219,7 +219,10 @@ def play_table(
                             categories[at, pair, round_ - 1] * 8 + _POSITION_CLASS[position]
                         ) * BETTING_STATES + state
                         to_call = price - put_in[position]
-                        factor = to_call / pot if by_price[player] else pot / (pot + to_call)
+                        if by_price[player]:
+                            factor = to_call / pot
+                        else:
+                            factor = pot / (pot + to_call)
                         d = THRESHOLD * weights[at, pair, round_ - 1, left - 2] * factor
                         wants_raise = d > chromosomes[player, gene, 0]
                         folds = not wants_raise and not d > chromosomes[player, gene, 1] and to_call > 0
@@ -254,7 +257,9 @@ def play_table(
                         winners = 1
                     elif rank == best:
                         winners += 1
-            taken = min(pot // _RAKE_STEP * _RAKE_PER_STEP, _MOST_RAKE) if rake else 0.0
+            taken = 0.0
+            if rake:
+                taken = min(pot // _RAKE_STEP * _RAKE_PER_STEP, _MOST_RAKE)
             for position in range(PLAYERS):
                 player = (position + turn) % PLAYERS
                 won[player] -= put_in[position]

@@ -119,7 +119,9 @@ class MfsBot(_FormulaBot):
 
     def _decide(self, view: View) -> tuple[Observation, str, Decision]:
         seen = observe(view, self.chance.percent(view))
-        reason = f"MFS {mfs_relation(seen):.2f}, k {self.k:g}" if seen.odds else "nothing put in yet"
+        reason = "nothing put in yet"
+        if seen.odds:
+            reason = f"MFS {mfs_relation(seen):.2f}, k {self.k:g}"
         return seen, reason, mfs_decision(seen, self.k)
 
 

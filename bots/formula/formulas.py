@@ -160,7 +160,10 @@ def observe(view: View, chance_percent: float | None = None) -> Observation:
 
 def in_words(view: View, seen: Observation) -> str:
     cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
-    chance = "" if seen.chance_percent is None else f"CHANCE {seen.chance_percent:.1f}, "
+    if seen.chance_percent is None:
+        chance = ""
+    else:
+        chance = f"CHANCE {seen.chance_percent:.1f}, "
     return (
         f"{view.round_name} {cards}: {chance}POT {seen.pot_money:g}, ODDS {seen.odds:.4g}, RAISE {seen.raise_money:g}, "
         f"QTYRAISE {seen.raise_count}, NPLAYERS {seen.player_count}, FOLLOWERS {seen.follower_count}, "

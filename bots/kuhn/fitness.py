@@ -130,7 +130,9 @@ class KuhnSettings:
                 return tournament_selection(self.tournament, _LISTED_FLOOR if self.as_published else None)
             case "rank":
                 return rank_selection(skips_best=self.as_published)
-        return signed_roulette_selection if self.as_published else roulette_selection(self.offset)
+        if self.as_published:
+            return signed_roulette_selection
+        return roulette_selection(self.offset)
 
 
 def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evolution:

@@ -116,7 +116,9 @@ class KuhnGame:
         kind = row.rstrip("0123456789")
         bet = f"a bet of {row[len(kind) :]}" if self.variant.has_sizes else "a bet"
         if kind == "C":
-            return f"call a raise of {bet}?" if self.variant.has_raise else f"call {bet}?"
+            if self.variant.has_raise:
+                return f"call a raise of {bet}?"
+            return f"call {bet}?"
         return f"stay in against {bet}?" if kind == "NF" else f"and raise {bet}?"
 
     @property

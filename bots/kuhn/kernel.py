@@ -31,7 +31,11 @@ _ROUNDING: Final = 1e-12
 
 @njit
 def _choose(is_one: bool, is_other: bool, one: float, other: float, rest: float) -> float:
-    return one if is_one else (other if is_other else rest)
+    if is_one:
+        return one
+    if is_other:
+        return other
+    return rest
 
 
 @njit

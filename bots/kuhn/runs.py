@@ -410,7 +410,9 @@ def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
         )
     possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
     record = max(result.record for result in results)
-    luck = f"; the best fitness, {record:+.4f}, is luck" if record > possible + 1e-9 else ""
+    luck = ""
+    if record > possible + 1e-9:
+        luck = f"; the best fitness, {record:+.4f}, is luck"
     return f"No strategy wins more than {possible:+.4f} chips per hand from this opponent in this seat{luck}."
 
 

@@ -321,7 +321,11 @@ def play_deals(
                     if kind == MFS:
                         gain = chance * (pot - own)
                         loss = (100 - chance) * (own + to_call)
-                        relation = gain / loss if loss > 0 else (np.inf if gain > 0 else 0.0)
+                        relation = 0.0
+                        if loss > 0:
+                            relation = gain / loss
+                        elif gain > 0:
+                            relation = np.inf
                         decision = _decision_of(numbers_of_kind[player, 0] * relation)
                     else:
                         big = levels[player, 0]

@@ -318,7 +318,10 @@ class MemoryFile:
         self.path = Path(path)
         self._lock = lock_file(path, "another learner is writing it; give each a file of its own")
         try:
-            self.start = read_memory(path, constants) if self.path.exists() else Memory(constants)
+            if self.path.exists():
+                self.start = read_memory(path, constants)
+            else:
+                self.start = Memory(constants)
         except BotFileError:
             self._lock.close()
             raise

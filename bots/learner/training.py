@@ -242,7 +242,9 @@ class Trainee:
         return self._play_seats(seats, pack, learns)
 
     def _seed_of(self, spec: str, at: int) -> int:
-        return mixed(self._seed + at * STEP & MASK_64) if spec.partition("?")[0] == "random" else self._seed
+        if spec.partition("?")[0] == "random":
+            return mixed(self._seed + at * STEP & MASK_64)
+        return self._seed
 
     def _seat(self, spec: str, seed: int) -> KernelSeat | None:
         from bots.learner.kernel import LEARNER, KernelSeat, simple_seat

@@ -247,7 +247,11 @@ def tuning_document(
         "On the deals of the search: the maximum of noisy measurements is above the true value.",
     )
     is_open = abs(gain.mean) <= _SURE * error
-    verdict = "is not significant" if is_open else "is significant" if gain.mean > 0 else "is a loss"
+    verdict = "is a loss"
+    if is_open:
+        verdict = "is not significant"
+    elif gain.mean > 0:
+        verdict = "is significant"
     return Document(
         "The constants of the learner",
         (

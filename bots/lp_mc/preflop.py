@@ -142,7 +142,10 @@ def simple_plan(form: SequenceForm, player: int, opponent: str) -> Plan:
     fold, call, raise_ = OPPONENTS[opponent]
 
     def chances(choice: Choice) -> Chances:
-        of_actions = (fold, call, raise_) if "r" in choice.actions else (fold, call + raise_)
+        if "r" in choice.actions:
+            of_actions = (fold, call, raise_)
+        else:
+            of_actions = (fold, call + raise_)
         return np.tile(np.array(of_actions)[:, None], (1, len(STARTING_HANDS)))
 
     return plan_of(form, player, chances)
@@ -312,7 +315,10 @@ def preflop_document(found: PreflopSolution) -> Document:
     grids = [HandGrid(title, tuple(hands.values()), actions) for title, hands in found.lines.items()]
     mixed = [(grid.title, hand, shares) for grid in grids for hand, shares in grid.mixed.items()]
     mixtures = Table.of("Mixed hands", ("player", Column("hand"), Column("plays", TEXT)), mixed)
-    ending = f"{len(mixed)} hands mix: --json has them all." if len(mixed) > _MOST_MIXED else mixtures
+    if len(mixed) > _MOST_MIXED:
+        ending = f"{len(mixed)} hands mix: --json has them all."
+    else:
+        ending = mixtures
     balances = found.small_bets_per_hand
     table = Table.of(
         "Small bets per hand against simple players, mean of both seats",

@@ -130,7 +130,10 @@ class OpponentModel:
         """How often it folded, 0 to 1; 0 where nothing has been seen. See `SimulationOptions.weakest`."""
         if which == "none":
             return 0.0
-        cells = [cell for cells in self.counts for cell in cells] if which == "all" else [self.counts[round_][1]]
+        if which == "all":
+            cells = [cell for cells in self.counts for cell in cells]
+        else:
+            cells = [self.counts[round_][1]]
         actions = sum(map(sum, cells))
         return sum(cell[0] for cell in cells) / actions if actions else 0.0
 

@@ -124,11 +124,15 @@ class RembrantBot(Bot):
         """`policy`, asked once for each class of hands before the flop, and for each kind of hand after it."""
         from bots.sdk.holdings import policy_by_class
 
-        return _by_kind(view, self.policy) if view.round else policy_by_class(view, self.policy)
+        if view.round:
+            return _by_kind(view, self.policy)
+        return policy_by_class(view, self.policy)
 
     def _decide(self, view: View) -> _Decision:
         self.require_game(view.game)
-        return self._decide_postflop(view) if view.round else self._decide_preflop(view)
+        if view.round:
+            return self._decide_postflop(view)
+        return self._decide_preflop(view)
 
     def _decide_preflop(self, view: View) -> _Decision:
         opponent = read_opponent(view)
@@ -209,7 +213,9 @@ def read_opponent(view: View) -> Opponent:
     actions = view.round_actions
     raisers = [position for position, action in actions if action.kind is ActionKind.RAISE]
     if not raisers:
-        return Opponent.CHECK_OR_CALL if any(a.kind is ActionKind.CALL for _, a in actions) else Opponent.NONE
+        if any(a.kind is ActionKind.CALL for _, a in actions):
+            return Opponent.CHECK_OR_CALL
+        return Opponent.NONE
     if not view.stacks_left[raisers[-1]] or view.to_call == view.stack_left:
         return Opponent.ALL_IN
     return Opponent.RAISE if len(raisers) == 1 else Opponent.RE_RAISE
@@ -229,7 +235,10 @@ def action_of(move: TableMove, view: View, danger: Danger | None, options: Rembr
         return view.all_in()
     if danger is None:
         is_first = move is TableMove.RAISE
-        total = options.open_bb * view.big_blind if is_first else options.reraise_times * view.betting.max_spent
+        if is_first:
+            total = options.open_bb * view.big_blind
+        else:
+            total = options.reraise_times * view.betting.max_spent
         return view.nearest_legal(raise_to(int(total)))
     if move is TableMove.RAISE:
         is_large = danger.invites_draws(on_river=options.river_danger)

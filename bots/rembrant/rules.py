@@ -121,7 +121,9 @@ def read_kind(hole_cards: _Cards, board: _Cards) -> HandKind:
         return _read_straight(own, ranks)
     if made is Category.THREE_OF_A_KIND:
         return _read_trips(own, ranks)
-    return _read_two_pair(own, ranks) if made is Category.TWO_PAIR else _read_pair(own, ranks)
+    if made is Category.TWO_PAIR:
+        return _read_two_pair(own, ranks)
+    return _read_pair(own, ranks)
 
 
 def _read_pair(own: list[int], board: list[int]) -> HandKind:
@@ -145,7 +147,9 @@ def _read_two_pair(own: list[int], board: list[int]) -> HandKind:
         return HandKind.TWO_PAIR_BOTH_HOLE
     if 2 in from_hole:
         return HandKind.TWO_PAIR_POCKET
-    return HandKind.TWO_PAIR_ONE_HOLE if 1 in from_hole else HandKind.TWO_PAIR_ON_BOARD
+    if 1 in from_hole:
+        return HandKind.TWO_PAIR_ONE_HOLE
+    return HandKind.TWO_PAIR_ON_BOARD
 
 
 def _read_trips(own: list[int], board: list[int]) -> HandKind:
@@ -162,7 +166,9 @@ def _read_straight(own: list[int], board: list[int]) -> HandKind:
     has_bottom = run[-1] in ours
     if has_top:
         return HandKind.STRAIGHT_BOTH_ENDS if has_bottom else HandKind.STRAIGHT_TOP
-    return HandKind.STRAIGHT_BOTTOM if has_bottom or not ours else HandKind.STRAIGHT_MIDDLE
+    if has_bottom or not ours:
+        return HandKind.STRAIGHT_BOTTOM
+    return HandKind.STRAIGHT_MIDDLE
 
 
 def _read_flush(hole_cards: _Cards, board: _Cards) -> HandKind:
@@ -238,7 +244,9 @@ class TableRule(NamedTuple):
 
     def limit_chips(self, big_blind: int) -> int | None:
         """The limit as a hand total in chips of a game with this big blind, rounded down."""
-        return None if self.limit is None else self.limit * big_blind // _BIG_BLIND_OF_THE_WORK
+        if self.limit is None:
+            return None
+        return self.limit * big_blind // _BIG_BLIND_OF_THE_WORK
 
 
 def parse_cell(table: int, text: str) -> TableRule:

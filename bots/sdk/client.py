@@ -295,6 +295,8 @@ def print_own_failure(error: BaseException) -> None:
 
 def _report_failure(error: BaseException) -> int:
     notes = getattr(error, "__notes__", [])
-    where = notes.pop() if notes and notes[-1].startswith(NOTE) else "The match was over"
+    where = "The match was over"
+    if notes and notes[-1].startswith(NOTE):
+        where = notes.pop()
     print_own_failure(error)
     return _complain(f"the bot's own code failed. {where}.", 1)

@@ -62,7 +62,10 @@ def require_legal(answer: object, view: View) -> Action:
 
 
 def _refused(answer: object, problem: str, view: View, rule: Rule | None) -> IllegalReply:
-    shown = "with a coroutine" if isinstance(answer, CoroutineType) else _describe(answer)
+    if isinstance(answer, CoroutineType):
+        shown = "with a coroutine"
+    else:
+        shown = _describe(answer)
     return IllegalReply(shown, problem, rule=rule, hand_number=view.hand_number, state=view.match_state.format())
 
 
@@ -87,7 +90,9 @@ def _describe(answer: object) -> str:
         if answer.kind not in tuple(ActionKind):
             return quoted(tuple(answer), _MAX_ANSWER)
         name = ActionKind(answer.kind).name.lower()
-        return f"{name} to {quoted(answer.hand_total, _MAX_ANSWER)}" if answer.hand_total else name
+        if answer.hand_total:
+            return f"{name} to {quoted(answer.hand_total, _MAX_ANSWER)}"
+        return name
     except Exception:
         return f"a {type(answer).__name__} that cannot be shown"
 

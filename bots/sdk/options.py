@@ -14,7 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+_Value = TypeVar("_Value")
 
 NO_DEFAULT: Final = object()
 """The default of an option that has none."""
@@ -34,8 +48,12 @@ class Interval:
         """The bounds as pydantic reads them."""
         from annotated_types import Ge, Gt, Le
 
-        bounds: list[tuple[Any, float | None]] = [(Ge, self.low), (Le, self.high), (Gt, self.above)]
-        return (kind(bound) for kind, bound in bounds if bound is not None)
+        if self.low is not None:
+            yield Ge(self.low)
+        if self.high is not None:
+            yield Le(self.high)
+        if self.above is not None:
+            yield Gt(self.above)
 
 
 class Wording(NamedTuple):
@@ -99,17 +117,23 @@ class Option(NamedTuple):
 
     @property
     def type_name(self) -> str:
-        return "file" if self.wording == _FILE else _TYPE_NAMES.get(self._scalar, "text")
+        if self.wording == _FILE:
+            return "file"
+        return _TYPE_NAMES.get(self._scalar, "text")
 
     @property
     def _scalar(self) -> type:
-        return type(get_args(self.kind)[0]) if get_origin(self.kind) is Literal else self.kind
+        if get_origin(self.kind) is Literal:
+            return type(get_args(self.kind)[0])
+        return self.kind
 
     @property
     def limits(self) -> tuple[str, str]:
         """The lowest and the highest value in words; empty where there is none."""
-        low, high, above = (_text(bound) for bound in (self.bounds.low, self.bounds.high, self.bounds.above))
-        return low or (above and f"more than {above}"), high
+        low = _text(self.bounds.low)
+        if not low and self.bounds.above is not None:
+            low = f"more than {_text(self.bounds.above)}"
+        return low, _text(self.bounds.high)
 
     @property
     def valid(self) -> str:
@@ -120,30 +144,37 @@ class Option(NamedTuple):
         low, high = self.limits
         if not high:
             return f"{low} or more"
-        return f"{low} to {high}" if self.bounds.above is None else f"{low} and at most {high}"
+        if self.bounds.above is None:
+            return f"{low} to {high}"
+        return f"{low} and at most {high}"
 
     def parse(self, text: str) -> Any:
-        """The value that a text stands for, whatever the bounds.
+        """Return the value of a text; do not check the bounds.
 
         Raises:
-            ValueError: there is none.
+            ValueError: the text is not of the option's type.
         """
         if self._scalar is bool:
             if text.lower() not in _TRUTHS:
                 raise ValueError(text)
             return _TRUTHS[text.lower()]
-        return self._scalar(text) if self._scalar in _TYPE_NAMES else text
+        if self._scalar not in _TYPE_NAMES:
+            return text
+        return self._scalar(text)
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value is one of the choices and within the bounds."""
+        """Return whether a value is one of the choices and within the bounds."""
         if get_origin(self.kind) is Literal:
             return value in get_args(self.kind)
-        low = self.bounds.low
-        high = self.bounds.high
-        above = self.bounds.above
         if self.kind is int and not isinstance(value, int):
             return False
-        return (low is None or value >= low) and (high is None or value <= high) and (above is None or value > above)
+        bounds = self.bounds
+        # Not `value < bounds.low`: a NaN is outside all bounds.
+        if bounds.low is not None and not value >= bounds.low:
+            return False
+        if bounds.high is not None and not value <= bounds.high:
+            return False
+        return bounds.above is None or value > bounds.above
 
 
 def options_of(declared: Any, *, is_every: bool = False) -> tuple[Option, ...]:
@@ -164,23 +195,30 @@ def _options_of(declared: Any, is_every: bool) -> tuple[Option, ...]:
 
     hints = _hints(declared)
     group = ""
-    found = []
+    options = []
     for name, parameter in signature(declared).parameters.items():
         kind, about = _unwrapped(hints.get(name, type(parameter.default)))
-        meaning = next((one for one in about if isinstance(one, str)), "")
+        meaning = _first_of_type(about, str, "")
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or not (meaning or is_every):
             continue
-        wording = next((one for one in about if isinstance(one, Wording)), Wording())
+        wording = _first_of_type(about, Wording, Wording())
         group = wording.group or group
-        bounds = next((one for one in about if isinstance(one, Interval)), Interval())
+        bounds = _first_of_type(about, Interval, Interval())
         field = getattr(declared, "__dataclass_fields__", {}).get(name)
         default = parameter.default
         if field is not None and callable(field.default_factory):
             default = field.default_factory()
         elif default is Parameter.empty:
             default = NO_DEFAULT
-        found.append(Option(name, kind, default, meaning, bounds=bounds, wording=wording, group=group))
-    return tuple(found)
+        options.append(Option(name, kind, default, meaning, bounds=bounds, wording=wording, group=group))
+    return tuple(options)
+
+
+def _first_of_type(values: list[Any], kind: type[_Value], default: _Value) -> _Value:
+    for value in values:
+        if isinstance(value, kind):
+            return value
+    return default
 
 
 def check_options(options: Any, error: type[Exception] = ValueError) -> None:
@@ -200,19 +238,29 @@ def _hints(declared: Any) -> dict[str, Any]:
             raise
         # Names that the author of a bot imports for type checkers only.
         known = {kind.__name__: kind for kind in _TYPE_NAMES}
-        named = getattr(declared.__init__, "__annotations__", {})
-        return {name: known.get(str(kind).removesuffix(" | None"), str) for name, kind in named.items()}
+        hints = {}
+        for name, annotation in getattr(declared.__init__, "__annotations__", {}).items():
+            hints[name] = known.get(str(annotation).removesuffix(" | None"), str)
+        return hints
 
 
 def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
-    """The type of an annotation, None aside, and what it says besides; of several types the first."""
-    kind, *about = get_args(hint) if get_origin(hint) is Annotated else [hint]
-    kinds = get_args(kind)
-    if type(None) in kinds:
-        inner, more = _unwrapped(next(one for one in kinds if one is not type(None)))
-        return inner, about + more
-    return kind, about
+    """The type of an annotation and its metadata. Of a union, the first type that is not None."""
+    kind = hint
+    metadata: list[Any] = []
+    if get_origin(hint) is Annotated:
+        kind, *metadata = get_args(hint)
+    kinds = list(get_args(kind))
+    if type(None) not in kinds:
+        return kind, metadata
+    kinds.remove(type(None))
+    inner, inner_metadata = _unwrapped(kinds[0])
+    return inner, metadata + inner_metadata
 
 
 def _text(bound: float | None) -> str:
-    return "" if bound is None else f"{bound:,}" if isinstance(bound, int) else f"{bound:,.12g}"
+    if bound is None:
+        return ""
+    if isinstance(bound, int):
+        return f"{bound:,}"
+    return f"{bound:,.12g}"

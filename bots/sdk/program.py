@@ -459,7 +459,10 @@ class RemoteBot(Bot):
             BotTimeout: it did not connect, or name its version, in time.
             RemoteBotError: its first line names no version.
         """
-        self.command = split_command(command) if isinstance(command, str) else tuple(command)
+        if isinstance(command, str):
+            self.command = split_command(command)
+        else:
+            self.command = tuple(command)
         name, self.game = protocol.find_game(game) if isinstance(game, str) else ("", game)
         self._reply_timeout_s = reply_timeout_s
         self._leave_timeout_s = leave_timeout_s

@@ -27,7 +27,6 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from itertools import count
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -84,40 +83,43 @@ _REFERENCE: Final = re.compile(r"(?P<place>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<na
 
 
 def builtin_names() -> tuple[str, ...]:
-    """The names of all built-in bots; imports none of them."""
+    """Return the names of all built-in bots; import none of them."""
     return tuple(_ENTRIES)
 
 
 def known_names() -> list[str]:
-    """The names of all bots, built in or declared by installed packages, sorted; imports none of them."""
+    """Return the sorted names of all bots, built in or declared by installed packages; import none."""
     return sorted([*_ENTRIES, *_declared()])
 
 
 def nearest_name(name: str) -> str | None:
-    """The bot that a misspelt name is likely to mean."""
+    """Return the bot that a misspelt name is likely to mean."""
     from engine.text import meant
 
     return meant(name, known_names())
 
 
 def is_builtin(spec: str) -> bool:
-    """Whether a text, with or without options, asks for a built-in bot."""
+    """Return whether a text, with or without options, names a built-in bot."""
     return spec.partition("?")[0] in _ENTRIES
 
 
 def is_bot_name(name: str) -> bool:
-    """Whether a text, without options, is one that names a Python bot; nothing of the bot's is imported."""
-    is_plain = name.replace("-", "_").isidentifier()
-    return name in _ENTRIES or _REFERENCE.fullmatch(name) is not None or (is_plain and name in _declared())
+    """Return whether a text, without options, names a Python bot; import nothing of the bot's."""
+    if name in _ENTRIES or _REFERENCE.fullmatch(name) is not None:
+        return True
+    return name.replace("-", "_").isidentifier() and name in _declared()
 
 
 def parse_spec(spec: str, directory: str | None = None) -> tuple[type[Bot], dict[str, OptionValue]]:
-    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``: the class, and the options with their types."""
+    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE`` into the class and its typed options."""
     name, _, rest = spec.partition("?")
-    found = _find_class(name, spec, directory)
-    valid = {option.name: option for option in _options(found)}
+    bot_class = _find_class(name, spec, directory)
+    valid = {option.name: option for option in _options(bot_class)}
     options: dict[str, OptionValue] = {}
-    for item in rest.split(",") if rest else ():
+    if not rest:
+        return bot_class, options
+    for item in rest.split(","):
         option, is_given, text = item.partition("=")
         option = option.strip()
         if option not in valid:
@@ -133,11 +135,11 @@ def parse_spec(spec: str, directory: str | None = None) -> tuple[type[Bot], dict
         except ValueError:
             problem = f"{option} must be a {valid[option].type_name}, not {quoted(text)}; {_list_options(name, valid)}"
             raise SpecError(spec, problem) from None
-    return found, options
+    return bot_class, options
 
 
 def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None) -> Bot:
-    """The bot that a text like ``random?fold=0.1`` asks for.
+    """Make the bot that a text like ``random?fold=0.1`` names.
 
     Args:
         seed: of its random numbers, for bots that draw any; a seed among the options takes precedence.
@@ -147,19 +149,23 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
         SpecError: there is no such bot, module, file or class, it cannot be imported or is not a bot, it does not take
             such options, or its constructor refuses them. Where the bot's own code raised, that is the error's cause.
     """
-    found, options = parse_spec(spec, directory)
-    files = _file_options(found)
-    given = {
-        name: os.path.join(directory or "", value) if name in files and isinstance(value, str) and value else value
-        for name, value in options.items()
-    }
-    if seed is not None and any(option.name == "seed" for option in _options(found)):
-        given.setdefault("seed", seed)
-    return _construct(found, _arguments(found, given), spec)
+    bot_class, values = parse_spec(spec, directory)
+    for name in _file_options(bot_class) & values.keys():
+        path = values[name]
+        if isinstance(path, str) and path:
+            values[name] = os.path.join(directory or "", path)
+    if seed is not None and any(option.name == "seed" for option in _options(bot_class)):
+        values.setdefault("seed", seed)
+    try:
+        arguments = _arguments(bot_class, values)
+    except ValueError as error:
+        # A dataclass of options refuses a value out of range.
+        raise SpecError(spec, str(error)) from error
+    return _construct(bot_class, arguments, spec)
 
 
 def make_bot_from(source: type[Bot] | Bot, seed: int | None = None) -> Bot:
-    """A bot of a class, or a copy of an object: matches share nothing.
+    """Make a bot of a class, or copy an object: matches share nothing.
 
     Args:
         seed: for a class whose constructor has a parameter of that name.
@@ -170,8 +176,10 @@ def make_bot_from(source: type[Bot] | Bot, seed: int | None = None) -> Bot:
     if isinstance(source, type):
         from inspect import signature
 
-        takes_seed = seed is not None and "seed" in signature(source).parameters
-        return _construct(source, {"seed": seed} if takes_seed else {}, source.__name__)
+        arguments: dict[str, object] = {}
+        if seed is not None and "seed" in signature(source).parameters:
+            arguments["seed"] = seed
+        return _construct(source, arguments, source.__name__)
     from copy import deepcopy
 
     name = type(source).__name__
@@ -184,33 +192,37 @@ def make_bot_from(source: type[Bot] | Bot, seed: int | None = None) -> Bot:
         raise SpecError(name, problem) from error
 
 
-def _construct(found: type[Bot], arguments: Mapping[str, object], spec: str) -> Bot:
+def _construct(bot_class: type[Bot], arguments: Mapping[str, object], spec: str) -> Bot:
     try:
-        return found(**arguments)
+        return bot_class(**arguments)
     except ValueError as error:
         raise SpecError(spec, str(error)) from error
     except BaseException as error:
         if is_interrupt(error):
             raise
-        raise SpecError(spec, f"{found.__name__} cannot be made: {located(error)}") from error
+        raise SpecError(spec, f"{bot_class.__name__} cannot be made: {located(error)}") from error
 
 
 def builtin_file_options(name: str) -> frozenset[str]:
-    """The options of a built-in bot that are files; none of any other bot, which would have to be imported."""
-    return _file_options(_find_class(name, name)) if name in _ENTRIES else frozenset()
+    """Options of a built-in bot that are files; none of any other bot, which would have to be imported."""
+    if name not in _ENTRIES:
+        return frozenset()
+    return _file_options(_find_class(name, name))
 
 
 def describe(name: str) -> BotDescription:
-    """A bot that has a name, or a class; imports it."""
-    found = _find_class(name, name)
+    """Describe a bot by its name or class; import it."""
+    bot_class = _find_class(name, name)
     if name in _ENTRIES:
-        return BotDescription(name, _ENTRIES[name][1], _options(found), "")
-    summary = (found.__doc__ or "").strip().partition("\n")[0]
-    return BotDescription(name, summary, _options(found), _origin(name))
+        return BotDescription(name, _ENTRIES[name][1], _options(bot_class), "")
+    summary = (bot_class.__doc__ or "").strip().partition("\n")[0]
+    return BotDescription(name, summary, _options(bot_class), _origin(name))
 
 
 def describe_all() -> list[BotDescription]:
-    """Every bot that has a name, by name; imports all of them. A declared bot that fails has the reason for summary.
+    """Describe every bot that has a name; import all of them.
+
+    The summary of a declared bot that cannot be imported is the reason.
 
     Raises:
         SpecError: a built-in bot cannot be imported.
@@ -228,7 +240,7 @@ def describe_all() -> list[BotDescription]:
 
 # ---- finding a bot's class
 def _declared() -> dict[str, EntryPoint]:
-    """The bots that installed distributions declare, by name; a built-in bot keeps its name."""
+    """Bots that installed distributions declare, by name; a built-in bot keeps its name."""
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in _ENTRIES}
@@ -236,8 +248,11 @@ def _declared() -> dict[str, EntryPoint]:
 
 def _origin(name: str) -> str:
     """The distribution that declares a bot, and its version; empty where none does."""
-    distribution = point.dist if (point := _declared().get(name)) else None
-    return "" if distribution is None else f"{distribution.name} {distribution.version}"
+    point = _declared().get(name)
+    distribution = None if point is None else point.dist
+    if distribution is None:
+        return ""
+    return f"{distribution.name} {distribution.version}"
 
 
 def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]:
@@ -256,21 +271,26 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
             raise SpecError(spec, f"{problem}; a bot of your own is named file.py:Class or module:Class")
         place, _, class_name = declared[name].value.partition(":")
     module = _import(place, spec, directory)
-    found = getattr(module, class_name.strip(), None)
-    if found is None:
-        here = sorted(
-            name
-            for name, value in vars(module).items()
-            if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == module.__name__
-        )
-        raise SpecError(spec, f"{place} has no class {quoted(class_name)}; its bots: {', '.join(here) or 'none'}")
-    if not (isinstance(found, type) and issubclass(found, Bot)):
+    bot_class = getattr(module, class_name.strip(), None)
+    if bot_class is None:
+        names = ", ".join(_own_bots(module)) or "none"
+        raise SpecError(spec, f"{place} has no class {quoted(class_name)}; its bots: {names}")
+    if not (isinstance(bot_class, type) and issubclass(bot_class, Bot)):
         raise SpecError(spec, f"{class_name} in {place} is not a bot: derive it from bots.Bot")
-    return found
+    return bot_class
+
+
+def _own_bots(module: ModuleType) -> list[str]:
+    """Names of the bots that a module defines, sorted."""
+    names = []
+    for name, value in vars(module).items():
+        if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == module.__name__:
+            names.append(name)
+    return sorted(names)
 
 
 def source_problem(name: str, directory: str | None = None, python_path: str = "") -> str | None:
-    """Why a bot named as a class in a file or module cannot be made, as far as its source shows; imports nothing.
+    """Return why its source shows that a bot in a file or module cannot be made; import nothing.
 
     Args:
         python_path: the folders, as in ``PYTHONPATH``, in which its process looks for modules besides ours.
@@ -305,25 +325,31 @@ def source_problem(name: str, directory: str | None = None, python_path: str = "
     words = {"*", "__getattr__", class_name}
     for node in ast.walk(tree):
         for field in ("id", "name", "asname", "value"):
-            if isinstance(word := getattr(node, field, None), str) and word in words:
+            word = getattr(node, field, None)
+            if isinstance(word, str) and word in words:
                 return None
     classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
     return f"{place} has no class {quoted(class_name)}; its classes: {', '.join(classes) or 'none'}"
 
 
 def _locate(place: str, path: list[str]) -> tuple[str, str | None]:
-    """The part of a module's name that is not found, and the module's source, if it has one; imports nothing."""
+    """The part of a module's name that is missing, and the path of its source, if any."""
     importlib.invalidate_caches()
     parts = place.split(".")
     source = None
     for number in range(1, len(parts) + 1):
         name = ".".join(parts[:number])
-        spec = next((spec for finder in sys.meta_path if (spec := finder.find_spec(name, path)) is not None), None)
-        if spec is None:
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path)
+            if spec is not None:
+                break
+        else:
             return name, None
         path = list(spec.submodule_search_locations or ())
         source = spec.origin
-    return "", source if source is not None and source.endswith(".py") else None
+    if source is None or not source.endswith(".py"):
+        return "", None
+    return "", source
 
 
 def _import(place: str, spec: str, directory: str | None) -> ModuleType:
@@ -346,15 +372,16 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{place}.".startswith(f"{error.name}."):
             raise SpecError(spec, f"there is no module {error.name!r}") from None
         raise SpecError(spec, f"{place} cannot be imported: {located(error)}") from error
-    meant = os.path.join(folder, *place.split("."))
-    found = getattr(module, "__file__", None) or ""
-    if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
-        if any(entry.startswith(f"{place}:") for entry, _ in _ENTRIES.values()):
-            home = os.path.abspath(found).removesuffix(os.path.join(os.sep, *place.split(".")) + ".py")
-            problem = f"acpc-arena runs from {home}, and this folder is another checkout"
-            raise SpecError(spec, f"{problem}; to use this one: pip install -e {folder}")
-        raise SpecError(spec, f"the module {place!r} is {found} here; name the file: {meant}.py:Class")
-    return module
+    relative = os.path.join(*place.split(".")) + ".py"
+    own_path = os.path.join(folder, relative)
+    path = getattr(module, "__file__", None) or ""
+    if not os.path.isfile(own_path) or os.path.samefile(own_path, path):
+        return module
+    if any(entry.startswith(f"{place}:") for entry, _ in _ENTRIES.values()):
+        home = os.path.abspath(path).removesuffix(os.sep + relative)
+        problem = f"acpc-arena runs from {home}, and this folder is another checkout"
+        raise SpecError(spec, f"{problem}; to use this one: pip install -e {folder}")
+    raise SpecError(spec, f"the module {place!r} is {path} here; name the file: {own_path}:Class")
 
 
 _FILES: Final[dict[str, ModuleType]] = {}
@@ -362,11 +389,11 @@ _FILES: Final[dict[str, ModuleType]] = {}
 
 
 def _import_file(path: str) -> ModuleType:
-    """Import a file, with its folder first on the path; once, however often it is asked for.
+    """Import a file once, with its folder first on the path.
 
-    Where a bot from another folder has a helper of the same name (both have a ``strategy.py``), each gets its own: what
-    this file imports stays with it, and the name still means the helper of the bot that was first. So a helper
-    has to be imported at the top of a file, not inside a function.
+    If a bot from another folder has a helper of the same name (both have a ``strategy.py``), each gets its own. The
+    name keeps meaning the helper of the first bot, so a helper must be imported at the top of a file, not inside a
+    function.
     """
     from importlib.util import module_from_spec, spec_from_file_location
 
@@ -377,17 +404,15 @@ def _import_file(path: str) -> ModuleType:
     stem = os.path.basename(path).removesuffix(".py")
     if sys.path[:1] != [folder]:
         sys.path.insert(0, folder)
-    name = next(name for number in count(1) if (name := stem if number == 1 else f"{stem}_{number}") not in sys.modules)
+    name = stem
+    number = 1
+    while name in sys.modules:
+        number += 1
+        name = f"{stem}_{number}"
     file_spec = spec_from_file_location(name, path)
     assert file_spec is not None
     assert file_spec.loader is not None
-    neighbours = {neighbour.removesuffix(".py") for neighbour in os.listdir(folder)} - {stem}
-    others = tuple({os.path.join(os.path.dirname(other), "") for other in _FILES} - {os.path.join(folder, "")})
-    hidden = {
-        known: module
-        for known, module in sys.modules.items()
-        if known.partition(".")[0] in neighbours and (getattr(module, "__file__", None) or "").startswith(others)
-    }
+    hidden = _neighbours_elsewhere(folder, stem)
     for known in hidden:
         del sys.modules[known]
     module = sys.modules[name] = module_from_spec(file_spec)
@@ -398,46 +423,69 @@ def _import_file(path: str) -> ModuleType:
         raise
     finally:
         tops = {known.partition(".")[0] for known in hidden}
-        for known in [known for known in sys.modules if known.partition(".")[0] in tops]:
-            del sys.modules[known]
+        for known in list(sys.modules):
+            if known.partition(".")[0] in tops:
+                del sys.modules[known]
         sys.modules.update(hidden)
     _FILES[path] = module
     return module
 
 
+def _neighbours_elsewhere(folder: str, stem: str) -> dict[str, ModuleType]:
+    """Imported modules from other bots' folders that have the name of a file next to this bot's."""
+    neighbours = {entry.removesuffix(".py") for entry in os.listdir(folder)}
+    neighbours.discard(stem)
+    other_folders = {os.path.join(os.path.dirname(path), "") for path in _FILES}
+    other_folders.discard(os.path.join(folder, ""))
+    hidden = {}
+    for name, module in sys.modules.items():
+        path = getattr(module, "__file__", None) or ""
+        if name.partition(".")[0] in neighbours and path.startswith(tuple(other_folders)):
+            hidden[name] = module
+    return hidden
+
+
 # ---- options
 def _options(bot: type[Bot]) -> tuple[Option, ...]:
-    """The options of a bot by the names that people type, with their defaults; None where there is none."""
-    found: list[Option] = []
+    """Options of a bot by the names that people type, with their defaults; None for no default."""
+    options: list[Option] = []
     for option in options_of(bot, is_every=True):
         if hasattr(option.default, "__dataclass_fields__"):
-            inner = options_of(type(option.default))
-            found += [one._replace(default=getattr(option.default, one.name)) for one in inner]
-        else:
-            default = None if option.default is NO_DEFAULT else option.default
-            found.append(option._replace(name=option.name.removesuffix("_"), default=default))
-    return tuple(found)
+            for field in options_of(type(option.default)):
+                options.append(field._replace(default=getattr(option.default, field.name)))
+            continue
+        default = option.default
+        if default is NO_DEFAULT:
+            default = None
+        options.append(option._replace(name=option.name.removesuffix("_"), default=default))
+    return tuple(options)
 
 
 def _file_options(bot: type[Bot]) -> frozenset[str]:
     return frozenset(option.name for option in _options(bot) if option.type_name == "file")
 
 
-def _arguments(bot: type[Bot], given: Mapping[str, OptionValue]) -> dict[str, object]:
+def _arguments(bot: type[Bot], values: Mapping[str, OptionValue]) -> dict[str, object]:
+    """Arguments of the constructor for values by the names that people type."""
     arguments: dict[str, object] = {}
-    for name, _, default, *_ in options_of(bot, is_every=True):
+    for option in options_of(bot, is_every=True):
+        default = option.default
+        typed_name = option.name.removesuffix("_")
         if hasattr(default, "__dataclass_fields__") and not isinstance(default, type):
             from dataclasses import replace
 
-            named = {one.name for one in options_of(type(default))}
-            arguments[name] = replace(default, **{one: value for one, value in given.items() if one in named})
-        elif name.removesuffix("_") in given:
-            arguments[name] = given[name.removesuffix("_")]
+            fields = {field.name for field in options_of(type(default))}
+            arguments[option.name] = replace(default, **{name: values[name] for name in fields & values.keys()})
+        elif typed_name in values:
+            arguments[option.name] = values[typed_name]
     return arguments
 
 
 def _list_options(name: str, valid: Mapping[str, Option]) -> str:
     if not valid:
         return f"{name} takes no options"
-    listed = [f"{o.name} ({o.type_name}, default {'none' if o.default is None else o.default})" for o in valid.values()]
-    return f"its options, separated by commas: {', '.join(listed)}"
+    texts = []
+    for option in valid.values():
+        default = "none" if option.default is None else option.default
+        texts.append(f"{option.name} ({option.type_name}, default {default})")
+    return f"its options, separated by commas: {', '.join(texts)}"

@@ -124,7 +124,9 @@ class BotGroup:
         self._deal = deal
         self._seats = seats
         unseen = self._unseen
-        self._seen = [(*unseen[:p], cards, *unseen[p + 1 :]) for p, cards in enumerate(deal.hole_cards)]
+        self._seen = []
+        for position, cards in enumerate(deal.hole_cards):
+            self._seen.append((*unseen[:position], cards, *unseen[position + 1 :]))
         self._round = -1
         self._is_new = True
         self._first_view = None
@@ -192,7 +194,9 @@ class BotGroup:
             position = self._position(seat)
             view = self._view(betting, position, self._seen_at_end(betting, position))
             bot = self._bots[seat]
-            failure = self._call(seat, bot.hand_started, view) if self._is_new else None
+            failure = None
+            if self._is_new:
+                failure = self._call(seat, bot.hand_started, view)
             failure = failure or self._call(seat, bot.hand_finished, view)
             if failure is not None:
                 failures = (*failures, failure)
@@ -233,7 +237,11 @@ class BotGroup:
             return self._seen[position]
         if not folded:
             return holes
-        return tuple([() if folded >> p & 1 and p != position else cards for p, cards in enumerate(holes)])
+        seen = list(holes)
+        for other in range(len(holes)):
+            if folded >> other & 1 and other != position:
+                seen[other] = ()
+        return tuple(seen)
 
     def _keep_comments(self, seat: int, view: View) -> None:
         self._waiting[seat] = (self._waiting[seat] + view.comments)[:MAX_WAITING_COMMENTS]
@@ -262,9 +270,13 @@ class BotGroup:
         """What a bot's own code raised, as a sentence and as a traceback of its own frames."""
         what = in_one_line(error)
         text = "".join(traceback.format_exception(type(error), error, own_frames(error)))
-        place = f" ({line})" if (line := line_in_code(error)) else ""
+        place = line_in_code(error)
+        if place:
+            place = f" ({place})"
         if not isinstance(seen, View):
-            moment = "when the match was over" if seen is None else "before the first hand"
+            moment = "before the first hand"
+            if seen is None:
+                moment = "when the match was over"
             failure = BotFailure(f"the bot's own code failed {moment}{place}: {what}", seat, None, "", text)
         else:
             state = seen.match_state.format()
@@ -324,9 +336,10 @@ def self_play(
         raise ValueError(f"{len(bots)} bots need as many different names, not {', '.join(names)}")
     rotations = [(match_name, names)]
     if seating == "rotations":
-        rotations = [
-            (f"{match_name}.{chr(ord('a') + shift)}", names[-shift:] + names[:-shift]) for shift in range(len(names))
-        ]
+        rotations = []
+        for shift in range(len(names)):
+            letter = chr(ord("a") + shift)
+            rotations.append((f"{match_name}.{letter}", names[-shift:] + names[:-shift]))
     return _hands(game, group, range(first_hand, first_hand + deals), seed, rotations)
 
 
@@ -336,7 +349,8 @@ def _hands(
     """Play the hands; `rotations` has the name of the match and the names by seat of each."""
     players = game.num_players
     start = betting_start(game)
-    turns = [tuple([Seat((offset + position) % players) for position in range(players)]) for offset in range(players)]
+    seats_in_order = [Seat(seat) for seat in range(players)]
+    turns = [tuple(seats_in_order[offset:] + seats_in_order[:offset]) for offset in range(players)]
     try:
         for number, deal in zip(numbers, deals(game, seed, numbers.start), strict=False):
             seats = turns[number % players]
@@ -378,7 +392,13 @@ def _hands(
 
 def _class_names(bots: Sequence[Bot]) -> tuple[str, ...]:
     names = [type(bot).__name__ for bot in bots]
-    return tuple([f"{n}#{names[: i + 1].count(n)}" if names.count(n) > 1 else n for i, n in enumerate(names)])
+    numbered = []
+    for index, name in enumerate(names):
+        if names.count(name) > 1:
+            numbered.append(f"{name}#{names[: index + 1].count(name)}")
+        else:
+            numbered.append(name)
+    return tuple(numbered)
 
 
 _OPPONENT: Final = "random"

@@ -155,6 +155,9 @@ def _expect_silence(connection: socket.socket, mock: MockDealer, deadline_s: flo
 def _ending(program: Program, deadline_s: float) -> str:
     """How the program ended, which it mostly does once the connection is closed, and what it last wrote."""
     exit_code = program.wait(max(POLL_S, min(_GRACE_S, deadline_s - time.monotonic())))
-    ended = "was still running" if exit_code is None else f"ended with exit code {exit_code}"
+    if exit_code is None:
+        ended = "was still running"
+    else:
+        ended = f"ended with exit code {exit_code}"
     lines = "\n".join(program.last_lines())
     return f"the program {ended}" + (f"; its output ends with:\n{lines}" if lines else " and wrote nothing")

@@ -80,7 +80,7 @@ class View:
 
     @classmethod
     def from_state(cls, state: MatchState | SeenHand, betting: BettingState) -> View:
-        """The view of a state that a dealer sent, with its betting as played by the rules."""
+        """Make the view of a state that a dealer sent, with its betting as played by the rules."""
         board: tuple[Card, ...] = ()
         for cards in state.board:
             board += cards
@@ -95,21 +95,20 @@ class View:
         board: tuple[Card, ...],
         hand_number: int = 0,
     ) -> View:
-        """The view of a player that has been shown its own hole cards only."""
+        """Make the view of a player that has been shown its own hole cards only."""
         seen = tuple([hole_cards if p == position else () for p in range(betting.game.num_players)])
         return cls(betting, position, hand_number, seen, board)
 
     @classmethod
     def from_hand(cls, hand: Hand, position: Position, hand_number: int = 0) -> View:
-        """The view that `position` has of a hand played in this process: the cards a dealer would show, no others."""
+        """Make the view that `position` has of a hand played in this process: the cards a dealer would show."""
         betting = hand.betting
-        holes = hand.deal.hole_cards
-        if hand.is_showdown:
-            folded = betting.folded
-            seen = tuple([() if folded >> p & 1 and p != position else cards for p, cards in enumerate(holes)])
-        else:
-            seen = tuple([cards if p == position else () for p, cards in enumerate(holes)])
-        return cls(betting, position, hand_number, seen, hand.board)
+        seen: list[tuple[Card, ...]] = []
+        for owner, cards in enumerate(hand.deal.hole_cards):
+            is_folded = bool(betting.folded >> owner & 1)
+            is_shown = owner == position or (hand.is_showdown and not is_folded)
+            seen.append(cards if is_shown else ())
+        return cls(betting, position, hand_number, tuple(seen), hand.board)
 
     # What is being played, and by whom
 
@@ -129,12 +128,12 @@ class View:
 
     @property
     def acting_position(self) -> Position:
-        """Whose turn it is; -1 when the hand is over."""
+        """Position whose turn it is; -1 when the hand is over."""
         return self.betting.acting_position
 
     @property
     def is_my_turn(self) -> bool:
-        """Whether the dealer waits for this player."""
+        """The dealer waits for this player."""
         return self.betting.acting_position == self.position
 
     # Cards
@@ -163,7 +162,7 @@ class View:
 
     @property
     def category(self) -> Category:
-        """What the player's best hand is called: a pair, a flush... Categories compare by strength."""
+        """Category of the player's best hand: a pair, a flush... Categories compare by strength."""
         return category_of(self.rank)
 
     # The betting so far
@@ -177,7 +176,9 @@ class View:
     def round_name(self) -> str:
         """``preflop``, ``flop``, ``turn``, ``river`` where it is dealt like hold'em; elsewhere ``round 0``..."""
         round_ = self.betting.round
-        return ROUND_NAMES[round_] if is_dealt_as_holdem(self.betting.game) else f"round {round_}"
+        if is_dealt_as_holdem(self.betting.game):
+            return ROUND_NAMES[round_]
+        return f"round {round_}"
 
     @property
     def actions_by_round(self) -> tuple[tuple[tuple[Position, Action], ...], ...]:
@@ -191,14 +192,14 @@ class View:
 
     @property
     def raises_this_round(self) -> int:
-        """How many bets and raises the present round has had; blinds do not count."""
+        """Number of bets and raises in the present round, without blinds."""
         return sum(action.kind is ActionKind.RAISE for _, action in self.betting.rounds[-1])
 
     # Chips
 
     @property
     def pot(self) -> int:
-        """Chips put in by everybody so far, blinds included."""
+        """Chips put in by all players so far, blinds included."""
         return self.betting.pot
 
     @property
@@ -210,7 +211,9 @@ class View:
     def pot_odds(self) -> float:
         """The call's share of the pot after calling, 0 to 1: calling pays if it wins more often than this."""
         to_call = self.to_call
-        return to_call / (self.betting.pot + to_call) if to_call else 0.0
+        if not to_call:
+            return 0.0
+        return to_call / (self.betting.pot + to_call)
 
     @property
     def hand_committed(self) -> tuple[int, ...]:
@@ -266,22 +269,24 @@ class View:
 
     @property
     def legal(self) -> LegalActions:
-        """What the rules allow the player; nothing when it is not its turn."""
-        return self.betting.legal_actions() if self.is_my_turn else _NO_LEGAL_ACTIONS
+        """Actions that the rules allow the player; none when it is not its turn."""
+        if self.is_my_turn:
+            return self.betting.legal_actions()
+        return _NO_LEGAL_ACTIONS
 
     @property
     def can_fold(self) -> bool:
-        """Whether there is a bet to fold to; where there is none, a fold is illegal."""
+        """There is a bet to fold to; without one, a fold is illegal."""
         return self.legal.can_fold
 
     @property
     def can_call(self) -> bool:
-        """Whether the player may call or check: always when it is its turn."""
+        """The player may call or check: always when it is its turn."""
         return self.is_my_turn
 
     @property
     def can_raise(self) -> bool:
-        """Whether the player may bet or raise."""
+        """The player may bet or raise."""
         return self.legal.can_raise
 
     @property
@@ -297,12 +302,16 @@ class View:
     @property
     def min_raise_street_total(self) -> int:
         """The smallest legal raise as a street total; 0 where no raise is legal."""
-        return self.legal.raise_min - self._base()[self.position] if self.can_raise else 0
+        if self.can_raise:
+            return self.legal.raise_min - self._base()[self.position]
+        return 0
 
     @property
     def max_raise_street_total(self) -> int:
         """The largest legal raise as a street total; 0 where no raise is legal."""
-        return self.legal.raise_max - self._base()[self.position] if self.can_raise else 0
+        if self.can_raise:
+            return self.legal.raise_max - self._base()[self.position]
+        return 0
 
     def to_street_total(self, hand_total: int) -> int:
         """A hand total of this player as a street total."""
@@ -312,8 +321,8 @@ class View:
         """A street total of this player as a hand total."""
         return street_total + self._base()[self.position]
 
-    # Actions. fold, call, raise_to and raise_to_street are just what they say, and refused where they are illegal; the
-    # others fit themselves to what is legal.
+    # Actions. fold, call, raise_to and raise_to_street are refused where they are illegal; the other methods choose
+    # the nearest legal action.
 
     def fold(self) -> Action:
         """Give the hand up; illegal where there is nothing to fold to (`can_fold`)."""
@@ -361,7 +370,7 @@ class View:
 
     @property
     def is_showdown(self) -> bool:
-        """Whether the hand ended with at least two players who did not fold: their cards are in `all_hole_cards`."""
+        """At least two players did not fold until the end: their cards are in `all_hole_cards`."""
         return self.betting.is_showdown
 
     @property
@@ -394,11 +403,13 @@ class View:
         for count in game.num_board_cards[: betting.round + 1]:
             board.append(self.board[at : at + count])
             at += count
-        actions = tuple([tuple([action for _, action in round_]) for round_ in betting.rounds])
-        return MatchState(self.position, self.hand_number, actions, self.all_hole_cards, tuple(board))
+        actions = []
+        for round_ in betting.rounds:
+            actions.append(tuple([action for _, action in round_]))
+        return MatchState(self.position, self.hand_number, tuple(actions), self.all_hole_cards, tuple(board))
 
     def comment(self, text: str) -> None:
-        """Say something to people: a line beginning with ``#`` that the dealer keeps with the hand.
+        """Queue a comment for people: a line beginning with ``#`` that the dealer keeps with the hand.
 
         It is sent together with the next reply; what is queued after the last reply of a match is never sent. Line
         ends become blanks, text beyond `MAX_COMMENT_BYTES` is cut, and after `MAX_WAITING_COMMENTS` further ones are

@@ -211,7 +211,10 @@ class _AllCards:
 
     def _shares(self, spent: Sequence[int], folded: Collection[int], board: Board) -> NDArray[np.float64]:
         """What each player wins with each combination of holdings, in chips; players come first."""
-        ranks = self._ranks(board) if len(folded) < len(spent) - 1 else [0] * len(self._holdings)
+        if len(folded) < len(spent) - 1:
+            ranks = self._ranks(board)
+        else:
+            ranks = [0] * len(self._holdings)
         shares = np.zeros((len(spent), *self._dealt.shape))
         for classes in zip(*np.nonzero(self._dealt), strict=True):
             shown = [None if player in folded else ranks[at] for player, at in enumerate(classes)]

@@ -150,7 +150,9 @@ class LinearProgram:
         other = np.array(self._solver.getSolution().row_dual)[self._first_row :]
         plans = self._plan(self._player, own), self._plan(1 - self._player, other / other[0])
         value = own[self._first_free]
-        return Equilibrium(-value, plans[::-1]) if self._player else Equilibrium(value, plans)
+        if self._player:
+            return Equilibrium(-value, plans[::-1])
+        return Equilibrium(value, plans)
 
     def favourite(self, weights: Plan, on_step: Step | None = None) -> Plan:
         """Of all optimal plans of the player, after `solve`, the one with the largest sum of products with weights."""
@@ -458,5 +460,8 @@ def strategy_parts(found: Solution, *, is_whole: bool = False) -> list[Part]:
     columns = ("player", Column("after", NAME), Column("holding", NAME), Column("plays", TEXT))
     left_out = found.information_sets - len(rows)
     title = "The first betting round" if left_out else "All decisions"
-    more = [f"{left_out} more information sets come later: --out shows them, --json prints them."] if left_out else []
+    if left_out:
+        more = [f"{left_out} more information sets come later: --out shows them, --json prints them."]
+    else:
+        more = []
     return [Table.of(title, columns, rows), *more]

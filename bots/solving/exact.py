@@ -254,7 +254,10 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
     )
     answers = [one for one in found.answers if one.is_met and (is_whole or "/" not in one.betting)]
     left_out = sum(one.is_met for one in found.answers) - len(answers)
-    more = (f"{left_out} more states come later: --out shows them, --save and --json write them.",) if left_out else ()
+    if left_out:
+        more = (f"{left_out} more states come later: --out shows them, --save and --json write them.",)
+    else:
+        more = ()
     tables = tuple(_answers_table(found.game, bot, position, answers) for position in range(players))
     return Document(
         f"{bot} in {short_name(game)}, exactly",

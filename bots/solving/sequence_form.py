@@ -349,7 +349,10 @@ def sequence_values(form: SequenceForm, player: int, *others: Plan) -> NDArray[n
     for number, chips, sequences in form.terminal_nodes_by_matrix:
         payoffs = np.moveaxis(form.game.payoffs(number, player), player, -1)
         of_others = [plan[at] for plan, at in zip(others, np.delete(sequences, player, 0), strict=True)]
-        won = of_others[0] @ payoffs if len(others) == 1 else _contracted(payoffs, of_others)
+        if len(others) == 1:
+            won = of_others[0] @ payoffs
+        else:
+            won = _contracted(payoffs, of_others)
         np.add.at(values, sequences[player], chips * won)
     return values
 
