@@ -188,7 +188,7 @@ def test_options_of_any_constructor(folder: Path) -> None:
     shark.py:Shark?depth=deep  depth must be a whole number, not 'deep'; its options, separated by commas: depth
     shark.py:Shark?height=1    shark.py:Shark has no option 'height'
     lame.py:Duck               lame.py cannot be imported: lame.py, line 1: NameError: name 'legs' is not defined
-    lonely.py:Duck             lonely.py cannot be imported: lonely.py, line 1: ModuleNotFoundError: No module named 'company'
+    lonely.py:Duck             lonely.py cannot be imported: lonely.py, line 1: ModuleNotFoundError: No module
     leaving.py:Duck            leaving.py cannot be imported: leaving.py, line 2: SystemExit: 3
     """),
 )
