@@ -142,10 +142,9 @@ def simple_plan(form: SequenceForm, player: int, opponent: str) -> Plan:
     fold, call, raise_ = OPPONENTS[opponent]
 
     def chances(choice: Choice) -> Chances:
-        if "r" in choice.actions:
-            of_actions = (fold, call, raise_)
-        else:
-            of_actions = (fold, call + raise_)
+        of_actions = [fold, call, raise_]
+        if "r" not in choice.actions:
+            of_actions = [fold, call + raise_]
         return np.tile(np.array(of_actions)[:, None], (1, len(STARTING_HANDS)))
 
     return plan_of(form, player, chances)
@@ -315,10 +314,9 @@ def preflop_document(found: PreflopSolution) -> Document:
     grids = [HandGrid(title, tuple(hands.values()), actions) for title, hands in found.lines.items()]
     mixed = [(grid.title, hand, shares) for grid in grids for hand, shares in grid.mixed.items()]
     mixtures = Table.of("Mixed hands", ("player", Column("hand"), Column("plays", TEXT)), mixed)
+    ending: Table | str = mixtures
     if len(mixed) > _MOST_MIXED:
         ending = f"{len(mixed)} hands mix: --json has them all."
-    else:
-        ending = mixtures
     balances = found.small_bets_per_hand
     table = Table.of(
         "Small bets per hand against simple players, mean of both seats",

@@ -123,9 +123,10 @@ class Option(NamedTuple):
 
     @property
     def _scalar(self) -> type:
-        if get_origin(self.kind) is Literal:
-            return type(get_args(self.kind)[0])
-        return self.kind
+        kind: type = self.kind
+        if get_origin(kind) is Literal:
+            kind = type(get_args(kind)[0])
+        return kind
 
     @property
     def limits(self) -> tuple[str, str]:

@@ -30,7 +30,7 @@ from bots.solving.sequence_form import (
     strategy_of,
 )
 from engine import Card, Game, parse_cards
-from logs.document import TEXT, Column, Document, Fact, Section, Table
+from logs.document import TEXT, Column, Document, Fact, Part, Section, Table
 from protocol import format_action
 from protocol.game_definition import short_name
 
@@ -254,16 +254,16 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
     )
     answers = [one for one in found.answers if one.is_met and (is_whole or "/" not in one.betting)]
     left_out = sum(one.is_met for one in found.answers) - len(answers)
+    parts: list[Part] = []
     if left_out:
-        more = (f"{left_out} more states come later: --out shows them, --save and --json write them.",)
-    else:
-        more = ()
-    tables = tuple(_answers_table(found.game, bot, position, answers) for position in range(players))
+        parts.append(f"{left_out} more states come later: --out shows them, --save and --json write them.")
+    for position in range(players):
+        parts.append(_answers_table(found.game, bot, position, answers))
     return Document(
         f"{bot} in {short_name(game)}, exactly",
         tuple(sentences),
         (Fact("game", short_name(game)), Fact("bot", bot)),
-        (Section("Values", (values,)), Section("The best answer", (*more, *tables))),
+        (Section("Values", (values,)), Section("The best answer", tuple(parts))),
         data=ExploitabilityData(
             game=game,
             bot=bot,
