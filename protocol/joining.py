@@ -27,11 +27,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    TypeAdapter,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from engine.text import printable
 from protocol.errors import RemoteProtocolError
@@ -102,14 +110,42 @@ class ContestTerms:
     practice: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Challenge(ContestTerms):
-    """Submit a contest. `players`: by seat: the client's bot, the server's own bots, bots of others."""
+DEFAULT_TERMS: Final = ContestTerms()
+_TERM_NAMES: Final = tuple(one.name for one in fields(ContestTerms))
 
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """Submit a contest. In a message, its terms stand beside the other fields.
+
+    Attributes:
+        players: by seat: the client's bot, the server's own bots, bots of others.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    # First, so that the first problem of a message is one of its terms.
+    terms: ContestTerms = field(default=DEFAULT_TERMS, kw_only=True)
     tag: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
     game: _Word
     players: _Words
     type: Literal["challenge"] = "challenge"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_terms(cls, message: Any) -> Any:
+        if not isinstance(message, dict):
+            return message
+        # A field called "terms" is unknown, and among the terms it is refused.
+        names = {*_TERM_NAMES, "terms"}
+        terms = {name: value for name, value in message.items() if name in names}
+        rest = {name: value for name, value in message.items() if name not in names}
+        return {**rest, "terms": terms}
+
+    @model_serializer(mode="wrap")
+    def _spread_terms(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        message = write(self)
+        return {**message.pop("terms"), **message}
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +316,10 @@ def _read(kind: Any, text: str | bytes) -> Any:
         return _adapter(kind).validate_json(text)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        where = ".".join(map(str, problem["loc"]))
+        path = list(problem["loc"])
+        if path[:2] == ["challenge", "terms"]:
+            del path[1]
+        where = ".".join(map(str, path))
         sentence = f"{where}: {problem['msg']}" if where else problem["msg"]
         raise RemoteProtocolError(printable(sentence, _MOST_PROBLEM), b"") from None
 

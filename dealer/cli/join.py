@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
@@ -34,10 +34,9 @@ from engine.errors import quoted
 from engine.text import count_of
 from logs.estimation import Estimate, StopRuleError, parse_stop_rule
 from protocol.game_definition import short_name
-from protocol.joining import Challenge, ChallengeState, ContestTerms, RunOver, RunStands, SeatOffer
+from protocol.joining import DEFAULT_TERMS, Challenge, ChallengeState, ContestTerms, RunOver, RunStands, SeatOffer
 
 _TOKEN_VARIABLE = "ARENA_TOKEN"
-_TERMS = ContestTerms()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class _Challenges:
     ] = None
     stop: Annotated[str | None, "When to stop, as for 'arena play'.", Wording("RULE", group="Challenges")] = None
     seating: Annotated[
-        Seating | None, "Seatings of each deal.", Wording(group="Challenges", otherwise=_TERMS.seating)
+        Seating | None, "Seatings of each deal.", Wording(group="Challenges", otherwise=DEFAULT_TERMS.seating)
     ] = None
     card_seed: Annotated[
         int | None,
@@ -71,9 +70,9 @@ class _Challenges:
         bool,
         "Same cards in every seating; they show leaks, and such results do not count in standings.",
         Wording(group="Challenges"),
-    ] = _TERMS.practice
+    ] = DEFAULT_TERMS.practice
     on_fault: Annotated[
-        FaultPolicy | None, "As for 'arena play'.", Wording(group="Challenges", otherwise=_TERMS.on_fault)
+        FaultPolicy | None, "As for 'arena play'.", Wording(group="Challenges", otherwise=DEFAULT_TERMS.on_fault)
     ] = None
 
 
@@ -213,10 +212,11 @@ def _wanted(given: Given, games: tuple[str, ...], name: str) -> tuple[Challenge,
         except StopRuleError as error:
             abort(f"--stop: {error}")
     game = given.pop("game", None) or next((one for one in games if one != ALL_GAMES), "limit")
-    terms = {"seed": given.pop("card_seed", _TERMS.seed)}
-    terms |= {about: getattr(value, "value", value) for about, value in given.items()}
+    names: dict[str, Any] = {name: getattr(value, "value", value) for name, value in given.items()}
+    terms = ContestTerms(seed=names.pop("card_seed", DEFAULT_TERMS.seed), **names)
     return tuple(
-        Challenge(f"{name[:40]}-{secrets.token_hex(4)}", game, (name, *one.split(",")), **terms) for one in opponents
+        Challenge(f"{name[:40]}-{secrets.token_hex(4)}", game, (name, *one.split(",")), terms=terms)
+        for one in opponents
     )
 
 

@@ -12,7 +12,6 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Callable
-from dataclasses import fields
 
 from dealer.errors import RefusedError, StoreError
 from dealer.server import access
@@ -182,8 +181,8 @@ class Line:
     async def _challenge(self, request: Challenge) -> None:
         if OWN_SEAT in request.players:
             raise RefusedError(f"{OWN_SEAT} is for clients of the text port")
-        wanted = {one.name: getattr(request, one.name) for one in fields(Challenge) if one.name != "type"}
-        await self._hosting.service.submit(self._user, JobRequest(**wanted), self)
+        wanted = JobRequest(request.game, request.players, request.tag, terms=request.terms)
+        await self._hosting.service.submit(self._user, wanted, self)
         self.send(ChallengeState(request.tag, "queued"))
 
     def _send_outcome(self, tag: str) -> None:

@@ -513,7 +513,7 @@ class Service:
 
     def _new_job(self, user: User, request: JobRequest) -> Job:
         self._stamp += 1
-        return new_job(user, request, seed_of(request), self._stamp)
+        return new_job(user, request, seed_of(request.terms), self._stamp)
 
     def _take_on(self, job: ActiveJob) -> None:
         """A job has been entered."""

@@ -40,7 +40,7 @@ from dealer.web.server_site import server_site
 from logs.document import text_of
 from logs.estimation import score_bounds
 from protocol import find_game
-from protocol.joining import Challenge
+from protocol.joining import Challenge, ContestTerms
 
 FIELD: Final = ("calling", "constant", "folding", "mfs", "raising", "random", "rembrant", "rh")
 PUPPETS: Final = ("puppet1", "puppet2")
@@ -110,7 +110,7 @@ def lose(settings: ServerSettings, folder: Path, lost: int, token: str) -> Ratin
             Joining(_joining(address, token, folder, MALLORYS[0], HONEST, game.name), _ignore).run()
         )
         for name in PUPPETS:
-            challenge = Challenge(name, game.name, (name, MALLORYS[0]), deals=lost // len(PUPPETS))
+            challenge = Challenge(name, game.name, (name, MALLORYS[0]), terms=ContestTerms(deals=lost // len(PUPPETS)))
             settings = _joining(address, token, folder, name, LOSING, game.name)
             await Joining(replace(settings, challenges=(challenge,)), _ignore).run()
         first.cancel()

@@ -48,6 +48,7 @@ from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store, back_up
 from dealer.server.ratings import fit_ratings
 from engine import DealKey, Seat
 from protocol import find_game
+from protocol.joining import ContestTerms
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "benchmarks.md"
@@ -212,7 +213,8 @@ class Year:
             user = User(1 + planned.user, f"student{planned.user}")
             stamp = 1 + day * self._runs_a_day + number
             key = DealKey(stamp.to_bytes(32, "big"))
-            job = add_job(db, new_job(user, JobRequest(game, names, f"day{day}", deals=DEALS), key, stamp))
+            request = JobRequest(game, names, f"day{day}", terms=ContestTerms(deals=DEALS))
+            job = add_job(db, new_job(user, request, key, stamp))
             run = begin_run(db, job, versions, stamp)
             self._now_s += 30.0
             if day == self._incidents.clock:

@@ -15,6 +15,7 @@ from protocol import RemoteProtocolError
 from protocol.joining import (
     MOST_KEPT,
     Challenge,
+    ContestTerms,
     Join,
     JoiningRequest,
     RunOver,
@@ -47,6 +48,9 @@ _VALUES: dict[str, st.SearchStrategy[Any]] = {
     "Annotated[str, Field(pattern='^[A-Za-z0-9_.-]{1,64}$')]": st.from_regex(_TAG, fullmatch=True),
     "Annotated[str, Field(min_length=1)]": _TEXTS.filter(bool),
 }
+
+
+_VALUES["ContestTerms"] = st.builds(ContestTerms, **{one.name: _VALUES[str(one.type)] for one in fields(ContestTerms)})
 
 
 def _messages(kind: type) -> st.SearchStrategy[Any]:
@@ -105,9 +109,32 @@ def test_the_problem_of_a_request_is_told(text: str, problem: str) -> None:
     assert str(caught.value).startswith(problem)
 
 
+def test_terms_stand_beside_the_other_fields_of_a_challenge() -> None:
+    challenge = Challenge("t", "g", ("a", "b"), terms=ContestTerms(deals=5, stop="ci=30"))
+    assert encode(challenge) == (
+        b'{"deals":5,"stop":"ci=30","seating":"rotations","seed":0,"on_fault":"end","practice":false,'
+        b'"tag":"t","game":"g","players":["a","b"],"type":"challenge"}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("deals", 0, "challenge.deals: Input should be greater than or equal to 1"),
+        ("terms", {"deals": 5}, "challenge.terms: Unexpected keyword argument"),
+        ("deal", 5, "challenge.deal: Unexpected keyword argument"),
+    ],
+)
+def test_the_problem_of_a_challenge_is_that_of_its_terms(name: str, value: object, problem: str) -> None:
+    text = json.dumps({"type": "challenge", "tag": "t", "game": "g", "players": ["a"], name: value})
+    with pytest.raises(RemoteProtocolError) as caught:
+        read_request(text)
+    assert str(caught.value) == problem
+
+
 def test_examples_of_messages() -> None:
     asked = '{"type": "challenge", "tag": "t", "game": "g", "players": ["a", "b"], "deals": 5, "stop": "ci=30"}'
-    assert read_request(asked) == Challenge("t", "g", ("a", "b"), deals=5, stop="ci=30")
+    assert read_request(asked) == Challenge("t", "g", ("a", "b"), terms=ContestTerms(deals=5, stop="ci=30"))
     joined = '{"type": "join", "bot": "mine", "session": "s", "seats": {"5": 3}}'
     assert read_request(joined) == Join("mine", "s", seats={5: 3})
     assert json.loads(encode(SeatText(5, "\xe9\r\n"))) == {"type": "text", "seat": 5, "text": "\xe9\r\n"}

@@ -19,23 +19,24 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
 
-from dealer.match.faults import FaultPolicy
 from dealer.run.choices import Seating
 from dealer.server.accounts import User
 from dealer.server.db.store import Store
 from engine import DealKey, Seed
 from engine.text import escaped_bytes
 from logs.estimation import Estimate
-from protocol.joining import ContestTerms
+from protocol.joining import DEFAULT_TERMS, ContestTerms
 
 _PAGE = 50
 LAST_FAULTS: Final = 10_000
+TERM_COLUMNS: Final = ("deals", "stop", "seating", "on_fault")
+"""Columns of a job that are fields of its terms."""
 
 
 class JobState(enum.StrEnum):
@@ -67,7 +68,7 @@ class RunState(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class JobRequest(ContestTerms):
+class JobRequest:
     """A contest to be played so many times.
 
     Attributes:
@@ -77,6 +78,7 @@ class JobRequest(ContestTerms):
         runs: how often.
         seed_index: the only run in the sequence of seeds; None for the sequence from its start.
         kind: where it comes from.
+        terms: of each run.
     """
 
     game: str
@@ -85,6 +87,7 @@ class JobRequest(ContestTerms):
     runs: int = 1
     seed_index: int | None = None
     kind: JobKind = JobKind.REQUEST
+    terms: ContestTerms = DEFAULT_TERMS
 
 
 class Model(BaseModel):
@@ -153,15 +156,13 @@ class Job(Model):
     started: int = Field(description="runs that have started")
     state: JobState
     reason: str = Field(description="why it was cancelled")
-    seating: Seating
-    deals: int | None
-    stop: str | None
     seed: _Seed = Field(description="of a key that the server drew, the digits; null while it would reveal later cards")
     submitted_s: float
     ended_s: float | None
     submitted_at = moment_of("submitted_s")
     ended_at = moment_of("ended_s")
-    on_fault: FaultPolicy = Field(exclude=True)
+    # Of each run; which cards it has is in `seed`.
+    terms: ContestTerms = Field(exclude=True)
     kind: JobKind = Field(exclude=True)
     # The only run in the sequence of seeds; None plays the sequence from its start.
     seed_index: int | None = Field(exclude=True)
@@ -183,10 +184,20 @@ class Job(Model):
         """Whether the server has drawn a key, so that no card to come is known."""
         return isinstance(self.seed, DealKey)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def terms(self) -> ContestTerms:
-        """How each of its runs is played, but for the seed."""
-        return ContestTerms(deals=self.deals, stop=self.stop, seating=self.seating.value, on_fault=self.on_fault.value)
+    def seating(self) -> Seating:
+        return Seating(self.terms.seating)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def deals(self) -> int | None:
+        return self.terms.deals
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def stop(self) -> str | None:
+        return self.terms.stop
 
 
 class RunSeat(Model):
@@ -360,13 +371,10 @@ def new_job(user: User, request: JobRequest, seed: Seed, stamp: int = 0) -> Job:
         started=0,
         state=JobState.QUEUED if request.runs else JobState.DONE,
         reason="",
-        seating=Seating(request.seating),
-        deals=request.deals,
-        stop=request.stop,
         seed=seed,
         submitted_s=time.time(),
         ended_s=None,
-        on_fault=FaultPolicy(request.on_fault),
+        terms=replace(request.terms, seed=0, practice=False),
         kind=request.kind,
         seed_index=request.seed_index,
         stamp=stamp,
@@ -393,6 +401,7 @@ def _jobs(rows: Sequence[sqlite3.Row]) -> tuple[Job, ...]:
             user=User(row["user"], row["user_name"]),
             players=tuple(json.loads(row["players"])),
             seed=_seed_of(row),
+            terms=ContestTerms(**{name: row[name] for name in TERM_COLUMNS}),
             state=JobState.RUNNING if row["is_running"] else row["state"],
         )
         for row in rows

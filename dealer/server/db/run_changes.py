@@ -17,13 +17,14 @@ from pathlib import Path
 
 from dealer.match.faults import Fault
 from dealer.match.writers import remedy_text
+from dealer.run.choices import Seating
 from dealer.server.accounts import User, add_user
 from dealer.server.db.counted_scores import add_run
-from dealer.server.db.records import Job, JobRequest, JobState, Match, Run, RunSeat, RunState, new_job
+from dealer.server.db.records import TERM_COLUMNS, Job, JobRequest, JobState, Match, Run, RunSeat, RunState, new_job
 from dealer.server.db.store import Store
 from engine import DealKey, Seed, derived_seed
 from protocol.benchmark import OWN_SEAT
-from protocol.joining import TABLE_TAG
+from protocol.joining import TABLE_TAG, ContestTerms
 
 _RUNS_REMEMBERED = 20
 """So many of the last runs of a game predict how long the next one will take."""
@@ -75,9 +76,10 @@ def _insert(db: sqlite3.Connection, table: str, columns: dict[str, object]) -> i
 # ---- changes, for `Store.write`
 def add_job(db: sqlite3.Connection, job: Job) -> Job:
     """Enter a job; returns it with its number."""
-    same = ("tag", "game", "runs", "seed_index", "state", "stamp", "submitted_s", "kind", "deals", "seating", "stop")
+    same = ("tag", "game", "runs", "seed_index", "state", "stamp", "submitted_s", "kind")
     columns: dict[str, object] = {name: getattr(job, name) for name in same}
-    columns |= {"user": job.user.id, "players": json.dumps(job.players), "on_fault": job.on_fault.value}
+    columns |= {name: getattr(job.terms, name) for name in TERM_COLUMNS}
+    columns |= {"user": job.user.id, "players": json.dumps(job.players)}
     return job.model_copy(update={"id": _insert(db, "jobs", columns | _seed_columns(job.seed))})
 
 
@@ -268,7 +270,8 @@ def add_table(
     """
     number = add_user(db, _GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()
-    request = JobRequest(game, (OWN_SEAT, *players), TABLE_TAG, seating="single")
+    terms = ContestTerms(seating=Seating.SINGLE.value)
+    request = JobRequest(game, (OWN_SEAT, *players), TABLE_TAG, terms=terms)
     # The queue serves this user neither sooner nor later for it.
     stamp = row["served"]
     job = add_job(db, new_job(User(number, row["name"]), request, seed, stamp))

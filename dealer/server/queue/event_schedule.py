@@ -10,14 +10,12 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from dealer.match.faults import FaultPolicy
-from dealer.run.choices import Seating
 from dealer.server.db import records
 from dealer.server.db.event_records import ScheduledEvent
 from dealer.server.db.records import Bot, JobRequest
 from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import Limits, never_fits
-from dealer.server.queue.ladder import MOST_TAG_LETTERS, learns
+from dealer.server.queue.ladder import MOST_TAG_LETTERS, learns, rated_terms
 from dealer.server.ratings import has_one_owner_twice
 from dealer.server.server_settings import ServerGame, slot_of
 from engine.text import listed, shown
@@ -89,7 +87,5 @@ def _request(event: ScheduledEvent, game: ServerGame, bots: tuple[Bot, ...], dea
         players,
         # Those who bring the bots read there who plays whom.
         f"{event.name}.{'-'.join(players)}"[:MOST_TAG_LETTERS],
-        deals=deals,
-        seating=Seating.ROTATIONS,
-        on_fault=FaultPolicy.RESTART.value,
+        terms=rated_terms(deals),
     )

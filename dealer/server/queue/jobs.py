@@ -188,24 +188,19 @@ class ActiveJob:
 
 def of_text_port(request: RequestRuns) -> JobRequest:
     """What a line of the text port asks for: one seating, as on the reference's server, of a seed that is sent."""
-    return JobRequest(
-        request.game,
-        request.players,
-        request.tag,
-        request.runs,
-        request.index,
-        seed=request.seed or _drawn_seed(),
-        seating=Seating.SINGLE,
-    )
+    terms = ContestTerms(seed=request.seed or _drawn_seed(), seating=Seating.SINGLE.value)
+    return JobRequest(request.game, request.players, request.tag, request.runs, request.index, terms=terms)
 
 
 def _drawn_seed() -> int:
     return secrets.randbelow(2**32 - 1) + 1
 
 
-def seed_of(request: JobRequest) -> Seed:
+def seed_of(terms: ContestTerms) -> Seed:
     """The seed of a request: as asked for, else a number for practice, whose seatings share their cards, or a key."""
-    return request.seed or (_drawn_seed() if request.practice else DealKey.new())
+    if terms.practice and not terms.seed:
+        return _drawn_seed()
+    return terms.seed or DealKey.new()
 
 
 def check_request(
@@ -219,8 +214,9 @@ def check_request(
     Raises:
         RefusedError: it can never be played; the message has the reason.
     """
+    terms = request.terms
     try:
-        Seating(request.seating), FaultPolicy(request.on_fault)
+        Seating(terms.seating), FaultPolicy(terms.on_fault)
     except ValueError as error:
         raise RefusedError(str(error)) from None
     game = settings.resolve_game(request.game)
@@ -235,12 +231,12 @@ def check_request(
     for player in players:
         if player in game.users_bots(players) and (why := refusal(game.name, player)):
             raise RefusedError(why)
-    has_users_duplicates = bool(request.seed or request.practice) and request.seating != Seating.SINGLE
+    has_users_duplicates = bool(terms.seed or terms.practice) and terms.seating != Seating.SINGLE
     if has_users_duplicates and game.users_bots(players) and not settings.practice_duplicates:
         raise RefusedError("users' bots are not dealt the same cards twice on this server, not even for practice")
     if not game.deals:
         raise RefusedError(f"the game {game.shown} is set to be played for 0 deals")
-    if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, request)), settings.limits):
+    if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, terms)), settings.limits):
         raise RefusedError(problem)
     return game
 
@@ -264,15 +260,16 @@ def check_contest(settings: ServerSettings, game: ServerGame, request: JobReques
     Raises:
         RefusedError: it can never be played.
     """
-    if request.seating == Seating.SINGLE and request.stop is None and request.deals is None:
+    terms = request.terms
+    if terms.seating == Seating.SINGLE and terms.stop is None and terms.deals is None:
         # As the server has set it.
         return
-    deals = most_deals(game, request)
+    deals = most_deals(game, terms)
     most = max(game.most_deals, game.deals)
     if not 1 <= deals <= most:
         raise RefusedError(f"the game {game.shown} is played for 1 to {most} deals here, not {deals}")
     try:
-        settle(run_config(settings, game, request.players[: game.game.num_players], request, user="user", seed=1))
+        settle(run_config(settings, game, request.players[: game.game.num_players], terms, user="user", seed=1))
     except ConfigError as error:
         raise RefusedError(str(error)) from None
 

@@ -36,6 +36,7 @@ from dealer.server.server_settings import LadderSettings, ServerGame, ServerSett
 from dealer.table.loop import Changes
 from dealer.table.players import parse_player
 from logs.estimation import RunningMean, score_bounds
+from protocol.joining import ContestTerms
 
 _log = logging.getLogger(__name__)
 _REST: Final = 4
@@ -47,6 +48,12 @@ _MOST_LINEUPS: Final = 20_000
 MOST_TAG_LETTERS: Final = 120
 _MOST_TRIES: Final = 3
 """A line-up whose runs so often came to nothing is left alone until the server starts again."""
+
+
+def rated_terms(deals: int | None) -> ContestTerms:
+    """Terms of the contests of the ladder and of events: every seating, with cards of a key of their own."""
+    # A bot that fails does not escape what it would have lost.
+    return ContestTerms(deals=deals, seating=Seating.ROTATIONS.value, on_fault=FaultPolicy.RESTART.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +156,8 @@ class Ladder:
             first.players,
             # Those who bring the bots read there who plays whom.
             "-".join(first.players)[:MOST_TAG_LETTERS],
-            deals=self.settings.deals,
-            seating=Seating.ROTATIONS,
-            # A bot that fails does not escape what it would have lost.
-            on_fault=FaultPolicy.RESTART.value,
             kind=JobKind.LADDER,
+            terms=rated_terms(self.settings.deals),
         )
 
     def line_ups(self, game: ServerGame) -> Iterator[_LineUp]:

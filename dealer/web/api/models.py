@@ -19,6 +19,7 @@ from dealer.server.db.counted_scores import Pair, Rating
 from dealer.server.db.event_records import ScheduledEvent
 from dealer.server.db.records import Bot, Fault, Job, JobRequest, Match, Model, Run
 from dealer.uploads.upload_records import Upload
+from protocol.joining import ContestTerms
 
 
 def _check_letters(text: str) -> str:
@@ -112,7 +113,8 @@ class NewJob(Model):
 
     def request(self) -> JobRequest:
         """The same for the server."""
-        return JobRequest(**{**self.model_dump(mode="json"), "players": tuple(self.players)})
+        terms = self.model_dump(mode="json", include={"deals", "stop", "seating", "seed", "on_fault", "practice"})
+        return JobRequest(self.game, tuple(self.players), self.tag, self.runs, terms=ContestTerms(**terms))
 
 
 class Jobs(Model):

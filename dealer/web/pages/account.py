@@ -51,7 +51,7 @@ from engine.text import ago, count_of, duration, escaped
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from logs.estimation import Estimate
 from protocol.game_definition import short_name
-from protocol.joining import TABLE_TAG
+from protocol.joining import TABLE_TAG, ContestTerms
 
 _MOST_JOBS: Final = 30
 _MOST_DEALS: Final = 999_999_999
@@ -471,16 +471,14 @@ def _request_of(form: Mapping[str, str], game: ServerGame) -> JobRequest:
         seating = Seating(form.get("seating") or Seating.ROTATIONS)
     except ValueError:
         raise WebError(422, "There is no such seating.") from None
-    return JobRequest(
-        game.name,
-        players,
-        form.get("tag", "").strip(),
-        form_number(form, "runs", 1, _MOST_DEALS) or 1,
+    runs = form_number(form, "runs", 1, _MOST_DEALS) or 1
+    terms = ContestTerms(
         deals=form_number(form, "deals", 1, _MOST_DEALS),
-        seating=seating,
+        seating=seating.value,
         stop=form.get("stop", "").strip() or None,
         practice=bool(form.get("practice")),
     )
+    return JobRequest(game.name, players, form.get("tag", "").strip(), runs, terms=terms)
 
 
 def _faults_part(faults: Sequence[tuple[str, Fault]]) -> Part:

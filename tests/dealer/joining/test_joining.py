@@ -31,6 +31,7 @@ from protocol import find_game, format_game_definition
 from protocol.joining import (
     Challenge,
     ChallengeState,
+    ContestTerms,
     Join,
     Joined,
     Refused,
@@ -168,7 +169,8 @@ async def logged(size: int) -> None:
 
 def challenge(**more: Any) -> tuple[Challenge, ...]:
     players = ("mine", *more.pop("opponents", ("A",)))
-    return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, **{"deals": 40, "seed": 7, **more}),)
+    terms = ContestTerms(**{"deals": 40, "seed": 7, **more})
+    return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, terms=terms),)
 
 
 def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path) -> None:

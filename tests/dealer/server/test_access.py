@@ -56,7 +56,7 @@ from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
 from protocol import find_game, format_game_definition
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, ClientCommand, Verb
-from protocol.joining import Cancel, Challenge, Join, Joined, SeatOver, SeatText, ServerMessage, encode
+from protocol.joining import Cancel, Challenge, ContestTerms, Join, Joined, SeatOver, SeatText, ServerMessage, encode
 from tests.dealer.server.servers import Talk, shared_workers
 from tests.dealer.web.visits import small_house
 
@@ -261,14 +261,22 @@ class House:
 
     def add_job(self, kind: str, state: str) -> None:
         """A job in a state, with the folders of its runs."""
-        wish = {"players": ("random", "calling"), "deals": None} | KINDS[kind]
+        wish = KINDS[kind]
         user = self.users[LADDER_USER if kind == "ladder" else "ann"]
         number = len(self.hidden)
         tag = f"{kind}-{state}".replace(" ", "-")
         runs = 2 if state == "one of two done" else 1
-        has_key = wish.pop("has_key", False)
+        has_key = wish.get("has_key", False)
         seed = DealKey.from_text(f"{number + 1:064x}") if has_key else 1_234_500_000 + number
-        request = JobRequest(GAME, tag=tag, runs=runs, **wish)
+        terms = ContestTerms(deals=wish.get("deals"), seating=wish["seating"])
+        request = JobRequest(
+            GAME,
+            wish.get("players", ("random", "calling")),
+            tag,
+            runs,
+            kind=wish.get("kind", JobKind.REQUEST),
+            terms=terms,
+        )
         row = self.store.write_now(lambda db: add_job(db, new_job(user, request, seed)))
         self.hide(Secrets(row.id, kind, state, None, {secret_text(row.seed): "seed"}))
         if kind == "ladder":

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
 from logs.tracker.many_files import count_hands
 from logs.tracker.statistics import statistics_of
-from protocol.joining import Join
+from protocol.joining import ContestTerms, Join
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import KUHN, CallingLink, shared_workers, write_house
 
@@ -147,7 +148,9 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), "t", runs=2, deals=30))
+        row, _ = await service.submit(
+            ann, JobRequest("kuhn3", ("A", "B", "C"), "t", runs=2, terms=ContestTerms(deals=30))
+        )
         await until(service, lambda: is_over(service, row.id))
         found = records.runs(service.store, job=row.id)
         assert [(run.number, run.state, run.duplicates, run.is_rated) for run in found] == [
@@ -172,16 +175,16 @@ def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"seed": 7},
-        {"seating": Seating.SINGLE},
-        {"stop": "better:-500,500"},
+        {"terms": ContestTerms(deals=200, seed=7)},
+        {"terms": ContestTerms(deals=200, seating=Seating.SINGLE)},
+        {"terms": ContestTerms(deals=200, stop="better:-500,500")},
         {"players": ("calling", "calling")},
     ],
     ids=str,
 )
-def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, object]) -> None:
+def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, Any]) -> None:
     async def talk(service: Service, ann: User) -> None:
-        request = replace(JobRequest("two", ("calling", "random"), deals=200), **changes)  # type: ignore[arg-type]
+        request = replace(JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=200)), **changes)
         row, _ = await service.submit(ann, request)
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, job=row.id)
@@ -196,7 +199,7 @@ NOSY = 'with open("nosy.txt", "a") as file:\n    file.write(repr((sys.argv, dict
 
 def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), runs=2, deals=30))
+        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), runs=2, terms=ContestTerms(deals=30)))
         await until(service, lambda: is_over(service, row.id))
 
     settings = settings_of()
@@ -231,7 +234,7 @@ def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
 
 def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), deals=30))
+        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=30)))
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, job=row.id)
         assert run.is_rated
@@ -251,7 +254,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
     async def talk(service: Service, ann: User) -> None:
         host = Host()
         await service.enter(ann, offer("eve", games=("two",)), host)
-        request = JobRequest("two", ("eve", "random"), deals=5000, stop=stop)
+        request = JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=5000, stop=stop))
         hands = watched(service)
         row, _ = await service.submit(ann, request)
         async with asyncio.timeout(PATIENCE_S):
@@ -281,7 +284,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
 
 def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), deals=10))
+        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=10)))
         await until(service, lambda: is_over(service, row.id))
 
     settings = settings_of()
@@ -297,7 +300,7 @@ def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None
 @pytest.mark.slow  # another process compiles
 def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), deals=30, seed=1))
+        row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), terms=ContestTerms(deals=30, seed=1)))
         await until(service, lambda: is_over(service, row.id))
         async with asyncio.timeout(PATIENCE_S):
             while (seats := records.runs(service.store)[0].seats)[0].adjusted_mbb is None:
@@ -315,7 +318,7 @@ def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
 
 def test_a_stop_rule_ends_a_run() -> None:
     async def talk(service: Service, ann: User) -> None:
-        request = JobRequest("two", ("calling", "random"), stop="ci=900")
+        request = JobRequest("two", ("calling", "random"), terms=ContestTerms(stop="ci=900"))
         row, _ = await service.submit(ann, request)
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, job=row.id)
@@ -334,12 +337,15 @@ def test_a_stop_rule_ends_a_run() -> None:
         (JobRequest("chess", ("A",)), "there is no game 'chess' here; the games are kuhn3, two"),
         (JobRequest("two", ("calling", "nobody")), "two has no bot nobody"),
         (
-            JobRequest("two", ("calling", "random"), deals=5001),
+            JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=5001)),
             "the game two is played for 1 to 5000 deals here, not 5001",
         ),
-        (JobRequest("two", ("calling", "random"), deals=0), "the game two is played for 1 to 5000 deals here, not 0"),
-        (JobRequest("two", ("calling", "random"), stop="soon"), "stop"),
-        (JobRequest("two", ("calling", "random"), stop="better:1e9,2e9"), "stop"),
+        (
+            JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=0)),
+            "the game two is played for 1 to 5000 deals here, not 0",
+        ),
+        (JobRequest("two", ("calling", "random"), terms=ContestTerms(stop="soon")), "stop"),
+        (JobRequest("two", ("calling", "random"), terms=ContestTerms(stop="better:1e9,2e9")), "stop"),
         (JobRequest("two", ("calling", "LOCAL")), "needs a connection"),
     ],
 )
@@ -355,7 +361,7 @@ def test_what_cannot_be_played_is_refused(request_: JobRequest, told: str) -> No
 def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
     async def talk(service: Service, ann: User) -> None:
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
-        request = JobRequest("kuhn3", ("A", "eve", "C"), deals=10)
+        request = JobRequest("kuhn3", ("A", "eve", "C"), terms=ContestTerms(deals=10))
         with pytest.raises(RefusedError, match="kuhn3 has no bot eve"):
             await service.submit(bob, request)
         host = Host()
@@ -406,8 +412,8 @@ def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host(is_idle=True)
         await service.enter(ann, offer("eve", games=("two",)), host)
-        first, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1", deals=10))
-        second, _ = await service.submit(ann, JobRequest("two", ("random", "eve"), "2", deals=10))
+        first, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1", terms=ContestTerms(deals=10)))
+        second, _ = await service.submit(ann, JobRequest("two", ("random", "eve"), "2", terms=ContestTerms(deals=10)))
         await until(service, lambda: [job.is_running for job in service.active()] == [True, False])
         assert len(records.runs(service.store)) == 1
         # It comes back, and is called to what waits; what was being played has waited for too long by then.
@@ -501,7 +507,7 @@ def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
     async def talk(service: Service, ann: User) -> None:
         before = service.feed.last
         hands = watched(service)
-        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), deals=100))
+        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), terms=ContestTerms(deals=100)))
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store)
         assert any(isinstance(event.event, HandFinished) for event in hands)

@@ -33,6 +33,7 @@ from protocol.joining import (
     Cancel,
     Challenge,
     ChallengeState,
+    ContestTerms,
     Join,
     Joined,
     JoiningRequest,
@@ -120,7 +121,7 @@ async def joined(house: House, session: str = "s1", bot: str = "mine", **more: A
 
 
 KEY = DealKey(bytes(range(32)))
-CHALLENGE = Challenge("t", "kuhn", ("mine", "A"), deals=20)
+CHALLENGE = Challenge("t", "kuhn", ("mine", "A"), terms=ContestTerms(deals=20))
 VERSION = "VERSION:2.0.0\r\n"
 NOBODY = "no match awaits the bot at this seat"
 
@@ -269,7 +270,7 @@ def test_another_session_does_not_get_the_seats() -> None:
 
 def test_another_client_does_not_wait_for_the_seats_of_one_that_is_away() -> None:
     async def talk(house: House) -> None:
-        ann, _ = await seated(house, replace(CHALLENGE, on_fault="restart"))
+        ann, _ = await seated(house, replace(CHALLENGE, terms=ContestTerms(deals=20, on_fault="restart")))
         ann.connection.transport.abort()
         other = await joined(house, "s2")
         assert (await other.hear(SeatOffer)).match == "player.t"
@@ -295,7 +296,9 @@ def test_a_bot_that_leaves_while_its_opponent_is_awaited_is_lost_at_once(said: s
     """Without a limit for the start, nothing else would end the run."""
 
     async def talk(house: House) -> None:
-        ann, seat = await offered(house, Challenge("t", "kuhn", ("mine", "slow"), deals=20, seating="single"))
+        ann, seat = await offered(
+            house, Challenge("t", "kuhn", ("mine", "slow"), terms=ContestTerms(deals=20, seating="single"))
+        )
         if said:
             await ann.say(SeatText(seat, said))
         await ann.say(SeatOver(seat, "it does not start"))
@@ -308,7 +311,9 @@ def test_a_bot_that_leaves_while_its_opponent_is_awaited_is_lost_at_once(said: s
 
 def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() -> None:
     async def talk(house: House) -> None:
-        ann, _ = await offered(house, replace(CHALLENGE, on_fault="restart", seating="single"))
+        ann, _ = await offered(
+            house, replace(CHALLENGE, terms=ContestTerms(deals=20, on_fault="restart", seating="single"))
+        )
         while not isinstance(ann.heard[-1], RunOver):
             if isinstance(offer := ann.heard[-1], SeatOffer):
                 await ann.say(SeatOver(offer.seat, "it does not start"))
@@ -339,7 +344,7 @@ def test_a_connection_that_was_not_closed_for_good_is_waited_for(code: int | Non
 
 def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
     async def talk(house: House) -> None:
-        first, _ = await offered(house, Challenge("t", "kuhn", ("A", "mine"), deals=20))
+        first, _ = await offered(house, Challenge("t", "kuhn", ("A", "mine"), terms=ContestTerms(deals=20)))
         second = await joined(house, "s2", "other", challenges=("t", "nothing"))
         assert await second.hear(ChallengeState) == ChallengeState("nothing", "unknown")
         await first.say(Cancel("t"))
@@ -374,7 +379,7 @@ def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pyt
         monkeypatch.setattr(ConnectedBots, "enter", enter_early)
         monkeypatch.setattr("dealer.server.service.end_run", after(entering, end_run))
         monkeypatch.setattr("dealer.server.service.end_job", after(answered, end_job))
-        await first.say(Challenge("t", "kuhn", ("A", "B"), deals=2))
+        await first.say(Challenge("t", "kuhn", ("A", "B"), terms=ContestTerms(deals=2)))
         await first.hear(ChallengeState)
         async with asyncio.timeout(PATIENCE_S):
             while not Path("data/runs/00000001/result.json").exists():
@@ -474,8 +479,8 @@ def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch) 
         (Challenge("t", "chess", ("mine", "A")), "there is no game 'chess' here; the games are kuhn"),
         (Challenge("t", "kuhn", ("mine", "Z")), "the game kuhn has no bot Z; the server's own are A and B"),
         (Challenge("t", "kuhn", ("mine",)), "the game kuhn needs 2 players, 1 named"),
-        (Challenge("t", "kuhn", ("mine", "A"), seating="none"), "'none' is not a valid Seating"),
-        (Challenge("t", "kuhn", ("mine", "A"), stop="soon"), "the rule in stop is not valid: "),
+        (Challenge("t", "kuhn", ("mine", "A"), terms=ContestTerms(seating="none")), "'none' is not a valid Seating"),
+        (Challenge("t", "kuhn", ("mine", "A"), terms=ContestTerms(stop="soon")), "the rule in stop is not valid: "),
         (Challenge("t", "kuhn", ("mine", "LOCAL")), "LOCAL is for clients of the text port"),
     ],
 )
@@ -493,9 +498,12 @@ def test_a_challenge_that_cannot_be_played_is_refused(challenge: Challenge, reas
 def test_a_bot_takes_on_less_without_leaving() -> None:
     async def talk(house: House) -> None:
         ann = await joined(house, at_once=3)
-        await ann.say(Join("mine", "s1", at_once=1, games=("kuhn",)), replace(CHALLENGE, seating="single"))
+        await ann.say(
+            Join("mine", "s1", at_once=1, games=("kuhn",)),
+            replace(CHALLENGE, terms=ContestTerms(deals=20, seating="single")),
+        )
         offer = await ann.hear(SeatOffer)
-        await ann.say(Challenge("u", "kuhn", ("mine", "B"), deals=20))
+        await ann.say(Challenge("u", "kuhn", ("mine", "B"), terms=ContestTerms(deals=20)))
         await ann.hear(ChallengeState, 2)
         await ann.say(SeatText(offer.seat, VERSION))
         await ann.hear(SeatText)
@@ -559,7 +567,7 @@ def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_count
 def test_whose_logs_are_sent_while_they_are_played(tmp_path: Path, changes: dict[str, Any], *, is_told: bool) -> None:
     with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
         user = User(store.write_now(lambda db: add_user(db, "ann")), "ann")
-        request = JobRequest("kuhn", ("A", "B"), "t", seating=changes.pop("seating", "single"))
+        request = JobRequest("kuhn", ("A", "B"), "t", terms=ContestTerms(seating=changes.pop("seating", "single")))
         made = new_job(user, request, changes.pop("seed", 7)).model_copy(update=changes)
         job = store.write_now(lambda db: add_job(db, made))
         run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))

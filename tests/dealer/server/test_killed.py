@@ -25,6 +25,7 @@ from dealer.server.db.records import JobRequest
 from dealer.server.db.run_changes import add_job
 from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey
+from protocol.joining import ContestTerms
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 from tests.dealer.server.servers import KUHN, rows
 from tests.programs import Program, start
@@ -51,11 +52,12 @@ width = 0.001
 deals = 100
 """
 CONTESTS = {
-    "duplicates": {"seating": Seating.ROTATIONS, "deals": 20},
-    "orders": {"seating": Seating.PERMUTATIONS, "deals": 10, "runs": 2},
-    "stop": {"seating": Seating.ROTATIONS, "deals": 120, "stop": "ci=0.001", "on_fault": FaultPolicy.RESTART},
+    "duplicates": ContestTerms(seating=Seating.ROTATIONS, deals=20),
+    "orders": ContestTerms(seating=Seating.PERMUTATIONS, deals=10),
+    "stop": ContestTerms(seating=Seating.ROTATIONS, deals=120, stop="ci=0.001", on_fault=FaultPolicy.RESTART),
 }
-"""Requests that are contests, by the beginning of their tags."""
+"""Terms of requests, by the beginning of their tags."""
+RUNS = {"orders": 2}
 
 
 class Client:
@@ -140,8 +142,7 @@ def enter_contests(number: int, names: Sequence[str]) -> list[str]:
     with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
         ann = User(store.read("SELECT id FROM users WHERE name = 'player'")[0]["id"], "player")
         for name in names:
-            contest: dict[str, Any] = {"runs": 1} | CONTESTS[name]
-            request = JobRequest("kuhn3", ("A", "B", "C"), f"{name}.{number}", **{"seating": "single"} | contest)
+            request = JobRequest("kuhn3", ("A", "B", "C"), f"{name}.{number}", RUNS.get(name, 1), terms=CONTESTS[name])
             row = records.new_job(ann, request, DealKey(bytes([SEED] * 32)))
             store.write_now(lambda db, row=row: add_job(db, row))  # type: ignore[misc]
             tags.append(row.tag)
@@ -163,20 +164,20 @@ def check(accepted: Sequence[str], possible: Sequence[str] = ()) -> None:
         name = run[0].partition(".")[0]
         by_kind.setdefault(name if name in CONTESTS else "single", []).append(run)
     for name, runs in by_kind.items():
-        contest: dict[str, Any] = {"deals": HANDS, "runs": 1, "seating": Seating.SINGLE} | CONTESTS.get(name, {})
-        matches = contest["seating"].order_count(3)
-        assert sorted({run[2] for run in runs}) == list(range(1, contest["runs"] + 1))
-        assert len({run[1:3] for run in runs}) == len(runs) == contest["runs"] * len({run[0] for run in runs})
-        assert {run[4:6] for run in runs} == {("finished", contest["deals"])}
+        terms = CONTESTS.get(name, ContestTerms(deals=HANDS, seating=Seating.SINGLE))
+        matches = Seating(terms.seating).order_count(3)
+        assert sorted({run[2] for run in runs}) == list(range(1, RUNS.get(name, 1) + 1))
+        assert len({run[1:3] for run in runs}) == len(runs) == RUNS.get(name, 1) * len({run[0] for run in runs})
+        assert {run[4:6] for run in runs} == {("finished", terms.deals)}
         for run in runs:
             assert rows(data, "SELECT count(*), sum(hands) FROM matches WHERE run = ?", run[3]) == [
-                (matches, matches * contest["deals"])
+                (matches, matches * terms.deals)
             ]
         logs = {(run[2], *(path.read_bytes() for path in sorted((data / run[6]).glob("match*.log")))) for run in runs}
-        assert len(logs) == contest["runs"]
+        assert len(logs) == RUNS.get(name, 1)
         for _, *of_run in logs:
             assert len(of_run) == matches
-            assert {(log.count(b"\nSTATE:"), log.count(b"\nSCORE:")) for log in of_run} == {(contest["deals"], 1)}
+            assert {(log.count(b"\nSTATE:"), log.count(b"\nSCORE:")) for log in of_run} == {(terms.deals, 1)}
     check_what_counts(data)
     assert rows(data, "PRAGMA integrity_check") == [("ok",)]
     assert left_behind() == []

@@ -21,6 +21,7 @@ from dealer.server.queue.ladder import Rater
 from dealer.server.server_settings import ServerSettings
 from dealer.server.service import Service
 from dealer.table.loop import new_event_loop
+from protocol.joining import ContestTerms
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
 
@@ -89,7 +90,7 @@ def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
     async def talk(service: Service, ann: User) -> None:
         await until(service, lambda: any(job.is_running for job in service.active()))
         (first,) = service.active()
-        row, _ = await service.submit(ann, JobRequest("two", ("A", "B"), deals=50))
+        row, _ = await service.submit(ann, JobRequest("two", ("A", "B"), terms=ContestTerms(deals=50)))
         async with asyncio.timeout(PATIENCE_S):
             while not (first.is_interrupted or first.is_resumed):
                 await asyncio.sleep(0.01)

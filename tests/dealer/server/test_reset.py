@@ -16,6 +16,7 @@ from dealer.server.db.run_changes import RESULT_TABLES
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.server import reset_results
 from dealer.server.service import Service
+from protocol.joining import ContestTerms
 from tests.dealer.server.servers import rows
 from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
 
@@ -42,8 +43,8 @@ def test_results_go_and_users_tokens_and_bots_stay() -> None:
         service.store.write_now(lambda db: set_password(db, ann.id, "correct horse"))
         await service.enter(ann, offer("eve", "v1", ("two", "kuhn3")), Host())
         for request in (
-            JobRequest("two", ("eve", "random"), deals=20),
-            JobRequest("kuhn3", ("A", "eve", "C"), deals=20),
+            JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=20)),
+            JobRequest("kuhn3", ("A", "eve", "C"), terms=ContestTerms(deals=20)),
         ):
             row, _ = await service.submit(ann, request)
             await until(service, lambda number=row.id: is_over(service, number))  # type: ignore[misc]
@@ -54,7 +55,7 @@ def test_results_go_and_users_tokens_and_bots_stay() -> None:
         assert counted_scores.pairs(service.store, service.settings.games[1]) == ()
         bot = await service.enter(ann, offer("eve", "v1", ("two",)), Host())
         assert [one.version for one in records.versions(service.store, "two", "eve")] == [bot.versions["two"]]
-        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), deals=20))
+        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=20)))
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store)
         assert (run.id, run.job, run.is_rated) == (3, 3, True), "no number is given again"

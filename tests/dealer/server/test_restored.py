@@ -19,6 +19,7 @@ from dealer.server.db import records
 from dealer.server.db.records import JobRequest, RunState
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.service import Service
+from protocol.joining import ContestTerms
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import KUHN, rows
 from tests.dealer.server.test_contests import is_over, play, settings_of, until
@@ -47,7 +48,7 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def request(seed: int = 0) -> JobRequest:
-    return JobRequest("kuhn3", ("A", "B", "C"), "t", runs=RUNS, deals=DEALS, seed=seed)
+    return JobRequest("kuhn3", ("A", "B", "C"), "t", runs=RUNS, terms=ContestTerms(deals=DEALS, seed=seed))
 
 
 def finished(service: Service) -> int:

@@ -23,7 +23,7 @@ from dealer.server.server_settings import LadderSettings, ServerSettings, read_t
 from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
 from engine import DealKey
-from protocol.joining import Challenge
+from protocol.joining import Challenge, ContestTerms
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.joining.test_joining import bringing
 from tests.dealer.server.servers import House, running
@@ -142,7 +142,7 @@ async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
             assert (await browser.post("/account/request", data=form)).status_code == 303
     challenges = (
         *(Challenge(f"join-{other}", "kuhn", ("c", other)) for other in ("a", "b")),
-        Challenge("practice", "kuhn", ("c", "b"), practice=True),
+        Challenge("practice", "kuhn", ("c", "b"), terms=ContestTerms(practice=True)),
     )
     challenger = bringing(house, name="c", token=tokens["ann"], at_once=20, challenges=challenges)
     challenger.start()
