@@ -1,9 +1,12 @@
 """Why a match ended early, or a player lost its part in it: values that carry the facts and no wording.
 
 A `PlayerCause` is the fault of a player: it ends the match under `FaultPolicy.END`, and costs that player its part
-under the other policies. A `MatchCause` ends the match under every policy. Sentences are composed where they are shown
-them: for people in `dealer.match.ending_sentences`, as the reference dealer prints them in `dealer.reference.command`.
-Times are integer microseconds.
+under the other policies. A `MatchCause` ends the match under every policy. A `Failure` is a cause with everything that
+its sentence needs. Sentences are composed where they are shown: for people in `dealer.match.ending_sentences`, as the
+reference dealer prints them in `dealer.reference.command`. Times are integer microseconds.
+
+Lines that a player sent or wrote may reveal its cards. They are in fields of their own (`PlayerCause.line`,
+`BotFailed.problem`, `InternalError.text`, `Failure.last_lines`), which a sentence for everybody leaves out.
 """
 
 from __future__ import annotations
@@ -39,15 +42,15 @@ class PlayerCause(Cause, abc.ABC):
 class StartProblem(enum.Enum):
     """Why a player's part has not begun."""
 
-    NOT_CONNECTED = enum.auto()
+    NOT_CONNECTED = "not connected"
     """It did not connect in time."""
-    ENDED = enum.auto()
+    ENDED = "ended"
     """Its process ended before it connected."""
-    VERSION_LATE = enum.auto()
+    VERSION_LATE = "version late"
     """It connected, but did not name its version in time."""
-    UNREADABLE_VERSION = enum.auto()
+    UNREADABLE_VERSION = "unreadable version"
     """Its first line is no version."""
-    LEFT = enum.auto()
+    LEFT = "left"
     """It closed the connection before it named its version."""
 
 
@@ -168,9 +171,9 @@ class NotWritten(MatchCause):
 class TransactionProblem(enum.Enum):
     """Why a line of an earlier run cannot be played again."""
 
-    UNREADABLE = enum.auto()
-    WRONG_HAND = enum.auto()
-    INVALID_ACTION = enum.auto()
+    UNREADABLE = "unreadable"
+    WRONG_HAND = "wrong hand"
+    INVALID_ACTION = "invalid action"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,45 @@ class InternalError(MatchCause):
 
     error_type: str
     text: str
+
+    @classmethod
+    def of(cls, error: Exception) -> InternalError:
+        """The cause that an unexpected error amounts to."""
+        return cls(type(error).__name__, str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLost(MatchCause):
+    """The worker process in which all players play has ended so many times in a row."""
+
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class CannotPlay(MatchCause):
+    """A run cannot start or continue: the sentence of the error, without a full stop."""
+
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cause with everything that its sentence needs.
+
+    Attributes:
+        names: the players, by seat; empty where the cause is about none of them.
+        hand_number: the hand being played when it happened.
+        exit_code: what the failed player's process ended with, negative for a signal; None if it goes on.
+        last_lines: what the process wrote last; None if there is no process of ours.
+        cure: a sentence that says what to do, if that is known.
+    """
+
+    cause: Cause
+    names: tuple[str, ...] = ()
+    hand_number: int = 0
+    exit_code: int | None = None
+    last_lines: tuple[str, ...] | None = None
+    cure: str = ""
 
 
 def sending_failed(seat: Seat, error: OSError) -> PlayerCause:

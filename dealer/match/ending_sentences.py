@@ -1,16 +1,22 @@
-"""Why a match ended, in sentences for people."""
+"""Why a match ended, in sentences for people.
+
+A sentence shows what players sent and wrote only if asked to: their cards may be in it (`shows_output`).
+"""
 
 from __future__ import annotations
 
 import re
 import signal
 from collections.abc import Sequence
+from typing import Final
 
 from dealer.errors import Cause
 from dealer.match import causes
 from dealer.match.events import StrayConnection
 from engine.errors import quoted
 
+UNKNOWN: Final = "a player or an error ended it."
+"""For everybody, where only a sentence was kept that may quote a player."""
 _START_CLAUSES = {
     causes.StartProblem.NOT_CONNECTED: "has not connected within {:g} s",
     causes.StartProblem.ENDED: "ended before it connected",
@@ -24,22 +30,67 @@ _SPANS = {
 }
 
 
+def failure_sentence(failure: causes.Failure, *, shows_output: bool) -> str:
+    """Why a match ended early, and what became of the failed player's process."""
+    cause = failure.cause
+    sentence = f"{cause_clause(cause, failure.names, failure.hand_number, shows_output=shows_output)}."
+    if not isinstance(cause, causes.PlayerCause) or failure.last_lines is None:
+        return sentence
+    # A sentence about several players names the one that is meant.
+    name = failure.names[cause.seat] if isinstance(cause, causes.NotStarted) and cause.others else ""
+    if failure.exit_code is not None:
+        whose = f"{name}'s" if name else "Its"
+        sentence += f" {whose} process ended with {exit_in_words(failure.exit_code)}."
+    if failure.cure:
+        sentence += f" {failure.cure}"
+    if not failure.last_lines:
+        return f"{sentence} {name or 'It'} wrote nothing."
+    if not shows_output:
+        return sentence
+    lines = "\n".join(f"    {line}" for line in failure.last_lines)
+    return f"{sentence} The last {name or 'it'} wrote:\n{lines}"
+
+
 def sentence_of(cause: Cause, names: Sequence[str], hand_number: int) -> str:
-    """What happened, as one sentence.
+    """What happened, as one sentence that quotes players; see `cause_clause`."""
+    return f"{cause_clause(cause, names, hand_number)}."
+
+
+def cause_clause(cause: Cause, names: Sequence[str], hand_number: int, *, shows_output: bool = True) -> str:
+    """What happened, as a sentence without its full stop.
 
     Args:
         cause: why the match, or a player's part in it, is over.
         names: the players, by seat.
         hand_number: the hand being played when it happened.
+        shows_output: whether what players sent or wrote is quoted.
     """
-    if not isinstance(cause, causes.PlayerCause):
-        return f"{_match_clause(cause)}."
-    if isinstance(cause, causes.BotFailed):
-        return f"{names[cause.seat]}: {cause.problem.removesuffix('.')}."
-    if isinstance(cause, causes.NotStarted) and cause.others:
-        *first, last = (names[seat] for seat in (cause.seat, *cause.others))
-        return f"{', '.join(first)} and {last} have not connected within {cause.limit_us / 1e6:g} s."
-    return f"{names[cause.seat]} {_player_clause(cause, hand_number)}."
+    match cause:
+        case causes.BotFailed(seat, problem):
+            # The text of an exception may end with a full stop.
+            what = problem.removesuffix(".")
+            return f"{names[seat]}: {what}" if shows_output else f"{names[seat]} failed in hand {hand_number}"
+        case causes.NotStarted(seat, others=others) if others:
+            *first, last = (names[seat] for seat in (seat, *others))
+            return f"{', '.join(first)} and {last} have not connected within {cause.limit_us / 1e6:g} s"
+        case causes.PlayerCause(seat):
+            return f"{names[seat]} {_player_clause(cause, hand_number, shows_output=shows_output)}"
+        case causes.InternalError(error_type, text):
+            return f"internal error: {error_type}: {text}" if text and shows_output else f"internal error: {error_type}"
+        case causes.WorkerLost(losses):
+            players = " and ".join(dict.fromkeys(names))
+            return (
+                f"the process in which {players} play ended by itself in hand {hand_number} or soon after, "
+                f"{losses} times in a row: the code of a bot ends it, or the system does"
+            )
+        case causes.NobodyLeft():
+            return "no player is left to act"
+        case causes.NotWritten(path, reason):
+            return f"could not write {path or 'a log'}: {reason}"
+        case causes.CannotPlay(problem):
+            return problem
+        case _:
+            return "the actions of an earlier run cannot be played again"
 
 
 def stray_sentence(event: StrayConnection, name: str) -> str:
@@ -49,30 +100,8 @@ def stray_sentence(event: StrayConnection, name: str) -> str:
     return f"a connection from {event.host} to {name}'s port was closed: it {event.problem.value}{shown}"
 
 
-def process_sentences(
-    exit_code: int | None, last_lines: Sequence[str] | None, name: str = "", *, cure: str = ""
-) -> str:
-    """What became of a failed player's process, to follow the sentence about its cause.
-
-    Args:
-        exit_code: negative for a signal; None if the process has not ended by itself.
-        last_lines: what the process wrote last; None if there is no process of ours.
-        name: the player's, where the sentence about the cause names several.
-        cure: a sentence that says what to do, if that is known.
-    """
-    if last_lines is None:
-        return ""
-    whose = f"{name}'s" if name else "Its"
-    ended = "" if exit_code is None else f" {whose} process ended with {exit_in_words(exit_code)}."
-    if cure:
-        ended += f" {cure}"
-    if not last_lines:
-        return f"{ended} {name or 'It'} wrote nothing."
-    return f"{ended} The last {name or 'it'} wrote:\n" + "\n".join(f"    {line}" for line in last_lines)
-
-
 def without_output(text: str) -> str:
-    """A text that ends with `process_sentences`, without what the process wrote."""
+    """A sentence of `failure_sentence` without what the process wrote."""
     return re.sub(r" The last \S+ wrote:\n.*", "", text, count=1, flags=re.DOTALL)
 
 
@@ -86,22 +115,12 @@ def exit_in_words(code: int) -> str:
         return f"signal {-code}"
 
 
-def _match_clause(cause: Cause) -> str:
-    match cause:
-        case causes.NobodyLeft():
-            return "no player is left to act"
-        case causes.NotWritten(path, reason):
-            return f"could not write {path or 'a log'}: {reason}"
-        case causes.InternalError(error_type, text):
-            return f"internal error: {error_type}: {text}"
-        case _:
-            return "the actions of an earlier run cannot be played again"
-
-
-def _player_clause(cause: causes.PlayerCause, hand: int) -> str:
+def _player_clause(cause: causes.PlayerCause, hand: int, *, shows_output: bool) -> str:
     match cause:
         case causes.NotStarted(problem=causes.StartProblem.UNREADABLE_VERSION):
-            line = quoted(cause.line.split(b"\0")[0].rstrip(b"\r\n")).removeprefix("b")
+            if not shows_output:
+                return "does not speak the protocol: its first line was not 'VERSION:2.0.0'"
+            line = quoted(cause.line.split(b"\0")[0].rstrip(b"\r\n"))[1:]
             return f"does not speak the protocol: its first line was {line}, not 'VERSION:2.0.0'"
         case causes.NotStarted(problem=problem):
             return _START_CLAUSES[problem].format(cause.limit_us / 1e6)

@@ -22,7 +22,7 @@ from typing import TextIO
 
 from dealer.errors import Cause, ListenError, UsageError
 from dealer.match import Match, MatchSetup, Phase, causes
-from dealer.match.ending_sentences import sentence_of
+from dealer.match.ending_sentences import cause_clause
 from dealer.match.events import (
     Event,
     FaultSeen,
@@ -550,4 +550,4 @@ def _sentence(cause: Cause) -> str:
         case _:
             # The reference has no such cause.
             seats = [f"seat {seat + 1}" for seat in range(MAX_PLAYERS)]
-            return sentence_of(cause, seats, getattr(cause, "hand_number", 0)).removesuffix(".")
+            return cause_clause(cause, seats, getattr(cause, "hand_number", 0))

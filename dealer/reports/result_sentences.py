@@ -10,7 +10,7 @@ from dealer.match.writers import remedy_text
 from dealer.run.choices import Score
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import Outcome
-from dealer.run.results import ContestResult, TrainingReport
+from dealer.run.results import ContestResult, TrainingReport, public_sentence
 from engine import Game
 from engine.text import capitalized, count_of, listed
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
@@ -25,9 +25,15 @@ _SPREAD_OF_ONE_SEATING = 0.7
 _SPREAD_OF_ALL_SEATINGS = 0.25
 
 
-def contest_sentence(result: ContestResult) -> str:
-    """Who won, from whose point of view, by how much, how sure that is, and why it ended."""
+def contest_sentence(result: ContestResult, *, shows_output: bool = True) -> str:
+    """Who won, from whose point of view, by how much, how sure that is, and why it ended.
+
+    Args:
+        shows_output: whether what players sent and wrote is quoted.
+    """
     reason = result.reason
+    if result.outcome is Outcome.FAILED and not shows_output:
+        reason = public_sentence(result.cause)
     if not result.duplicates:
         what = "No deal was finished in every seating" if result.hands_played else "No hand was finished"
         return f"{what}: {reason}"

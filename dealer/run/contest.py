@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dealer.errors import DealerLostError, LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
 from dealer.match import MatchSetup
+from dealer.match.causes import CannotPlay, Failure, InternalError
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.affinity import DealerCore
 from dealer.run.choices import Score
@@ -87,7 +88,11 @@ class MatchWatcher(Watcher):
 
 
 class _MatchFailed(Exception):
-    """A match has failed, so the contest ends; the message is the reason."""
+    """A match has failed, so the contest ends."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure)
+        self.failure = failure
 
 
 class Contest:
@@ -225,7 +230,7 @@ class Contest:
             while_waiting = f"it was interrupted while {longest}."
             self.ending = INTERRUPTED if longest is None else Ending(Outcome.INTERRUPTED, while_waiting)
         except DealerLostError as error:
-            self.ending = Ending(Outcome.FAILED, f"{error}.", is_dealer_lost=True)
+            self.ending = Ending.failed(CannotPlay(str(error)), is_dealer_lost=True)
         finally:
             self.seconds = time.monotonic() - self.started_s
             await self._close_all()
@@ -240,7 +245,7 @@ class Contest:
                 self._training.require_whole(match_plan, tally.absent)
             self.trained = self._training.end(self.match_plans)
         except TrainingError as error:
-            self.ending = Ending(Outcome.FAILED, f"{error}.")
+            self.ending = Ending.failed(CannotPlay(str(error)))
 
     def hold(self) -> bool:
         """Have it interrupted when the hands that are being played are over; whether there are any."""
@@ -258,13 +263,13 @@ class Contest:
                 folder.mkdir(parents=True, exist_ok=True)
             await self.play()
         except (RecoveryError, PlayerError, RemoteError, TrainingError) as error:
-            self.ending = Ending(Outcome.FAILED, f"{error}.", error)
+            self.ending = Ending.failed(CannotPlay(str(error)), error)
         except LaunchError as error:
             is_unplayed = self.scores.hands_played == self.hands_before
-            self.ending = Ending(Outcome.FAILED, f"{error}.", error if is_unplayed else None)
+            self.ending = Ending.failed(CannotPlay(str(error)), error if is_unplayed else None)
         except Exception as error:
             # A mistake in our own code ends this contest; the others know nothing of it.
-            self.ending = Ending(Outcome.FAILED, f"internal error: {type(error).__name__}: {error}.")
+            self.ending = Ending.failed(InternalError.of(error))
 
     def prepare(self) -> None:
         """Make the runs, and pick up what an earlier run has left; `play` begins with it.
@@ -331,7 +336,7 @@ class Contest:
         try:
             return await self._play_all()
         except _MatchFailed as failed:
-            return Ending(Outcome.FAILED, str(failed))
+            return Ending(Outcome.FAILED, failure=failed.failure)
 
     async def _play_all(self) -> Ending:
         for until in self._marks():

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from dealer.errors import DealerError
+from dealer.match.causes import Failure
 from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, Watcher
 from dealer.run.affinity import DealerCore
 from dealer.run.contest_plan import ContestPlan, MatchPlan
@@ -138,12 +139,12 @@ class Reply(NamedTuple):
     """A command was carried out.
 
     Attributes:
-        failure: a sentence why the match ended early, otherwise None.
+        failure: why the match ended early, otherwise None.
         error: what the command raised, otherwise None.
     """
 
     match: int
-    failure: str | None
+    failure: Failure | None
     error: Exception | None = None
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from dealer.errors import DealerError
+from dealer.errors import Cause, DealerError
+from dealer.match.causes import Failure
+from dealer.match.ending_sentences import failure_sentence
 from engine.text import count_of
 from logs.estimation import Better, FixedDeals, IntervalWidth, StopRule, Verdict
 
@@ -69,14 +71,27 @@ class Ending:
     """How a contest ended.
 
     Attributes:
-        error: what kept it from starting: a bot, a socket or a folder that could not be had.
+        reason: a sentence for everybody; empty where it has failed.
+        failure: why it has failed; None for every other outcome.
+        error: what kept it from starting: a bot, a socket or a folder that is unavailable.
         is_dealer_lost: whether a dealer process has ended; resumed, the contest goes on.
     """
 
     outcome: Outcome
-    reason: str
+    reason: str = ""
+    failure: Failure | None = None
     error: DealerError | None = None
     is_dealer_lost: bool = False
+
+    @classmethod
+    def failed(cls, cause: Cause, error: DealerError | None = None, *, is_dealer_lost: bool = False) -> Ending:
+        """The ending by a cause that is about no match."""
+        return cls(Outcome.FAILED, failure=Failure(cause), error=error, is_dealer_lost=is_dealer_lost)
+
+    @property
+    def sentence(self) -> str:
+        """Why it ended, for its owner: what players wrote is quoted."""
+        return self.reason if self.failure is None else failure_sentence(self.failure, shows_output=True)
 
 
 INTERRUPTED = Ending(Outcome.INTERRUPTED, "it was interrupted.")

@@ -12,8 +12,8 @@ awaited again if another program starts it; one that fails too often without an 
 there on.
 
 A run advances in steps (`play_until`), so that several matches can be examined together between steps. Whatever goes
-wrong during play ends in `failure`, a sentence with the player and the cause; only what makes a start impossible
-raises `LaunchError`.
+wrong during play ends in `failure`, with the player and the cause; only what makes a start impossible raises
+`LaunchError`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ from bots.sdk.program import MAX_OUTPUT_BYTES, GameFile
 from bots.sdk.registry import is_builtin
 from dealer.errors import Cause, LaunchError
 from dealer.match import Match
-from dealer.match.causes import NotStarted, NotWritten, PlayerCause, StartProblem
-from dealer.match.ending_sentences import process_sentences, sentence_of
+from dealer.match.causes import Failure, NotStarted, NotWritten, PlayerCause, StartProblem
 from dealer.match.events import Audience, Event, FaultSeen, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.journal import Journal
@@ -67,7 +66,7 @@ class MatchRun(RunningMatch):
     Attributes:
         players: by seat.
         tally: everything counted of it, those hands included that `tally` held at the start.
-        failure: a sentence why the match ended early, otherwise None.
+        failure: why the match ended early, otherwise None.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class MatchRun(RunningMatch):
         self.players = tuple([plan.players[player] for player in match_plan.players])
         self.learner_files = learner_files
         self.tally = Tally(plan.game.num_players) if tally is None else tally
-        self.failure: str | None = None
+        self.failure: Failure | None = None
         self._is_resumed = self.tally.is_begun
         self._progress = self.tally.progress
         if self._is_resumed:
@@ -146,7 +145,7 @@ class MatchRun(RunningMatch):
             most = f"a hand keeps {MAX_COMMENTS_PER_HAND}, a match {MAX_COMMENT_BYTES_PER_MATCH:,} bytes"
             self.tally.warnings.append(f"{self.setup.name}: {count_of(dropped, 'comment')} left out: {most}.")
 
-    async def _details_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None, list[str] | None]:
+    async def _details_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None, tuple[str, ...] | None]:
         """The fault, the exit code of the player's process if it has ended, and its last lines if it is ours."""
         return cause.kind, None, None
 
@@ -156,23 +155,22 @@ class MatchRun(RunningMatch):
         return files
 
     async def _explain(self, cause: Cause | None) -> None:
-        """Say in a sentence or two why the match has ended early, and count it."""
+        """Record why the match ended early, and count it."""
         if cause is None or self.failure is not None:
             return
         setup = self.setup
         # The hand being played when it happened: waiting for a process below must not change it.
         hand = setup.first_hand + self.tally.hands
         is_before_start = self.tally.started_s is None
-        self.failure = text = sentence_of(cause, setup.names, hand)
+        self.failure = Failure(cause, setup.names, hand)
         if not isinstance(cause, PlayerCause):
             return
         kind, exit_code, last_lines = await self._details_of(cause)
         if exit_code is not None:
             self.tally.exit_codes[cause.seat] = exit_code
         others = cause.others if isinstance(cause, NotStarted) else ()
-        name = setup.names[cause.seat] if others else ""
         cure = sdk_cure(self.players[cause.seat], last_lines or ())
-        self.failure = text + process_sentences(exit_code, last_lines, name, cure=cure)
+        self.failure = Failure(cause, setup.names, hand, exit_code, last_lines, cure)
         for seat in (cause.seat, *others):
             self._tell(FaultSeen(Fault(seat, kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED)))
 
@@ -577,7 +575,7 @@ class TcpRun(MatchRun):
             connections.close_seat(seat)
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem
 
-    async def _details_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None, list[str] | None]:
+    async def _details_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None, tuple[str, ...] | None]:
         kind, code = cause.kind, None
         process = self._processes.get(cause.seat)
         if process is None or self._connections is None:
@@ -590,4 +588,4 @@ class TcpRun(MatchRun):
             kind = FaultKind.CRASH
         elif code == 0 and kind is FaultKind.CRASH:
             kind = FaultKind.DISCONNECT
-        return kind, code, list(process.last_lines())
+        return kind, code, tuple(process.last_lines())

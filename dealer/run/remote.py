@@ -26,9 +26,10 @@ from bots.errors import WorkersError
 from bots.sdk.registry import is_builtin
 from bots.workers import Workers, is_wanted, send_progress
 from dealer.errors import DealerError, PlayerError, RemoteError
+from dealer.match.causes import CannotPlay
 from dealer.run.contest import Contest
 from dealer.run.contest_plan import ContestPlan
-from dealer.run.ending import INTERRUPTED, Ending, Outcome
+from dealer.run.ending import INTERRUPTED, Ending
 from dealer.run.folder import launching
 from dealer.run.tally import Tally
 from dealer.table.loop import new_event_loop
@@ -149,7 +150,7 @@ def play_remotely(version_there: str, task: bytes) -> bytes:
 
 def _refused(problem: str) -> _Report:
     error = RemoteError(socket.gethostname(), problem)
-    return _Report(Ending(Outcome.FAILED, f"{error}.", error))
+    return _Report(Ending.failed(CannotPlay(str(error)), error))
 
 
 def _played(plan: ContestPlan, directory: str, files: Mapping[str, bytes]) -> _Report:

@@ -10,22 +10,29 @@ import importlib
 import json
 import os
 from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from dealer.errors import ResultError
+from dealer.errors import Cause, ResultError
+from dealer.match import causes
+from dealer.match.causes import Failure
+from dealer.match.ending_sentences import UNKNOWN, failure_sentence
 from dealer.run.choices import Format, Score, Seating
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.run_settings import problem_in_words
 from engine.errors import quoted
+from engine.text import clean
 from logs.estimation import Estimate, Rate, Verdict
 from logs.variance.estimates import GameEstimates, Text
 
+_MAX_LINE_BYTES = 200
+"""Of a line that is kept; a sentence quotes fewer."""
 SCHEMA_VERSION = 2
 
 
@@ -152,6 +159,84 @@ class DealerReport(_Frozen):
     turned_away: int = Field(0, description="connections to players' ports without a version line or from others")
 
 
+class FailureReport(_Frozen):
+    """Why a match ended early; what players sent and wrote, which may reveal cards, is in `line` and `last_lines`."""
+
+    cause: str = Field(description="kind of the cause, such as NoAnswer, NotStarted or CannotPlay")
+    names: list[Text] = Field(description="the players of the match, by seat; empty for a cause that is about none")
+    seat: int | None = Field(description="of the player that failed, from 0; null where none did")
+    hand_number: int = Field(description="number of the hand being played")
+    facts: dict[str, Any] = Field(description="what else is known of such a cause; times in microseconds")
+    line: Text = Field(description="the line of the player that did it, as Latin-1; empty without one")
+    exit_code: int | None = Field(
+        description="of the player's process, negative for a signal; null if it had not ended by itself"
+    )
+    last_lines: list[Text] | None = Field(
+        description="the last lines on the standard error of the player's process; null without a process"
+    )
+    cure: Text = Field(description="a sentence that says what to do; empty if that is not known")
+
+    @classmethod
+    def of(cls, failure: Failure) -> FailureReport:
+        """The report of a failure."""
+        cause = failure.cause
+        line: bytes = cause.line if isinstance(cause, causes.PlayerCause) else b""
+        left_out = {"seat", "line"} if isinstance(cause, causes.PlayerCause) else set()
+        facts = _adapter(type(cause).__name__).dump_python(cause, mode="json", exclude=left_out)
+        return cls(
+            cause=type(cause).__name__,
+            names=list(failure.names),
+            seat=cause.seat if isinstance(cause, causes.PlayerCause) else None,
+            hand_number=failure.hand_number,
+            facts={name: clean(fact) if isinstance(fact, str) else fact for name, fact in facts.items()},
+            line=line[:_MAX_LINE_BYTES].decode("latin-1"),
+            exit_code=failure.exit_code,
+            last_lines=None if failure.last_lines is None else list(failure.last_lines),
+            cure=failure.cure,
+        )
+
+    @model_validator(mode="after")
+    def _has_known_cause(self) -> FailureReport:
+        self.failure()
+        return self
+
+    def failure(self) -> Failure:
+        """The failure itself.
+
+        Raises:
+            ValueError: there is no such cause, or its facts are others.
+        """
+        facts = dict(self.facts)
+        if self.seat is not None:
+            facts |= {"seat": self.seat, "line": self.line.encode("latin-1")}
+        return Failure(
+            _adapter(self.cause).validate_python(facts),
+            tuple(self.names),
+            self.hand_number,
+            self.exit_code,
+            None if self.last_lines is None else tuple(self.last_lines),
+            self.cure,
+        )
+
+    def sentence(self, *, shows_output: bool) -> str:
+        """Why the match ended early; what players sent and wrote is quoted if `shows_output`."""
+        return failure_sentence(self.failure(), shows_output=shows_output)
+
+
+def public_sentence(report: FailureReport | None) -> str:
+    """Why a match ended early, for everybody; without a report no more than that it did."""
+    return UNKNOWN if report is None else report.sentence(shows_output=False)
+
+
+@cache
+def _adapter(name: str) -> TypeAdapter[Cause]:
+    """Reads and writes the facts of a kind of cause."""
+    kind = vars(causes).get(name)
+    if not isinstance(kind, type) or not issubclass(kind, causes.PlayerCause | causes.MatchCause):
+        raise ValueError(f"there is no cause {name}")
+    return TypeAdapter(kind)
+
+
 class ContestResult(_Frozen):
     """Some players, one game, the same cards in every seating: the result of ``arena play``."""
 
@@ -170,7 +255,12 @@ class ContestResult(_Frozen):
     outcome: Outcome = Field(
         description="finished (all deals played), stopped (by the stop rule), failed (fault or error), or interrupted"
     )
-    reason: Text = Field(description="why it ended, in words")
+    reason: Text = Field(
+        description="why it ended, in words; a player's own words are quoted, which may reveal its cards"
+    )
+    cause: FailureReport | None = Field(
+        None, description="why it failed, in parts; null for another outcome, and in files of older versions"
+    )
     stop: str = Field(description="the stop rule, as given")
     score: Score = Field(Score.RAW, description="the scores that the stop rule used")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")

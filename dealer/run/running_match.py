@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from dealer.match.causes import Failure
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.tally import Tally
 
@@ -13,11 +14,11 @@ class RunningMatch(ABC):
 
     Attributes:
         tally: counts of the match, earlier hands included.
-        failure: a sentence why the match ended early, otherwise None.
+        failure: why the match ended early, otherwise None.
     """
 
     tally: Tally
-    failure: str | None
+    failure: Failure | None
 
     @property
     def start_time_left_s(self) -> float | None:

@@ -24,7 +24,7 @@ from typing import Final
 from bots.errors import WorkersError
 from bots.workers import Workers, local_workers
 from dealer.errors import Cause
-from dealer.match.causes import NotWritten
+from dealer.match.causes import Failure, NotWritten, WorkerLost
 from dealer.match.events import Audience, BotWrote, Event, FaultSeen, HandClosed, MatchEnded, MatchStarted, Watcher
 from dealer.match.setup import EarlierHands
 from dealer.run.choices import Command
@@ -151,12 +151,8 @@ class SlicedRun(MatchRun):
         except OSError as error:
             return self._fail(NotWritten.of(error))
         except WorkersError:
-            names = " and ".join(dict.fromkeys(self.setup.names))
             hand = self.setup.first_hand + self._state.hands
-            self.failure = (
-                f"the process in which {names} play ended by itself in hand {hand} or soon after, {_MAX_LOSSES} times "
-                "in a row: the code of a bot ends it, or the system does."
-            )
+            self.failure = Failure(WorkerLost(_MAX_LOSSES), self.setup.names, hand)
         return None
 
     async def _next_event(self) -> Event:

@@ -385,7 +385,7 @@ class Service:
                 return None
             (contest,) = await asyncio.to_thread(run.contests)
             if contest.ending is not None and contest.ending.is_dealer_lost and not job.is_cancelled:
-                _log.error("run %d of %s: %s", row.number, job.row.label, contest.ending.reason)
+                _log.error("run %d of %s: %s", row.number, job.row.label, contest.ending.sentence)
                 return None
             bots = [records.bot(self.store, seat.version) for seat in row.seats]
             is_practice = job.row.kind is JobKind.REQUEST and self.settings.has_only_ladder

@@ -486,7 +486,7 @@ class Connections:
         """End the match because of an unexpected error in our own code."""
         _log.error("match %s: internal error", self.match.setup.name, exc_info=error)
         try:
-            self.match.fail(InternalError(type(error).__name__, str(error)))
+            self.match.fail(InternalError.of(error))
         finally:
             self.after_step()
 

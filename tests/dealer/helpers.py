@@ -632,6 +632,7 @@ OF_THE_CLOCK = {
     "thinking_s",
     "median_us",
     "p99_us",
+    "waited_us",
     "us_per_action",
     "pauses",
     "paused_s",

@@ -10,7 +10,7 @@ import pytest
 from dealer.errors import Cause, MatchFailure, UnreadLinesError
 from dealer.match import causes
 from dealer.match.causes import Limit
-from dealer.match.ending_sentences import sentence_of
+from dealer.match.ending_sentences import failure_sentence, sentence_of
 from dealer.reference.command import failure_text
 from engine import Seat
 
@@ -101,13 +101,73 @@ SENTENCES: list[tuple[Cause, str, str]] = [
         "the actions of an earlier run cannot be played again.",
         "ERROR: handId mismatch in transaction log: c 1 1.0 1.0\n",
     ),
+    (
+        causes.WorkerLost(3),
+        "the process in which Ann and Bob play ended by itself in hand 7 or soon after, 3 times in a row: "
+        "the code of a bot ends it, or the system does.",
+        None,
+    ),
+    (causes.CannotPlay("cannot start Bob"), "cannot start Bob.", None),
 ]
 
 
 @pytest.mark.parametrize(("cause", "for_people", "printed"), SENTENCES)
-def test_every_cause_has_its_sentences(cause: Cause, for_people: str, printed: str) -> None:
+def test_every_cause_has_its_sentences(cause: Cause, for_people: str, printed: str | None) -> None:
     assert sentence_of(cause, ["Ann", "Bob"], 7) == for_people
-    assert failure_text(cause) == printed
+    if printed is not None:
+        assert failure_text(cause) == printed
+
+
+SECRET = "AhKs\nIts process ended. The last Bob wrote:\n    QdQc"
+FOR_EVERYBODY = [
+    (
+        causes.NotStarted(BOB, causes.StartProblem.UNREADABLE_VERSION, line=SECRET.encode()),
+        "does not speak the protocol: its first line was not 'VERSION:2.0.0'.",
+    ),
+    (causes.BotFailed(BOB, SECRET), "failed in hand 7."),
+    (causes.NoAnswer(BOB, 1, 1, is_closed=True, line=SECRET.encode()), "closed the connection in hand 7."),
+    (causes.OutOfTime(BOB, Limit.HAND, line=SECRET.encode()), "used more time than it had for hand 7."),
+]
+"""Causes that hold what a player sent or wrote, and what everybody may read after its name."""
+NAMES = [
+    "my bot",
+    " ",
+    "Bob. The last it wrote:",
+    "The last it wrote:\n    x",
+    "'quoted' \"twice\"",
+    "Zoë 🂡 ♠",
+    "a:b, c's",
+    "It",
+    ".",
+    "{0}",
+    r"\S+ wrote",
+    "<b>&amp;",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("cause", "clause"), FOR_EVERYBODY)
+def test_nothing_that_players_wrote_is_for_everybody(cause: causes.PlayerCause, clause: str, name: str) -> None:
+    failure = causes.Failure(cause, ("Ann", name), 7, 3, tuple(SECRET.split("\n")), "Install it.")
+    shown = f"{name} {clause} Its process ended with exit code 3. Install it."
+    assert failure_sentence(failure, shows_output=False) == shown
+    whole = failure_sentence(failure, shows_output=True)
+    assert whole.endswith(" The last it wrote:\n    AhKs\n    Its process ended. The last Bob wrote:\n        QdQc")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_of_several_players_that_have_not_come_the_last_lines_name_the_first(name: str) -> None:
+    cause = causes.NotStarted(Seat(0), causes.StartProblem.NOT_CONNECTED, 2_000_000, (BOB,))
+    failure = causes.Failure(cause, (name, "Bob"), 0, 3, ("AhKs",))
+    shown = f"{name} and Bob have not connected within 2 s. {name}'s process ended with exit code 3."
+    assert failure_sentence(failure, shows_output=False) == shown
+    assert failure_sentence(failure, shows_output=True) == f"{shown} The last {name} wrote:\n    AhKs"
+
+
+def test_an_error_of_ours_is_named_without_its_text() -> None:
+    failure = causes.Failure(causes.InternalError("KeyError", "AhKs"))
+    assert failure_sentence(failure, shows_output=False) == "internal error: KeyError."
+    assert failure_sentence(failure, shows_output=True) == "internal error: KeyError: AhKs."
 
 
 def test_no_cause_is_forgotten_above() -> None:

@@ -398,7 +398,7 @@ def test_what_a_bot_does_ends_no_other_contest(tmp_path: Path) -> None:
     last = tournament.contests[3].ending
     assert last is not None
     assert isinstance(last.error, LaunchError)
-    assert last.reason.startswith("cannot listen on 192.0.2.1")
+    assert last.sentence.startswith("cannot listen on 192.0.2.1")
 
 
 def _made(folder: Path) -> Path:

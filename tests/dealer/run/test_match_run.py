@@ -20,6 +20,7 @@ import pytest
 
 from bots.sdk import registry
 from dealer.errors import LaunchError
+from dealer.match.ending_sentences import failure_sentence
 from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.setup import DEFAULT_LIMITS, TimeLimits
@@ -227,11 +228,16 @@ def test_strangers_are_counted_and_end_no_match(tmp_path: Path) -> None:
 # ---- why a match ended early, in words
 
 
+def _words(run: TcpRun) -> str:
+    """Why a match ended early, for its owner."""
+    assert run.failure is not None
+    return failure_sentence(run.failure, shows_output=True)
+
+
 def _fails(plan: ContestPlan) -> str:
     run = _play(plan)
-    assert run.failure is not None
     assert run.is_over
-    return run.failure
+    return _words(run)
 
 
 def test_a_bot_that_ends_before_it_connects(tmp_path: Path) -> None:
@@ -367,9 +373,9 @@ def test_the_time_that_a_built_in_bot_compiles_does_not_count(
     if is_built_in:
         assert (run.failure, run.tally.hands) == (None, 10)
     else:
-        assert run.failure == (f"Bob has not connected within {PATIENCE_S:g} s. The last it wrote:\n    {COMPILING}")
-        assert "`arena warmup`" in run.failure
-        assert "--start-timeout" in run.failure
+        assert _words(run) == (f"Bob has not connected within {PATIENCE_S:g} s. The last it wrote:\n    {COMPILING}")
+        assert "`arena warmup`" in _words(run)
+        assert "--start-timeout" in _words(run)
 
 
 def test_a_built_in_bot_that_compiles_for_ever_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -401,12 +407,12 @@ def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(main())
-    assert run.failure == "tcp has not named its version within 1 s."
+    assert _words(run) == "tcp has not named its version within 1 s."
 
 
 def test_two_clients_that_do_not_come(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = _play(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=0.2)))
-    assert run.failure == "tcp and tcp#2 have not connected within 0.2 s."
+    assert _words(run) == "tcp and tcp#2 have not connected within 0.2 s."
     assert run.tally.faults == [{"timeout": 1}, {"timeout": 1}]
     assert _messages(caplog, logging.WARNING)[1:] == [
         f"match match, seat {number} ({name}), before the first hand: timeout, the match ended"
@@ -462,7 +468,7 @@ def test_a_bot_that_is_killed_in_the_middle(tmp_path: Path) -> None:
 def test_a_bot_that_ends_in_the_middle(tmp_path: Path) -> None:
     code = TURNS + "hello()\nfor line in f:\n    if b':2:' in line: os._exit(7)\n    if is_asked(line): call(line)"
     run = _play(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", code)))
-    assert run.failure == "Bob closed the connection in hand 2. Its process ended with exit code 7. It wrote nothing."
+    assert _words(run) == "Bob closed the connection in hand 2. Its process ended with exit code 7. It wrote nothing."
     assert run.tally.hands == 2
     assert run.tally.faults[1] == {"crash": 1}
     assert run.tally.exit_codes == {1: 7}
@@ -590,8 +596,7 @@ def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:
     code = "import time\nhello()\nf.readline()\ns.shutdown(2)\ntime.sleep(600)"
     run = _run(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
     _interrupt(run, lambda: run.failure is not None)
-    assert run.failure is not None
-    assert run.failure.startswith("Bob closed the connection in hand 0.")
+    assert _words(run).startswith("Bob closed the connection in hand 0.")
 
 
 @unix_only
@@ -941,9 +946,8 @@ def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(
 
     monkeypatch.setattr("dealer.run.match_run.MatchFiles", open_files)
     run = _play(plan)
-    assert run.failure is not None
-    assert run.failure.startswith("could not write ")
-    assert run.failure.endswith("No space left on device.")
+    assert _words(run).startswith("could not write ")
+    assert _words(run).endswith("No space left on device.")
 
 
 # ---- what the log of the program says

@@ -25,7 +25,6 @@ from starlette.routing import Mount, Route, WebSocketRoute
 
 import dealer.library
 from dealer.library import new_run
-from dealer.match.ending_sentences import process_sentences
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.writers import format_fault
 from dealer.person.table_settings import table_config
@@ -311,7 +310,7 @@ class House:
             seats = tuple(
                 RunSeat(player=seat, name=name, chips=0.0, mbb_per_game=0.0) for seat, name in enumerate(names)
             )
-            why = f"random crashed.{process_sentences(3, [output])}"
+            why = f"random crashed. The last it wrote:\n    {output}"
             ended = RunState.CANCELLED if state == "cancelled" else RunState.FAILED
             report = RunReport(ended, why, 2, seats=seats, matches=matches, faults=faults)
             self.store.write_now(lambda db: end_run(db, row.id, report))
@@ -344,7 +343,7 @@ class House:
         faults = [format_fault(_fault(f"FAULTY-{key}-{player}", player)) for player in (0, 1)]
         logs[0].with_suffix(".faults").write_text("".join(faults))
         result = json.loads((folder / RESULT_NAME).read_text())
-        result["sentence"] += f" random crashed.{process_sentences(3, [f'OUTPUT-{key}'])}"
+        result["sentence"] += f" random crashed. The last it wrote:\n    OUTPUT-{key}"
         (folder / RESULT_NAME).write_text(json.dumps(result))
         return texts, tuple(Match(name=log.stem, log=log.name, first_hand=0, hands=2) for log in logs)
 
