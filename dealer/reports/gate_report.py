@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from dealer.match.faults import FaultKind
 from dealer.reports.result_documents import contest_title
-from dealer.run.results import AnyResult, ContestResult, won_fields
+from dealer.run.results import AnyResult, ContestResult
 from engine.text import shown
 from logs.document import Document
 
@@ -78,7 +78,9 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Document:
         player=player,
         opponent=opponent,
         min_mbb=min_mbb,
-        **won_fields(rate),
+        mbb_per_game=None if rate is None else rate.mean,
+        half_width_95=None if rate is None else rate.half_width,
+        standard_error=None if rate is None else rate.error,
         deals=result.duplicates,
     )
     return Document(f"{player} wins at least {min_mbb:g} mbb/g", (f"{verdict}: {sentence}",), data=data)

@@ -11,12 +11,12 @@ from dealer.run.ending import Outcome
 from dealer.run.results import (
     AnyResult,
     ContestResult,
-    CrosstableCell,
     GameStandings,
     PlayerResult,
     TournamentResult,
+    winnings_columns,
 )
-from logs.document import CODE, NAME, TEXT, Column, Document, Fact, Section, Table
+from logs.document import CODE, NAME, TEXT, Column, Document, Fact, Section, Table, Value
 from protocol.game_definition import short_name
 
 
@@ -102,7 +102,7 @@ def players_table(contests: Sequence[ContestResult]) -> Table:
             _others(contest, player) if len(contests) > 1 else "",
             contest.rate(player.name),
             contest.corrected_rate(player.name),
-            player.standard_error,
+            None if player.won is None else player.won.raw.error,
             player.chips,
             contest.hands_counted,
             sum(player.faults.values()),
@@ -171,15 +171,17 @@ def crosstable(standings: GameStandings) -> Table:
     Figures are without the luck of the cards where all contests have that, and then the title says so. A bot without a
     finished contest is marked. Rows and columns are in the order of `GameStandings.bots`.
     """
-    rates = {(cell.player, cell.opponent): cell.rate for cell in (*standings.crosstable, *standings.means)}
+    rates = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
+    means = standings.mean_rates
     rows = [
         (
             f"{name} (unfinished)" if name in standings.unfinished else name,
-            *(rates.get((name, other), "") for other in (*standings.bots, "")),
+            *(rates.get((name, other), "") for other in standings.bots),
+            means.get(name, ""),
         )
         for name in standings.bots
     ]
-    without_luck = ", without the luck of the cards" if standings.corrected_mbb_per_game else ""
+    without_luck = ", without the luck of the cards" if standings.is_corrected else ""
     columns = [Column(name, "+,.0f", rank=place) for place, name in enumerate(standings.bots, 1)]
     title = f"mbb/g of row against column{without_luck}, ± 95 %"
     return Table.of(title, ("", *columns, Column("mean", "+,.0f")), rows)
@@ -221,10 +223,11 @@ def entrants(standings: GameStandings, contests: Sequence[ContestResult]) -> Tab
 
 
 def pairs_table(standings: Sequence[GameStandings]) -> Table:
-    """A row for every ordered pair of bots, and one without an opponent for a mean; columns as in ``result.json``."""
-    rows = [
-        (of_game.game, *(None if name == "hands" and not cell.opponent else value for name, value in cell))
-        for of_game in standings
-        for cell in (*of_game.crosstable, *of_game.means)
-    ]
-    return Table.of("", ("game", *CrosstableCell.model_fields), rows)
+    """A row for every ordered pair of bots, then one without an opponent and hands for the mean of each bot."""
+    rows: list[tuple[Value, ...]] = []
+    for one in standings:
+        for cell in one.crosstable:
+            rows.append((one.game, cell.player, cell.opponent, *winnings_columns(cell.won).values(), cell.hands))
+        for name, won in one.won.items():
+            rows.append((one.game, name, "", *winnings_columns(won).values(), None))
+    return Table.of("", ("game", "player", "opponent", *winnings_columns(None), "hands"), rows)

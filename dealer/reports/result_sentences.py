@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from dealer.match.faults import Fault, line_text
 from dealer.match.writers import remedy_text
 from dealer.run.choices import Score
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import Outcome
-from dealer.run.results import ContestResult, TrainingReport, public_sentence
+from dealer.run.results import ContestResult, PlayerResult, TrainingReport, public_sentence
 from engine import Game
 from engine.text import capitalized, count_of, listed
-from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
+from logs.estimation import FEWEST_UNITS, Estimate, IntervalWidth, Monitor, Rate, score_bounds
 from protocol.game_definition import short_name
 
 _LEVEL_CHIPS = 1e-6
@@ -51,13 +50,10 @@ def contest_sentence(result: ContestResult, *, shows_output: bool = True) -> str
 def _comparison(result: ContestResult, deals: str) -> str:
     """Who is ahead in chips, then without luck, from one point of view; what alone decides comes first."""
     best = max(result.players, key=lambda player: player.chips)
-    chips = Rate(
-        best.mbb_per_game or 0.0, best.half_width_of_best_95, player=best.name, opponent=result.opponent_of(best.name)
-    )
-    leader = max(result.players, key=lambda player: player.corrected_mbb_per_game or 0.0)
-    corrected = result.corrected_rate(leader.name)
-    if corrected is not None and not _decides(chips):
-        corrected = replace(corrected, half_width=leader.corrected_half_width_of_best_95)
+    chips = _rate_of_best(result, best, None if best.won is None else best.won.best)
+    leader = max(result.players, key=_corrected_mean)
+    if leader.won is not None and leader.won.corrected_best is not None and not _decides(chips):
+        corrected = _rate_of_best(result, leader, leader.won.corrected_best)
         if _decides(corrected):
             won = result.rate(leader.name)
             return (
@@ -67,6 +63,16 @@ def _comparison(result: ContestResult, deals: str) -> str:
     same = result.corrected_rate(best.name)
     also = "" if same is None else f" {_CORRECTED.capitalize()}: {same}{_level(same)}."
     return _standing(result, chips, deals) + also
+
+
+def _rate_of_best(result: ContestResult, player: PlayerResult, estimate: Estimate | None) -> Rate:
+    return Rate.from_estimate(estimate or Estimate(0.0), player.name, result.opponent_of(player.name))
+
+
+def _corrected_mean(player: PlayerResult) -> float:
+    if player.won is None or player.won.corrected is None:
+        return 0.0
+    return player.won.corrected.mean
 
 
 def _decides(rate: Rate) -> bool:

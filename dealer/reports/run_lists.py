@@ -155,6 +155,5 @@ def _standing(result: AnyResult) -> tuple[tuple[str, ...], Rate | None]:
         return tuple(best), result.corrected_rate(best[0]) if result.score is Score.CORRECTED else result.rate(best[0])
     for standings in result.standings:
         if standings.total_bankroll:
-            rates = {cell.player: cell.rate for cell in standings.means}
-            return tuple(standings.bots), rates.get(standings.bots[0])
+            return tuple(standings.bots), standings.mean_rates.get(standings.bots[0])
     return tuple(result.players), None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 from dealer.match.faults import FaultKind
 from dealer.reports.result_sentences import contest_sentence, fault_phrase
@@ -15,7 +15,6 @@ from dealer.run.contest import Contest
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import INTERRUPTED, Outcome
 from dealer.run.results import (
-    WON_FIELDS,
     ContestResult,
     CrosstableCell,
     DealerReport,
@@ -23,15 +22,16 @@ from dealer.run.results import (
     GameStandings,
     MatchSummary,
     PlayerResult,
+    PlayerWinnings,
     Rank,
     TournamentResult,
-    won_fields,
+    Winnings,
 )
 from dealer.run.tally import ResponseTimes
 from dealer.run.tournament_run import Tournament
 from engine import Seat, logged_seed
 from engine.text import capitalized, count_of, listed
-from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, RankedContest, Ranking, RunningMean, ranking
+from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, Estimate, RankedContest, Ranking, RunningMean, ranking
 from protocol.game_definition import short_name
 
 
@@ -118,15 +118,11 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         first_fault = first_fault or tally.first_faults.get(seat)
         exit_code = tally.exit_codes.get(seat) if exit_code is None else exit_code
     order = {kind.value: place for place, kind in enumerate(FaultKind)}
-    # Each player may come out best by luck on one side, so the errors of all add up.
-    tail = 2 * TAIL_95 / len(plan.players)
     return PlayerResult(
         name=plan.names[player],
         player=plan.players[player].text,
         chips=contest.scores.chips()[player],
-        **won_fields(*(one.estimate if one is not None and one.count else None for one in (mean, corrected))),
-        half_width_of_best_95=mean.half_width(tail),
-        corrected_half_width_of_best_95=None if corrected is None else corrected.half_width(tail),
+        won=player_winnings(mean, corrected, len(plan.players)),
         standard_deviation=mean.standard_deviation,
         faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
         first_fault=None if first_fault is None else fault_phrase(first_fault),
@@ -136,6 +132,23 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         median_us=times.quantile_us(0.5),
         p99_us=times.quantile_us(0.99),
         exit_code=exit_code,
+    )
+
+
+def player_winnings(mean: RunningMean, corrected: RunningMean | None, players: int) -> PlayerWinnings | None:
+    """Winnings of one of several players; None before a deal is complete."""
+    if not mean.count:
+        return None
+    # Each player may come out best by luck on one side, so the errors of all add up.
+    tail = 2 * TAIL_95 / players
+    best = replace(mean.estimate, half_width=mean.half_width(tail))
+    if corrected is None:
+        return PlayerWinnings(raw=mean.estimate, best=best)
+    return PlayerWinnings(
+        raw=mean.estimate,
+        corrected=corrected.estimate,
+        best=best,
+        corrected_best=replace(corrected.estimate, half_width=corrected.half_width(tail)),
     )
 
 
@@ -238,33 +251,32 @@ def standings_of(
         has_confidence: whether places have theirs, which takes seconds with many bots.
     """
 
-    def won(player: int, opponent: int) -> dict[str, Any]:
-        """A player's winnings over the contests in which the other one sat, too."""
-        among = [[one for one in some if {player, opponent} <= set(one.players)] for some in (contests, corrected)]
-        means = [
-            ranking.mean_of_contests(some, player, bounds, is_sequential=is_sequential) if some else None
-            for some in among
-        ]
-        return won_fields(*means)
+    def estimate(some: Sequence[RankedContest], player: int, opponent: int) -> Estimate | None:
+        """The player's mean over the contests in which the opponent sat, too; None without any."""
+        shared = [one for one in some if {player, opponent} <= set(one.players)]
+        if not shared:
+            return None
+        return ranking.mean_of_contests(shared, player, bounds, is_sequential=is_sequential)
+
+    def winnings(player: int, opponent: int) -> Winnings:
+        raw = estimate(contests, player, opponent)
+        assert raw is not None, "every pair has met"
+        return Winnings(raw=raw, corrected=estimate(corrected, player, opponent))
 
     cells = [
         CrosstableCell(
             player=names[player],
             opponent=names[opponent],
+            won=winnings(player, opponent),
             hands=seatings * sum(len(one.scores) for one in contests if {player, opponent} <= set(one.players)),
-            **won(player, opponent),
         )
         for player, opponent in dict.fromkeys(pair for one in contests for pair in permutations(one.players, 2))
     ]
     bankroll, runoff = (_ranks(contests, order, names, seed if has_confidence else None) for order in Ranking)
-    means = {rank.player: won(*[names.index(rank.player)] * 2) for rank in bankroll}
-    by_name = {
-        field: {name: figures[field] for name, figures in means.items()}
-        for field in (WON_FIELDS if corrected else WON_FIELDS[:3])
-    }
+    ranked_players = [names.index(rank.player) for rank in bankroll]
     return GameStandings(
         game=game,
-        **by_name,
+        won={names[player]: winnings(player, player) for player in ranked_players},
         crosstable=cells,
         total_bankroll=bankroll,
         instant_runoff=runoff,
@@ -295,7 +307,7 @@ def first_places(standings: GameStandings) -> str:
         sentence = f"{best[0]} in {game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
     else:
         sentence = f"In {game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
-    if any(standings.half_width_95.get(rank.player) is None for rank in standings.total_bankroll):
+    if any(won.raw.half_width is None for won in standings.won.values()):
         sentence += f" This is no evidence of strength: at least {FEWEST_UNITS} deals per contest are needed."
     return sentence
 

@@ -12,11 +12,20 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
-from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    TypeAdapter,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
 
 from dealer.errors import Cause, ResultError
 from dealer.match import causes
@@ -31,29 +40,86 @@ from engine.text import clean
 from logs.estimation import Estimate, Rate, Verdict
 from logs.variance.estimates import GameEstimates, Text
 
+SCHEMA_VERSION: Final = 3
+_FLAT_VERSION: Final = 2
+"""Its estimates were fields of players, cells and standings; see `_upgraded`."""
 _MAX_LINE_BYTES = 200
 """Of a line that is kept; a sentence quotes fewer."""
-SCHEMA_VERSION = 2
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-_WON: Final = ("mbb_per_game", "half_width_95", "standard_error")
-WON_FIELDS: Final = (*_WON, *(f"corrected_{name}" for name in _WON))
-"""The fields of winnings, as they are and without the luck of the cards."""
+class EstimateData(_Frozen):
+    """An estimate in JSON, in thousandths of a big blind per hand."""
+
+    mean: float = Field(description="mean winnings per hand")
+    half_width_95: float | None = Field(
+        description="half the 95 % interval of mean; null with too few deals, and in training"
+    )
+    standard_error: float | None = Field(
+        None, description="of mean; null for fewer than two deals, in training, and where it was not kept"
+    )
 
 
-def won_fields(*winnings: Estimate | None) -> dict[str, Any]:
-    """The fields of winnings by name; of two, the second is without the luck of the cards."""
-    figures = [(None,) * 3 if one is None else (one.mean, one.half_width, one.error) for one in winnings]
-    return dict(zip(WON_FIELDS, chain(*figures), strict=False))
+class _AsEstimateData:
+    """Read and write an `Estimate` as `EstimateData`."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        data_schema = handler.generate_schema(EstimateData)
+        return core_schema.no_info_wrap_validator_function(
+            cls._read,
+            data_schema,
+            serialization=core_schema.plain_serializer_function_ser_schema(cls._write, return_schema=data_schema),
+        )
+
+    @staticmethod
+    def _read(value: Any, handler: ValidatorFunctionWrapHandler) -> Estimate:
+        if isinstance(value, Estimate):
+            return value
+        data = handler(value)
+        return Estimate(data.mean, data.half_width_95, data.standard_error)
+
+    @staticmethod
+    def _write(estimate: Estimate) -> EstimateData:
+        return EstimateData(mean=estimate.mean, half_width_95=estimate.half_width, standard_error=estimate.error)
 
 
-def _rate(fields: BaseModel, kind: str, player: str, opponent: str) -> Rate:
-    mean, half_width, error = (getattr(fields, kind + name) for name in _WON)
-    return Rate(mean, half_width, error, player=player, opponent=opponent)
+JsonEstimate: TypeAlias = Annotated[Estimate, _AsEstimateData]
+
+
+class Winnings(_Frozen):
+    """Winnings of a player, estimated with and without the luck of the cards."""
+
+    raw: JsonEstimate = Field(description="chips as won")
+    corrected: JsonEstimate | None = Field(
+        default=None, description="without the luck of the cards; null if not computed"
+    )
+
+
+class PlayerWinnings(Winnings):
+    """Winnings of a player of a contest, also with the intervals of a claim about the winner."""
+
+    best: JsonEstimate = Field(
+        description="raw, as the best of all players: with three or more the interval is wider than that of raw"
+    )
+    corrected_best: JsonEstimate | None = Field(default=None, description="corrected, as the best of all players")
+
+
+def winnings_columns(won: Winnings | None) -> dict[str, float | None]:
+    """Winnings as columns of a flat table, with the same names in CSV and data frames."""
+    columns = _estimate_columns("", None if won is None else won.raw)
+    columns |= _estimate_columns("corrected_", None if won is None else won.corrected)
+    return columns
+
+
+def _estimate_columns(prefix: str, estimate: Estimate | None) -> dict[str, float | None]:
+    mean = half_width = error = None
+    if estimate is not None:
+        mean, half_width, error = estimate.mean, estimate.half_width, estimate.error
+    return {f"{prefix}mbb_per_game": mean, f"{prefix}half_width_95": half_width, f"{prefix}standard_error": error}
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:
@@ -80,11 +146,12 @@ def _html_table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]])
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _won_text(fields: BaseModel, kind: str = "") -> str:
-    mean, half_width, _ = (getattr(fields, kind + name) for name in _WON)
-    if mean is None:
+def _figures(estimate: Estimate | None) -> str:
+    if estimate is None:
         return ""
-    return f"{mean:+,.1f}" if half_width is None else f"{mean:+,.1f} ± {half_width:,.1f}"
+    if estimate.half_width is None:
+        return f"{estimate.mean:+,.1f}"
+    return f"{estimate.mean:+,.1f} ± {estimate.half_width:,.1f}"
 
 
 class PlayerResult(_Frozen):
@@ -93,26 +160,9 @@ class PlayerResult(_Frozen):
     name: str = Field(description="in logs and tables")
     player: str = Field(description="as given: a built-in bot, a command or tcp")
     chips: float = Field(description="net chips over the hands counted")
-    mbb_per_game: float | None = Field(description="thousandths of a big blind per hand, against the whole table")
-    half_width_95: float | None = Field(
-        description="half the 95 % interval of mbb_per_game, over duplicates; null if there are too few"
+    won: PlayerWinnings | None = Field(
+        description="winnings per hand, against the opponent or the whole table; null before a deal is complete"
     )
-    half_width_of_best_95: float | None = Field(
-        None, description="half the interval of a claim about the winner, wider with three or more players"
-    )
-    standard_error: float | None = Field(
-        None, description="of mbb_per_game, from standard_deviation; null for fewer than two deals, and in training"
-    )
-    corrected_mbb_per_game: float | None = Field(
-        None, description="mbb_per_game without the luck of the cards; null if not computed"
-    )
-    corrected_half_width_95: float | None = Field(
-        None, description="half the interval of corrected_mbb_per_game, of the same kind"
-    )
-    corrected_half_width_of_best_95: float | None = Field(
-        None, description="half_width_of_best_95 of corrected_mbb_per_game"
-    )
-    corrected_standard_error: float | None = Field(None, description="of corrected_mbb_per_game")
     standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
     faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")
     first_fault: Text | None = Field(description="the first fault in words, with the line")
@@ -265,7 +315,7 @@ class ContestResult(_Frozen):
     score: Score = Field(Score.RAW, description="the scores that the stop rule used")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
     interval: Literal["fixed", "any time", "none"] = Field(
-        description="half_width_95 holds for a number of deals set beforehand (fixed), or at every moment (any time); "
+        description="intervals hold for a number of deals set beforehand (fixed), or at every moment (any time); "
         "none in training"
     )
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
@@ -294,7 +344,8 @@ class ContestResult(_Frozen):
         Raises:
             KeyError: there is no such player.
         """
-        return self._rate(player, "")
+        one = self._player(player)
+        return None if one.won is None else self._rate(one, one.won.raw)
 
     def corrected_rate(self, player: str | None = None) -> Rate | None:
         """The same as `rate`, without the luck of the cards; None where that was not counted.
@@ -305,12 +356,18 @@ class ContestResult(_Frozen):
         Raises:
             KeyError: there is no such player.
         """
-        return self._rate(player, "corrected_")
+        one = self._player(player)
+        if one.won is None or one.won.corrected is None:
+            return None
+        return self._rate(one, one.won.corrected)
 
-    def _rate(self, name: str | None, kind: str) -> Rate | None:
-        found = self.players[0] if name is None else {one.name: one for one in self.players}[name]
-        won = _rate(found, kind, found.name, self.opponent_of(found.name))
-        return None if won.mean is None else won
+    def _player(self, name: str | None) -> PlayerResult:
+        if name is None:
+            return self.players[0]
+        return {player.name: player for player in self.players}[name]
+
+    def _rate(self, player: PlayerResult, estimate: Estimate) -> Rate:
+        return Rate.from_estimate(estimate, player.name, self.opponent_of(player.name))
 
     @property
     def contests(self) -> list[ContestResult]:
@@ -318,12 +375,15 @@ class ContestResult(_Frozen):
         return [self]
 
     def to_frame(self) -> Any:
-        """The players as a pandas data frame: a row for each, with the fields of `PlayerResult`.
+        """The players as a pandas data frame: a row for each, with the fields of `PlayerResult`, winnings as columns.
 
         Raises:
             ImportError: pandas is not installed.
         """
-        rows = [player.model_dump() | {"faults": sum(player.faults.values())} for player in self.players]
+        rows = [
+            player.model_dump(exclude={"won"}) | winnings_columns(player.won) | {"faults": sum(player.faults.values())}
+            for player in self.players
+        ]
         return _frame(rows)
 
     def _repr_html_(self) -> str:
@@ -331,8 +391,8 @@ class ContestResult(_Frozen):
         rows = [
             {
                 "player": player.name,
-                "mbb/g ± 95 %": _won_text(player),
-                "without luck": _won_text(player, "corrected_"),
+                "mbb/g ± 95 %": _figures(self.rate(player.name)),
+                "without luck": _figures(self.corrected_rate(player.name)),
                 "chips": f"{player.chips:+,.10g}",
                 "faults": f"{sum(player.faults.values()):,}",
             }
@@ -353,21 +413,19 @@ class CrosstableCell(_Frozen):
 
     player: str = Field(description="the bot of the row")
     opponent: str = Field(description="the bot of the column")
-    mbb_per_game: float = Field(description="mean winnings of player, in thousandths of a big blind per hand")
-    half_width_95: float | None = Field(description="half the 95 % interval of mbb_per_game; null with too few deals")
-    standard_error: float | None = Field(None, description="of mbb_per_game; null for fewer than two deals")
-    corrected_mbb_per_game: float | None = Field(
-        None, description="mbb_per_game without the luck of the cards; null unless all contests have it"
+    won: Winnings = Field(
+        description="winnings of player per hand; corrected is null unless all contests of the game have it"
     )
-    corrected_half_width_95: float | None = Field(None, description="half the interval of corrected_mbb_per_game")
-    corrected_standard_error: float | None = Field(None, description="of corrected_mbb_per_game")
     hands: int = Field(description="hands of these contests that count")
 
     @property
     def rate(self) -> Rate:
-        """The winnings, without the luck of the cards where that was counted; those of a mean are from the field."""
-        kind = "" if self.corrected_mbb_per_game is None else "corrected_"
-        return _rate(self, kind, self.player, self.opponent or "the field")
+        """The winnings, without the luck of the cards where that was counted."""
+        return _decisive_rate(self.won, self.player, self.opponent)
+
+
+def _decisive_rate(won: Winnings, player: str, opponent: str) -> Rate:
+    return Rate.from_estimate(won.raw if won.corrected is None else won.corrected, player, opponent)
 
 
 class Rank(_Frozen):
@@ -385,17 +443,9 @@ class GameStandings(_Frozen):
     """The rankings in one game."""
 
     game: str = Field(description="full name of the game")
-    mbb_per_game: dict[str, float] = Field(description="by name: mean over a player's contests, with equal weights")
-    half_width_95: dict[str, float | None] = Field(description="by name: half the 95 % interval of mbb_per_game")
-    standard_error: dict[str, float | None] = Field(default={}, description="by name: of mbb_per_game")
-    corrected_mbb_per_game: dict[str, float] = Field(
-        default={}, description="mbb_per_game without the luck of the cards; empty unless all contests have it"
-    )
-    corrected_half_width_95: dict[str, float | None] = Field(
-        default={}, description="by name: half the interval of corrected_mbb_per_game"
-    )
-    corrected_standard_error: dict[str, float | None] = Field(
-        default={}, description="by name: of corrected_mbb_per_game"
+    won: dict[str, Winnings] = Field(
+        description="by name: mean winnings per hand over a player's contests, with equal weights; corrected is null "
+        "unless all contests have it"
     )
     crosstable: list[CrosstableCell] = Field(description="a cell for every ordered pair of bots")
     total_bankroll: list[Rank] = Field(description="the ranking by mean winnings")
@@ -411,14 +461,14 @@ class GameStandings(_Frozen):
         return [*ranked, *(name for name in self.unfinished if name not in ranked)]
 
     @property
-    def means(self) -> list[CrosstableCell]:
-        """The mean of each bot with a whole deal over all its contests, as a cell without an opponent."""
-        return [
-            CrosstableCell(
-                player=name, opponent="", hands=0, **{field: getattr(self, field).get(name) for field in WON_FIELDS}
-            )
-            for name in self.mbb_per_game
-        ]
+    def mean_rates(self) -> dict[str, Rate]:
+        """By name: mean winnings from the field, without the luck of the cards where that was counted."""
+        return {name: _decisive_rate(won, name, "the field") for name, won in self.won.items()}
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether all rates are without the luck of the cards."""
+        return bool(self.won) and all(won.corrected is not None for won in self.won.values())
 
 
 class TournamentResult(_Frozen):
@@ -446,7 +496,7 @@ class TournamentResult(_Frozen):
             ImportError: pandas is not installed.
         """
         rows = [
-            {"game": standings.game, **cell.model_dump()}
+            {"game": standings.game, **cell.model_dump(exclude={"won"}), **winnings_columns(cell.won)}
             for standings in self.standings
             for cell in standings.crosstable
         ]
@@ -456,14 +506,14 @@ class TournamentResult(_Frozen):
         """What a notebook shows of the result: the crosstable of each game."""
         tables = []
         for standings in self.standings:
-            cells = {(cell.player, cell.opponent): cell for cell in (*standings.crosstable, *standings.means)}
-            kind = "corrected_" if standings.corrected_mbb_per_game else ""
-            columns = (*standings.bots, "")
+            rates = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
+            means = standings.mean_rates
             rows = [
-                (name, *(_won_text(cells[name, other], kind) if (name, other) in cells else "" for other in columns))
+                (name, *(_figures(rates.get((name, other))) for other in standings.bots), _figures(means.get(name)))
                 for name in standings.bots
             ]
-            title = f"{standings.game}: mbb/g of row against column{', without luck' if kind else ''}, ± 95 %"
+            without_luck = ", without luck" if standings.is_corrected else ""
+            title = f"{standings.game}: mbb/g of row against column{without_luck}, ± 95 %"
             tables.append(_html_table(title, ("", *standings.bots, "mean"), rows))
         return f"<p>{escape(self.sentence)}</p>{''.join(tables)}"
 
@@ -493,9 +543,14 @@ def read_result(source: Path) -> AnyResult:
         raise ResultError(path, f"it is not JSON: {error}") from None
     if not isinstance(data, dict) or "schema_version" not in data:
         raise ResultError(path, "it is not a result: it names no schema_version")
+    if data["schema_version"] == _FLAT_VERSION:
+        data = _upgraded(data)
     if data["schema_version"] != SCHEMA_VERSION:
-        found = quoted(data["schema_version"])
-        raise ResultError(path, f"it has schema version {found}, but this program reads version {SCHEMA_VERSION}")
+        version = quoted(data["schema_version"])
+        raise ResultError(
+            path,
+            f"it has schema version {version}, but this program reads versions {_FLAT_VERSION} and {SCHEMA_VERSION}",
+        )
     try:
         kind = TournamentResult if data.get("kind") == "tournament" else ContestResult
         return kind.model_validate(data)
@@ -510,3 +565,82 @@ def read_contest(source: Path) -> ContestResult:
     if isinstance(result, TournamentResult):
         raise ResultError(source, "it is a tournament: name the folder of one of its contests")
     return result
+
+
+def read_standings(text: str) -> GameStandings:
+    """Standings that were kept as JSON, by this version or an earlier one.
+
+    Raises:
+        ValidationError: they are not standings.
+    """
+    return GameStandings.model_validate(_upgraded_standings(json.loads(text)))
+
+
+# ---- version 2, in which estimates were fields of players, cells and standings
+#
+# Values of a wrong type are left as they are, so that validation names them.
+
+
+def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
+    """A result of version 2 in the shape of this version."""
+    upgraded = data | {"schema_version": SCHEMA_VERSION}
+    if isinstance(data.get("players"), list) and data.get("kind") != "tournament":
+        upgraded["players"] = [_upgraded_player(player) for player in data["players"]]
+    if isinstance(data.get("contests"), list):
+        upgraded["contests"] = [
+            _upgraded(contest) if isinstance(contest, dict) else contest for contest in data["contests"]
+        ]
+    if isinstance(data.get("standings"), list):
+        upgraded["standings"] = [_upgraded_standings(standings) for standings in data["standings"]]
+    return upgraded
+
+
+def _upgraded_player(player: Any) -> Any:
+    if not isinstance(player, dict) or "mbb_per_game" not in player:
+        return player
+    rest = dict(player)
+    half_width = rest.pop("half_width_of_best_95", None)
+    corrected_half_width = rest.pop("corrected_half_width_of_best_95", None)
+    won = _nested(rest)
+    if won is not None:
+        won["best"] = won["raw"] | {"half_width_95": half_width}
+        if won["corrected"] is not None:
+            won["corrected_best"] = won["corrected"] | {"half_width_95": corrected_half_width}
+    return rest | {"won": won}
+
+
+def _upgraded_standings(standings: Any) -> Any:
+    if not isinstance(standings, dict) or "mbb_per_game" not in standings:
+        return standings
+    rest = dict(standings)
+    by_field = {name: rest.pop(name, {}) for name in winnings_columns(None)}
+    if not all(isinstance(by_name, dict) for by_name in by_field.values()):
+        return standings
+    rest["won"] = {
+        name: _nested({field: by_name.get(name) for field, by_name in by_field.items()})
+        for name in by_field["mbb_per_game"]
+    }
+    if isinstance(rest.get("crosstable"), list):
+        rest["crosstable"] = [_upgraded_cell(cell) for cell in rest["crosstable"]]
+    return rest
+
+
+def _upgraded_cell(cell: Any) -> Any:
+    if not isinstance(cell, dict) or "mbb_per_game" not in cell:
+        return cell
+    rest = dict(cell)
+    won = _nested(rest)
+    return rest | {"won": won}
+
+
+def _nested(fields: dict[str, Any]) -> dict[str, Any] | None:
+    """Remove the fields of winnings; return them nested, None without a mean."""
+    raw, corrected = _removed_estimate(fields, ""), _removed_estimate(fields, "corrected_")
+    return None if raw is None else {"raw": raw, "corrected": corrected}
+
+
+def _removed_estimate(fields: dict[str, Any], prefix: str) -> dict[str, Any] | None:
+    mean = fields.pop(f"{prefix}mbb_per_game", None)
+    half_width = fields.pop(f"{prefix}half_width_95", None)
+    error = fields.pop(f"{prefix}standard_error", None)
+    return None if mean is None else {"mean": mean, "half_width_95": half_width, "standard_error": error}

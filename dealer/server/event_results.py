@@ -24,7 +24,7 @@ from dealer.match.ending_sentences import without_output
 from dealer.reports.result_documents import crosstable, rankings
 from dealer.reports.summary import first_places, standings_of
 from dealer.run.choices import Seating
-from dealer.run.results import GameStandings
+from dealer.run.results import GameStandings, read_standings
 from dealer.server.db import records
 from dealer.server.db.event_records import EventState, ScheduledEvent, contests_of
 from dealer.server.db.records import JobState, Model, Run, RunState
@@ -80,7 +80,7 @@ def event_detail(store: Store, event: ScheduledEvent, compute: Callable[..., Any
     )
     standings = None
     if event.standings:
-        standings = GameStandings.model_validate_json(event.standings)
+        standings = read_standings(event.standings)
     elif event.definition:
         standings = _standings_so_far(store, event, compute)
     return EventDetail(

@@ -57,10 +57,11 @@ def measured(game: str, player: str, opponent: str) -> Spread:
     result = play(game, [player, opponent], deals=DEALS, seed=SEED, in_process=True, score="corrected")
     first = result.players[0]
     assert first.standard_deviation is not None
-    assert first.corrected_standard_error is not None
-    return Spread(
-        game, player, opponent, first.standard_deviation, first.corrected_standard_error * math.sqrt(result.duplicates)
-    )
+    assert first.won is not None
+    assert first.won.corrected is not None
+    assert first.won.corrected.error is not None
+    corrected_sd = first.won.corrected.error * math.sqrt(result.duplicates)
+    return Spread(game, player, opponent, first.standard_deviation, corrected_sd)
 
 
 def stored() -> list[Spread]:

@@ -120,6 +120,11 @@ class Rate(Estimate):
     player: str = field(kw_only=True)
     opponent: str = field(kw_only=True)
 
+    @classmethod
+    def from_estimate(cls, estimate: Estimate, player: str, opponent: str) -> Rate:
+        """An estimate of what a player won, with the names."""
+        return Rate(estimate.mean, estimate.half_width, estimate.error, player=player, opponent=opponent)
+
     def __neg__(self) -> Self:
         """The same result from the opponent's point of view."""
         return replace(self, mean=0.0 - self.mean, player=self.opponent, opponent=self.player)

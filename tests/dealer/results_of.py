@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from dealer.run.results import ContestResult, DealerReport, MatchSummary, PlayerResult
+from dealer.run.results import ContestResult, DealerReport, MatchSummary, PlayerResult, PlayerWinnings
+from logs.estimation import Estimate
+
+
+def winnings(
+    raw: Estimate,
+    corrected: Estimate | None = None,
+    *,
+    best: Estimate | None = None,
+    corrected_best: Estimate | None = None,
+) -> PlayerWinnings:
+    """Winnings, whose claims about the winner have the same intervals as those about any player."""
+    return PlayerWinnings(raw=raw, corrected=corrected, best=best or raw, corrected_best=corrected_best or corrected)
+
+
+def won_by(player: PlayerResult) -> PlayerWinnings:
+    """The winnings of a player with a complete deal."""
+    assert player.won is not None
+    return player.won
 
 
 def player(name: str, **given: Any) -> PlayerResult:
@@ -12,8 +30,7 @@ def player(name: str, **given: Any) -> PlayerResult:
         "name": name,
         "player": "calling",
         "chips": 0.0,
-        "mbb_per_game": 0.0,
-        "half_width_95": 10.0,
+        "won": winnings(Estimate(0.0, 10.0)),
         "standard_deviation": 500.0,
         "faults": {},
         "first_fault": None,

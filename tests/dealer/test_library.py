@@ -192,7 +192,7 @@ def test_a_tournament_is_one_call() -> None:
     result = dealer.tournament(["kuhn"], ["calling", "raising", "random"], format="gauntlet", **FAST)
     assert (result.outcome, len(result.contests)) == (dealer.Outcome.FINISHED, 2)
     cell = result.standings[0].crosstable[0]
-    assert (cell.rate.player, cell.rate.opponent, cell.rate.mean) == (cell.player, cell.opponent, cell.mbb_per_game)
+    assert (cell.rate.player, cell.rate.opponent, cell.rate.mean) == (cell.player, cell.opponent, cell.won.raw.mean)
     assert {contest.folder for contest in result.contests} == {None}
 
 
@@ -464,9 +464,9 @@ def test_a_result_is_a_table_in_a_notebook() -> None:
     shown = result._repr_html_()
     assert shown.startswith(f"<p>{result.sentence}</p><table>")
     assert "<th>player</th><th>mbb/g ± 95 %</th><th>chips</th><th>faults</th>" in shown
-    first = result.players[0]
-    assert first.half_width_95 is not None
-    assert f"<tr><th>A</th><td>{first.mbb_per_game:+,.1f} ± {first.half_width_95:,.1f}</td>" in shown
+    rate = result.rate()
+    assert rate is not None
+    assert f"<tr><th>A</th><td>{rate.mean:+,.1f} ± {rate.half_width:,.1f}</td>" in shown
     cup = dealer.tournament(["kuhn", "leduc"], ["A=calling", "B=random"], deals=5, seed=1, in_process=True)
     shown = cup._repr_html_()
     assert shown.count("<table>") == 2

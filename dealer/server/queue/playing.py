@@ -57,8 +57,8 @@ def report_of(
             player=number,
             name=one.name,
             chips=one.chips,
-            mbb_per_game=one.mbb_per_game,
-            half_width_95=one.half_width_95,
+            mbb_per_game=None if one.won is None else one.won.raw.mean,
+            half_width_95=None if one.won is None else one.won.raw.half_width,
         )
         for number, one in enumerate(result.players)
     )

@@ -64,7 +64,7 @@ def test_json_is_json_and_nothing_else(arena_here: Arena, tmp_path: Path) -> Non
     assert ran.code == 0
     assert ran.err == ""
     result = json.loads(ran.out)
-    assert result["schema_version"] == 2
+    assert result["schema_version"] == 3
     assert (result["outcome"], result["hands_played"], result["seed"]) == ("finished", 20, 7)
     assert [player["name"] for player in result["players"]] == ["calling", "raising"]
     assert json.loads((tmp_path / "x" / "y" / "result.json").read_text()) == result
@@ -173,11 +173,11 @@ def test_win_rates_without_luck_do_not_depend_on_compiled_kernels(arena_here: Ar
     for folder in (tmp_path / "none", disk.root_folder()):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv(disk.FOLDER_VARIABLE, str(folder))
-            rates.append(json.loads(arena_here(*words, "-n", "80").out)["players"][0]["corrected_mbb_per_game"])
+            rates.append(json.loads(arena_here(*words, "-n", "80").out)["players"][0]["won"]["corrected"]["mean"])
     assert rates[0] is not None
     assert rates[0] == rates[1]
     few = json.loads(arena_here(*words, "-n", "79").out)
-    assert few["players"][0]["corrected_mbb_per_game"] is None
+    assert few["players"][0]["won"]["corrected"] is None
 
 
 # ---- what cannot be played

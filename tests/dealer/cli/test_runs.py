@@ -77,7 +77,7 @@ def test_runs_as_json(arena_here: Arena) -> None:
         "games": ["kuhn"],
         "players": [first["name"], second["name"]],
         "deals": 6,
-        "lead": {"player": first["name"], "mbb_per_game": first["mbb_per_game"], "half_width_95": None},
+        "lead": {"player": first["name"], "mbb_per_game": first["won"]["raw"]["mean"], "half_width_95": None},
         "state": "finished",
         "words": result["sentence"],
     }

@@ -54,7 +54,7 @@ def test_the_sums_are_those_of_the_result(arena_here: Arena, run: Path) -> None:
     assert statistics.hands == result["hands_played"] == 300
     for bot in statistics.bots:
         assert bot.net_chips == of_result[bot.name]["chips"]
-        assert bot.mbb_per_game.mean == pytest.approx(of_result[bot.name]["mbb_per_game"])
+        assert bot.mbb_per_game.mean == pytest.approx(of_result[bot.name]["won"]["raw"]["mean"])
         assert bot.timing is not None
         assert bot.timing.actions == of_result[bot.name]["actions"]
 
@@ -157,7 +157,7 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
     (run / "result.json").write_text('{"schema_version": 99}')
     ran = arena_here("report", "run")
     assert ran.code == 0
-    assert "it has schema version 99, but this program reads version 2: the page uses only the logs" in ran.err
+    assert "it has schema version 99, but this program reads versions 2 and 3: the page uses only the logs" in ran.err
 
 
 def test_on_a_terminal_reading_shows_its_progress(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,8 +213,9 @@ def test_estimates_as_json_are_kept_in_the_result(arena_here: Arena, small: Path
     assert result.estimates == of_game
     for player, told in zip(of_game.players, result.players, strict=True):
         by_name = {estimate.name: estimate for estimate in player.estimates}
-        assert by_name["duplicate"].mbb_per_game == pytest.approx(told.mbb_per_game)
-        assert by_name["duplicate"].half_width_95 == pytest.approx(told.half_width_95)
+        assert told.won is not None
+        assert by_name["duplicate"].mbb_per_game == pytest.approx(told.won.raw.mean)
+        assert by_name["duplicate"].half_width_95 == pytest.approx(told.won.raw.half_width)
         assert by_name["AIVAT, A known"].standard_error < by_name["chance-corrected"].standard_error
         assert all(estimate.warning is None for estimate in player.estimates)
     one, other = (player.estimates for player in of_game.players)

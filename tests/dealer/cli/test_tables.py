@@ -9,8 +9,9 @@ from dealer.reports.result_documents import contest_document
 from dealer.run.results import ContestResult
 from logs.document import CODE, TEXT, Column, Table, Tone, Toned
 from logs.document.terminal import table_lines, wrapped
+from logs.estimation import Estimate
 from tests.dealer.cli.conftest import window
-from tests.dealer.results_of import contest, player
+from tests.dealer.results_of import contest, player, winnings
 
 TABLE = Table.of(
     "",
@@ -132,10 +133,11 @@ def test_tones_colour_the_columns_that_show_them() -> None:
 
 
 def _contest(median_us: float, p99_us: float) -> ContestResult:
-    figures = {"half_width_95": 736.2, "standard_error": 375.5, "median_us": median_us, "p99_us": p99_us}
+    won = Estimate(584.1, 736.2, 375.5)
+    times = {"median_us": median_us, "p99_us": p99_us}
     return contest(
-        player("rembrant-of-2011", mbb_per_game=584.1, chips=3504.0, **figures),
-        player("mfs", mbb_per_game=-584.1, chips=-3504.0, **figures),
+        player("rembrant-of-2011", won=winnings(won), chips=3504.0, **times),
+        player("mfs", won=winnings(-won), chips=-3504.0, **times),
     )
 
 

@@ -34,17 +34,17 @@ def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) 
     assert len(result.contests) == 6
     assert [standing.game for standing in result.standings] == ["kuhn.limit.2p", "leduc.limit.2p"]
     for standing in result.standings:
-        assert abs(sum(standing.mbb_per_game.values())) < 1e-6
+        assert abs(sum(won.raw.mean for won in standing.won.values())) < 1e-6
         cells = {(cell.player, cell.opponent): cell for cell in standing.crosstable}
         assert len(cells) == 6
         for (row, column), cell in cells.items():
-            assert abs(cell.mbb_per_game + cells[column, row].mbb_per_game) < 1e-6
+            assert abs(cell.won.raw.mean + cells[column, row].won.raw.mean) < 1e-6
         for ranks in (standing.total_bankroll, standing.instant_runoff):
             places = [rank.place for rank in ranks]
             assert places == [1 + sum(other < place for other in places) for place in places]
             assert {rank.player for rank in ranks} == {"calling", "raising", "Rnd"}
             assert all(rank.confidence is not None and 0 <= rank.confidence <= 1 for rank in ranks)
-        means = [standing.mbb_per_game[rank.player] for rank in standing.total_bankroll]
+        means = [standing.won[rank.player].raw.mean for rank in standing.total_bankroll]
         assert means == sorted(means, reverse=True)
     for contest in (tmp_path / "t").glob("*-vs-*"):
         of_contest = ContestResult.model_validate_json((contest / "result.json").read_text())
@@ -199,12 +199,12 @@ def test_the_gate_keeps_its_exit_codes_for_verdicts(
     ran = arena_here("gate", str(run), "--min-mbb", "0", "--junit", "no/such/folder.xml")
     assert (ran.code, ran.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
     data = json.loads((run / "result.json").read_text())
-    for version in (3, "two", None):
+    for version in (4, "two", None):
         (tmp_path / "later.json").write_text(json.dumps(data | {"schema_version": version}))
         ran = arena_here("gate", "later.json", "--min-mbb", "0")
         assert (ran.code, ran.sentence) == (
             2,
-            f"later.json: it has schema version {version!r}, but this program reads version 2",
+            f"later.json: it has schema version {version!r}, but this program reads versions 2 and 3",
         )
     (tmp_path / "part.json").write_text(json.dumps({key: data[key] for key in data if key != "seed"}))
     assert arena_here("gate", "part.json", "--min-mbb", "0").sentence == (
@@ -244,7 +244,7 @@ def test_a_gate_without_a_result_is_told(arena_here: Arena, tmp_path: Path) -> N
     assert "it is not JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence
     (tmp_path / "y.json").write_text('{"schema_version": 1}')
     assert (
-        "it has schema version 1, but this program reads version 2"
+        "it has schema version 1, but this program reads versions 2 and 3"
         in arena_here("gate", "y.json", "--min-mbb", "0").sentence
     )
 

@@ -44,6 +44,7 @@ from protocol.joining import (
     read_request,
 )
 from tests.dealer.helpers import PATIENCE_S, free_ports
+from tests.dealer.results_of import won_by
 from tests.dealer.server.servers import House, running
 from tests.outside import make_certificate
 from tests.programs import is_ended, loaded_by
@@ -187,7 +188,7 @@ def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path
     def compare(over: RunOver) -> None:
         here = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=40, seed=7, out=Path("here"))
         assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
-        assert here.players[0].mbb_per_game == over.mbb_per_game
+        assert won_by(here.players[0]).raw.mean == over.mbb_per_game
 
     serve(talk, settings_of(house_folder))
 

@@ -10,9 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dealer.reports.result_sentences import contest_sentence
-from dealer.reports.summary import standings_of
+from dealer.reports.summary import player_winnings, standings_of
 from logs.estimation import (
-    TAIL_95,
     AnyTimeMean,
     RankedContest,
     Ranking,
@@ -81,7 +80,7 @@ def test_standings_are_made_of_these_means() -> None:
     contests = tournament(4, 2, 150, np.random.default_rng(1))
     standings = standings_of("limit", contests, ["A", "B", "C", "D"], BOUNDS, seatings=2)
     mean = mean_of_contests(contests[:3], 0, BOUNDS)
-    assert (standings.mbb_per_game["A"], standings.half_width_95["A"]) == (mean.mean, mean.half_width)
+    assert standings.won["A"].raw == mean
     (cell,) = [cell for cell in standings.crosstable if (cell.player, cell.opponent) == ("C", "B")]
     of_two = [contest for contest in contests if contest.players == (1, 2)]
     won = mean_of_contests(of_two, 2, BOUNDS)
@@ -129,9 +128,7 @@ def sentences(players: int, runs: int, deals: int, chance: np.random.Generator) 
                     results_of.player(
                         "ABCDEFGHIJ"[at],
                         chips=mean.mean,
-                        mbb_per_game=mean.mean,
-                        half_width_95=mean.half_width(),
-                        half_width_of_best_95=mean.half_width(2 * TAIL_95 / players),
+                        won=player_winnings(mean, None, players),
                     )
                     for at, mean in enumerate(means)
                 ),

@@ -6,7 +6,8 @@ import pytest
 
 from dealer.reports.gate_report import gate_case, judge
 from logs.document.plain import json_data
-from tests.dealer.results_of import contest, player
+from logs.estimation import Estimate
+from tests.dealer.results_of import contest, player, winnings
 
 
 @pytest.mark.parametrize(
@@ -22,14 +23,15 @@ from tests.dealer.results_of import contest, player
     ],
 )
 def test_the_interval_decides(mean: float | None, half: float | None, bound: float, verdict: str) -> None:
-    result = contest(player("A", mbb_per_game=mean, half_width_95=half), player("B"))
+    won = None if mean is None else winnings(Estimate(mean, half))
+    result = contest(player("A", won=won), player("B"))
     judgement = judge(result, "A", bound)
     assert judgement.sentences[0].startswith(f"{verdict}: A over B: ")
     assert f"{bound:+,g} mbb/g" in judgement.sentences[0]
 
 
 def test_any_player_can_be_judged_against_the_table() -> None:
-    result = contest(player("A"), player("B", mbb_per_game=99.0, standard_error=5.0), player("C"))
+    result = contest(player("A"), player("B", won=winnings(Estimate(99.0, 10.0, 5.0))), player("C"))
     assert json_data(judge(result, "B", 80.0)) == {
         "schema_version": 1,
         "verdict": "passed",
@@ -50,10 +52,10 @@ def test_nobody_else_is_judged() -> None:
 
 
 def test_a_judgement_as_a_test_case() -> None:
-    result = contest(player("A", mbb_per_game=-50.0, half_width_95=10.0), player("B"))
+    result = contest(player("A", won=winnings(Estimate(-50.0, 10.0))), player("B"))
     failed = judge(result, "A", 0.0)
     case = gate_case(failed)
     assert (case.name, f"failed: {case.result[0].text}") == ("A wins at least 0 mbb/g", *failed.sentences)
-    few = judge(contest(player("A", mbb_per_game=None, half_width_95=None), player("B")), "A", 0.0)
+    few = judge(contest(player("A", won=None), player("B")), "A", 0.0)
     assert few.sentences == ("undecided: A over B: too few deals (1,000) to compare with +0 mbb/g.",)
     assert gate_case(few).result[0].message == "undecided"

@@ -13,8 +13,8 @@ from dealer.reports.summary import standings_of
 from dealer.run.results import GameStandings
 from logs.document import Table, text_of
 from logs.document.plain import csv_text, markdown_table
-from logs.estimation import RankedContest, Rate
-from tests.dealer.results_of import contest, player
+from logs.estimation import Estimate, RankedContest, Rate
+from tests.dealer.results_of import contest, player, winnings
 
 
 def _standings(deals: int = 200) -> GameStandings:
@@ -77,8 +77,10 @@ def test_figures_without_luck_are_shown_where_all_contests_have_them() -> None:
     contests = [RankedContest((0, 1), np.tile([[100.0, -100.0], [-60.0, 60.0]], (100, 1)))]
     corrected = [RankedContest((0, 1), np.tile([[30.0, -30.0], [10.0, -10.0]], (100, 1)))]
     standings = standings_of("limit", contests, ["A", "B"], (-1000.0, 1000.0), corrected=corrected)
-    assert (standings.mbb_per_game["A"], standings.corrected_mbb_per_game["A"]) == (20.0, 20.0)
-    assert standings.corrected_standard_error["A"] == pytest.approx(10 / 199**0.5)
+    won = standings.won["A"]
+    assert won.corrected is not None
+    assert (won.raw.mean, won.corrected.mean) == (20.0, 20.0)
+    assert won.corrected.error == pytest.approx(10 / 199**0.5)
     assert standings.total_bankroll[0].player == "A"
     table = crosstable(standings)
     ((_, _, cell, mean), _) = table.rows
@@ -117,8 +119,7 @@ def test_an_empty_contest_has_a_sentence_and_its_resume_command() -> None:
 
 
 def test_winnings_have_one_column_with_their_interval() -> None:
-    luck = {"corrected_mbb_per_game": 2.0, "corrected_half_width_95": 1.0}
-    won = player("A", mbb_per_game=12.34, standard_error=5.0, **luck)
+    won = player("A", won=winnings(Estimate(12.34, 10.0, 5.0), Estimate(2.0, 1.0)))
     columns, row = players_table([contest(won, interval="any time")]).columns, players_table([contest(won)]).rows[0]
     assert [column.heading for column in columns][:4] == ["player", "mbb/g ± 95 %, any time", "without luck", "SE"]
     assert row[1] == Rate(12.34, 10.0, 5.0, player="A", opponent="the table")

@@ -22,7 +22,8 @@ GAME = "some.game"
 
 
 def _player(name: str, chips: float, mbb: float | None = None, half: float | None = None) -> PlayerResult:
-    return results_of.player(name, chips=chips, mbb_per_game=mbb, half_width_95=half, half_width_of_best_95=half)
+    won = None if mbb is None else results_of.winnings(Estimate(mbb, half))
+    return results_of.player(name, chips=chips, won=won)
 
 
 def _pair(chips: float, mbb: float, half: float | None) -> list[PlayerResult]:
@@ -145,7 +146,8 @@ def test_two_who_are_level_are_not_first_and_second() -> None:
 
 
 def test_the_best_of_many_is_held_against_the_wider_interval() -> None:
-    best = results_of.player("A", chips=12.0, mbb_per_game=12.0, half_width_95=10.0, half_width_of_best_95=13.0)
+    won = results_of.winnings(Estimate(12.0, 10.0), best=Estimate(12.0, 13.0))
+    best = results_of.player("A", chips=12.0, won=won)
     assert _sentence([best, _player("B", -6, -6, 1), _player("C", -6, -6, 1)], 1000) == (
         "A is ahead of the table by 12 ± 13 mbb/g (95 %, as the best of 3) after 1,000 hands of some.game: "
         "that may be luck. If the lead is real, about 1,200 deals would show it."
@@ -163,12 +165,11 @@ def _corrected(
             results_of.player(
                 name,
                 chips=share * chips,
-                mbb_per_game=share * rate[0],
-                half_width_95=rate[1],
-                half_width_of_best_95=rate[1],
-                corrected_mbb_per_game=share * corrected[0],
-                corrected_half_width_95=corrected[1],
-                corrected_half_width_of_best_95=given.get("of_best", corrected[1]),
+                won=results_of.winnings(
+                    Estimate(share * rate[0], rate[1]),
+                    Estimate(share * corrected[0], corrected[1]),
+                    corrected_best=Estimate(share * corrected[0], given.get("of_best", corrected[1])),
+                ),
             )
             for name, share in zip(names, shares, strict=True)
         ),
@@ -287,7 +288,7 @@ def test_a_rate_says_whose_it_is() -> None:
 def test_a_result_is_json_with_its_schema_version() -> None:
     result = results_of.contest()
     data = json.loads(result.model_dump_json())
-    assert data["schema_version"] == SCHEMA_VERSION == 2
+    assert data["schema_version"] == SCHEMA_VERSION == 3
     assert ContestResult.model_validate_json(result.model_dump_json()) == result
 
 

@@ -32,6 +32,7 @@ from logs.estimation import Verdict, score_bounds
 from logs.variance.correction import ChanceCorrection, corrected_bounds
 from protocol import find_game
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, contest_plan, write_program
+from tests.dealer.results_of import won_by
 
 
 @pytest.fixture(autouse=True)
@@ -86,10 +87,12 @@ def _logs(folder: Path) -> dict[str, bytes]:
 def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, players: tuple[str, str]) -> None:
     """The cards fall to both alike: what is left is skill, and here there is none."""
     result = _play(_plan(tmp_path, *players, game=game, in_process=True))
-    assert [player.mbb_per_game for player in result.players] == [0.0, 0.0]
+    assert [won_by(player).raw.mean for player in result.players] == [0.0, 0.0]
     # Nothing but draws was seen, and that is no proof: 3.7 losses of everything in 200 deals would not surprise.
     _, highest = score_bounds(find_game(game)[1])
-    assert [player.half_width_95 for player in result.players] == pytest.approx([highest * 3.689 / 200] * 2, rel=1e-3)
+    assert [won_by(player).raw.half_width for player in result.players] == pytest.approx(
+        [highest * 3.689 / 200] * 2, rel=1e-3
+    )
     assert (result.duplicates, result.hands_counted) == (200, 400)
     assert result.sentence.startswith("A and B are level")
 
@@ -132,8 +135,8 @@ def test_slices_are_parts_of_the_same_hands(tmp_path: Path) -> None:
     ]
     assert hands[0] == hands[1]
     assert [player.chips for player in whole.players] == [player.chips for player in sliced.players]
-    assert [player.mbb_per_game for player in whole.players] == pytest.approx(
-        [player.mbb_per_game for player in sliced.players]
+    assert [won_by(player).raw.mean for player in whole.players] == pytest.approx(
+        [won_by(player).raw.mean for player in sliced.players]
     )
 
 
@@ -258,9 +261,11 @@ def test_a_rule_that_looks_at_corrected_scores(tmp_path: Path, stop: str) -> Non
     result = _play(_plan(tmp_path / "whole", *players, **options))
     assert result.score == "corrected"
     assert result.outcome == raw.outcome == "stopped"
+    corrected = won_by(result.players[0]).corrected
+    assert corrected is not None
     if stop.startswith("ci"):
         assert result.duplicates < raw.duplicates
-        assert result.players[0].corrected_half_width_95 <= 80 < result.players[0].half_width_95  # type: ignore[operator]
+        assert corrected.half_width <= 80 < won_by(result.players[0]).raw.half_width  # type: ignore[operator]
     assert "ithout the luck of the cards" in result.sentence
     (log_a, log_b) = sorted((tmp_path / "whole").glob("*.log"))
     correction = ChanceCorrection(find_game("leduc")[1])
@@ -270,7 +275,7 @@ def test_a_rule_that_looks_at_corrected_scores(tmp_path: Path, stop: str) -> Non
         for one, two, record, other in zip(first, second, read_log(log_a), read_log(log_b), strict=True)
     ]
     blind = find_game("leduc")[1].big_blind
-    assert result.players[0].corrected_mbb_per_game == pytest.approx(1000 * sum(won) / len(won) / blind)
+    assert corrected.mean == pytest.approx(1000 * sum(won) / len(won) / blind)
     plan = _plan(tmp_path / "broken", *players, **options)
     for played in (1, 150, result.hands_played // 2):
         _interrupted(plan, played)
@@ -282,14 +287,14 @@ def test_a_result_is_corrected_unasked(tmp_path: Path) -> None:
     players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "hands": 300}
     raw = _play(_plan(tmp_path / "raw", *players, **options))
     both = _play(_plan(tmp_path / "both", *players, score=Score.BOTH, **options))
-    first = both.players[0]
+    first, second = (won_by(player).corrected for player in both.players)
     assert (raw.score, both.score) == (Score.RAW, Score.RAW)
-    assert raw.players[0].corrected_mbb_per_game is None
-    assert (first.mbb_per_game, first.half_width_95) == (raw.players[0].mbb_per_game, raw.players[0].half_width_95)
-    assert first.standard_error is not None
-    assert first.corrected_standard_error is not None
-    assert first.corrected_standard_error < first.standard_error
-    assert first.corrected_mbb_per_game == pytest.approx(-(both.players[1].corrected_mbb_per_game or 0.0))
+    assert won_by(raw.players[0]).corrected is None
+    assert won_by(raw.players[0]).raw == won_by(both.players[0]).raw
+    assert first is not None
+    assert second is not None
+    assert first.error < won_by(both.players[0]).raw.error  # type: ignore[operator]
+    assert first.mean == pytest.approx(-second.mean)
     ahead = max(both.players, key=lambda player: player.chips)
     assert f"Without the luck of the cards: {both.corrected_rate(ahead.name)} (95 %)." in both.sentence
 
@@ -302,7 +307,7 @@ def test_a_result_is_corrected_unasked(tmp_path: Path) -> None:
 def test_what_is_not_corrected_unasked(tmp_path: Path, game: str, options: dict[str, Any]) -> None:
     plan = _plan(tmp_path, "calling", "random", in_process=True, game=game, score=Score.BOTH, **options)
     result = _play(plan)
-    assert result.players[0].corrected_mbb_per_game is None
+    assert won_by(result.players[0]).corrected is None
     assert result.corrected_rate() is None
     assert "luck of the cards" not in result.sentence
 
@@ -320,8 +325,7 @@ def test_a_correction_needs_its_logs(tmp_path: Path) -> None:
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         result = runner.run(main())
-    assert result.players[0].mbb_per_game is not None
-    assert result.players[0].corrected_mbb_per_game is None
+    assert won_by(result.players[0]).corrected is None
 
 
 def test_rules_reckon_with_how_far_corrected_scores_reach(tmp_path: Path) -> None:

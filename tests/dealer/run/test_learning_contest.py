@@ -27,6 +27,7 @@ from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from logs.whole_file import FileLock
 from tests.dealer.helpers import enter_program_env
+from tests.dealer.results_of import won_by
 
 HANDS = 8
 LEARNER = "learner=learner?empty=true"
@@ -59,7 +60,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
     result = ContestResult.model_validate_json((whole / "result.json").read_bytes())
     assert result.interval == "none"
-    assert [player.half_width_95 for player in result.players] == [None, None]
+    assert [won_by(player).raw.half_width for player in result.players] == [None, None]
     (training,) = result.training
     assert (training.player, training.hands, training.own_file, training.problem) == ("learner", 2 * HANDS, None, None)
     assert training.memory == str(whole / "learner.memory")
@@ -71,7 +72,7 @@ def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
 
 def test_a_hundred_deals_give_no_interval_either(tmp_path: Path) -> None:
     result = trained(tmp_path / "run", "folding", LEARNER, deals=100)
-    assert [player.half_width_95 for player in result.players] == [None, None]
+    assert [won_by(player).raw.half_width for player in result.players] == [None, None]
 
 
 def test_frozen_it_is_a_player_like_any_other(whole: Path, tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ def test_frozen_it_is_a_player_like_any_other(whole: Path, tmp_path: Path) -> No
     shutil.copy(whole / "learner.memory", memory)
     result = trained(tmp_path / "run", f"learner?memory={memory},learn=false", "folding", deals=100)
     assert result.interval == "fixed"
-    assert result.players[0].half_width_95 is not None
+    assert won_by(result.players[0]).raw.half_width is not None
     assert result.training == []
     assert not [name for name in files(tmp_path / "run") if name.endswith((".journal", ".memory"))]
     assert memory.read_bytes() == (whole / "learner.memory").read_bytes()

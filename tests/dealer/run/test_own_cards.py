@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import Seed
+from tests.dealer.results_of import won_by
 from tests.scripts import script
 
 peeking = script("serve/peeking.py")
@@ -22,7 +23,7 @@ def test_a_score_is_of_one_hand_in_every_seating() -> None:
     result = peeking.contest("kuhn3", ("Honest", "random", "raising"), peeking.key(2), 120)
     assert (result.duplicates, result.seatings, result.hands_counted) == (120, 3, 360)
     assert result.seed == str(peeking.key(2))
-    assert sum(player.mbb_per_game for player in result.players) == pytest.approx(0)
+    assert sum(won_by(player).raw.mean for player in result.players) == pytest.approx(0)
     assert sum(player.chips for player in result.players) == pytest.approx(0)
 
 

@@ -155,7 +155,7 @@ def test_the_first_runs_of_a_fresh_server(tmp_path: Path) -> None:
                 # Its duplicates have no luck to correct.
                 continue
             result = json.loads(next(Path(tmp_path).glob(f"server/*/runs/*{run['id']}/result.json")).read_text())
-            assert result["players"][0]["corrected_mbb_per_game"] is not None
+            assert result["players"][0]["won"]["corrected"] is not None
         measured = server.end()
     assert measured["heavy"] == []
     assert measured["longest_ms"] <= MAX_PAUSE_MS

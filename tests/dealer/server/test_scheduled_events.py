@@ -126,7 +126,7 @@ def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> No
                 if run is not None and rank.player in job.players
                 for scores in [records.duplicate_scores(service.store, run.id, job.players.index(rank.player))]
             ]
-            assert standings.mbb_per_game[rank.player] == pytest.approx(sum(won) / 3)
+            assert standings.won[rank.player].raw.mean == pytest.approx(sum(won) / 3)
         assert {rank.confidence is None for rank in standings.total_bankroll} == {True}
         assert publish(service.store, Path("data"), event, tmp_path / "site") == 6
         async with asyncio.timeout(PATIENCE_S):

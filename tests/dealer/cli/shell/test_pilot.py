@@ -28,7 +28,7 @@ def test_a_width_takes_the_deals_that_the_spread_of_the_pilot_says(arena_here: A
     first = pilot["players"][0]
     assert (ran.code, ran.err, pilot["duplicates"]) == (0, "", 1000)
     monitor = Monitor(IntervalWidth(20), score_bounds(find_game("leduc")[1]))
-    assert planned["deals"] == monitor.likely_units(first["standard_deviation"], first["mbb_per_game"])
+    assert planned["deals"] == monitor.likely_units(first["standard_deviation"], first["won"]["raw"]["mean"])
     assert planned["seconds"] == pytest.approx(planned["deals"] * 2 / pilot["hands_per_second"])
     assert [*tmp_path.iterdir()] == []
 
