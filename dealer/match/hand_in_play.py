@@ -1,6 +1,6 @@
-"""A hand while it is played: what it consists of, and how the hands of a match follow each other.
+"""The hand being played and the sequence of hands of a match.
 
-Shared by matches over bytes and in this process: the same deals, seats, times, comments and records in both.
+Shared by matches over TCP and in process, so that deals, seats, times, comments and records are the same in both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from logs import HandRecord, PlayerComment, Times
 
 
 class CommentSpace:
-    """Room for the comments of a match: bytes that may still be kept, and comments that were not."""
+    """Space for the comments of a match.
+
+    Attributes:
+        bytes_left: that may still be kept.
+        dropped: number of comments that were not kept.
+    """
 
     __slots__ = ("bytes_left", "dropped")
 
@@ -25,17 +30,26 @@ class CommentSpace:
 
 
 class HandInPlay:
-    """One hand being played.
+    """A hand being played.
 
     Attributes:
-        number: its number. deal: all its cards. seats: by position. betting: how far it is.
-        values: net chips by position, once it has been counted.
-        times_ns: of each action, when the player was asked and when it had answered, on the monotonic clock.
+        seats: by position.
+        betting: the present state.
+        values: net chips by position, once `HandDealer.count` has set them.
+        times_ns: of each action, the times of the question and the reply on the monotonic clock.
     """
 
     __slots__ = (
-        *("_comment_space", "_offset_ns", "_times"),
-        *("betting", "comments", "deal", "number", "seats", "times_ns", "values"),
+        "_comment_space",
+        "_offset_ns",
+        "_times",
+        "betting",
+        "comments",
+        "deal",
+        "number",
+        "seats",
+        "times_ns",
+        "values",
     )
 
     def __init__(
@@ -47,7 +61,7 @@ class HandInPlay:
         offset_ns: int,
         comment_space: CommentSpace,
     ) -> None:
-        """Begin a hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
+        """Start a hand; `offset_ns` is the offset from monotonic to Unix time."""
         self.number = number
         self.deal = deal
         self.seats = seats
@@ -61,24 +75,24 @@ class HandInPlay:
 
     @property
     def actor(self) -> Seat:
-        """The seat to act."""
+        """Seat to act."""
         return self.seats[self.betting.acting_position]
 
     def unix_us(self, now_ns: int) -> int:
-        """A time of the monotonic clock as microseconds of Unix time."""
+        """Convert a monotonic time to microseconds of Unix time."""
         return (now_ns + self._offset_ns) // 1000
 
     def monotonic_ns(self, unix_us: int) -> int:
-        """A Unix time in microseconds as a time of the monotonic clock."""
+        """Convert microseconds of Unix time to a monotonic time."""
         return unix_us * 1000 - self._offset_ns
 
     def play(self, after: BettingState, asked_ns: int, answered_ns: int) -> None:
-        """Go on by an action that leads to the state `after`."""
+        """Apply an action that leads to the state `after`."""
         self.times_ns.append((asked_ns, answered_ns))
         self.betting = after
 
     def comment(self, seat: Seat, line: bytes) -> None:
-        """Keep a comment that comes with the next action, unless the hand or the match has too many."""
+        """Keep a comment of the next action, unless the hand or the match has too many."""
         space = self._comment_space
         if len(self.comments) >= MAX_COMMENTS_PER_HAND or len(line) > space.bytes_left:
             space.dropped += 1
@@ -88,25 +102,30 @@ class HandInPlay:
         self.comments.append(PlayerComment(seat, len(self.times_ns), text))
 
     def count_actions(self, seat: Seat) -> int:
-        """The number of actions of a seat so far."""
-        return sum(self.seats[position] == seat for actions in self.betting.rounds for position, _ in actions)
+        """Number of actions of a seat so far."""
+        count = 0
+        for actions in self.betting.rounds:
+            for position, _ in actions:
+                if self.seats[position] == seat:
+                    count += 1
+        return count
 
     @property
     def times(self) -> tuple[Times, ...]:
-        """The times of the finished hand, as a log has them."""
+        """Unix times of the actions of the finished hand."""
         if self._times is None:
             offset_ns = self._offset_ns
-            make = tuple.__new__  # Times(...) costs twice as much.
-            self._times = tuple(
-                [
-                    make(Times, ((asked_ns + offset_ns) // 1000, (answered_ns + offset_ns) // 1000))
-                    for asked_ns, answered_ns in self.times_ns
-                ]
-            )
+            new_tuple = tuple.__new__  # Times(...) costs twice as much.
+            times = []
+            for asked_ns, answered_ns in self.times_ns:
+                asked_us = (asked_ns + offset_ns) // 1000
+                answered_us = (answered_ns + offset_ns) // 1000
+                times.append(new_tuple(Times, (asked_us, answered_us)))
+            self._times = tuple(times)
         return self._times
 
     def record(self, setup: MatchSetup) -> HandRecord:
-        """The finished hand, counted."""
+        """Record of the finished hand."""
         return HandRecord(
             game=setup.game,
             match_name=setup.name,
@@ -127,8 +146,8 @@ class HandDealer:
     Attributes:
         hands_played: finished hands, those of an earlier run included.
         totals: net chips over them, by seat.
-        deals: the cards of the hands to come, as the seed gives them unless they are replaced.
-        comment_space: room for the comments of all hands.
+        deals: cards of the hands to come, from the seed unless they are replaced.
+        comment_space: for the comments of all hands.
     """
 
     def __init__(self, setup: MatchSetup, hands_played: int, totals: Sequence[float]) -> None:
@@ -139,29 +158,36 @@ class HandDealer:
         self.comment_space = CommentSpace()
         self.deals = deals(setup.game, setup.seed, setup.first_hand + hands_played)
         self._start = betting_start(setup.game)
-        self._seats_by_shift = [
-            tuple([Seat((position + shift) % players) for position in range(players)]) for shift in range(players)
-        ]
+        self._seats_by_shift: list[tuple[Seat, ...]] = []
+        for shift in range(players):
+            seats = [Seat((position + shift) % players) for position in range(players)]
+            self._seats_by_shift.append(tuple(seats))
 
     @property
     def hand_number(self) -> int:
-        """The number of the hand being played or, between two hands, of the next one."""
+        """Number of the hand being played or, between two hands, of the next one."""
         return self._setup.first_hand + self.hands_played
 
     def deal(self, offset_ns: int) -> HandInPlay:
-        """Deal the next hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
+        """Deal the next hand; `offset_ns` is the offset from monotonic to Unix time."""
         number = self.hand_number
-        shift = 0 if self._setup.fixed_seats else number % len(self._seats_by_shift)
+        shift = number % len(self._seats_by_shift)
+        if self._setup.fixed_seats:
+            shift = 0
         seats = self._seats_by_shift[shift]
         return HandInPlay(number, next(self.deals), seats, self._start, offset_ns, self.comment_space)
 
     def settle(self, hand: HandInPlay) -> HandRecord:
-        """Count a finished hand; returns what it was."""
+        """Count a finished hand and return its record."""
         self.count(hand, hand.betting)
         return hand.record(self._setup)
 
     def count(self, hand: HandInPlay, end: BettingState | BettingPoint) -> None:
-        """Count a hand whose betting has ended so."""
+        """Set the values of a hand and add them to the totals.
+
+        Args:
+            end: the end of its betting.
+        """
         hand.values = end_values(self._setup.game, end.round, end.spent, end.folded, hand.deal)
         totals = self.totals
         for seat, value in zip(hand.seats, hand.values, strict=True):

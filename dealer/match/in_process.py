@@ -1,21 +1,22 @@
-"""One match inside this process: bot objects, no bytes, no event loop, for bulk work.
+"""Play one match between bot objects of this process, for bulk work: no bytes, no event loop.
 
     match = InProcessMatch(setup, bots, watchers)
     match.play(until_hand=setup.hands)
 
-It deals the same cards, asks the same questions and sends its watchers the same events in the same order as `Match`,
-so bots whose decisions follow from what they see and from their seeds leave the same ACPC log either way; tests compare
-the two. It is synchronous: `play` returns when the given number of hands is finished and continues when called again,
-so that a caller can advance several matches in turn.
+It deals the same cards, asks the same questions and publishes the same events in the same order as `Match`. Bots whose
+decisions follow from their view and their seed leave the same ACPC log either way; tests compare the two. It is
+synchronous: `play` returns after the given number of hands and continues when called again, so that a caller can
+advance several matches in turn.
 
-Differences from a match over TCP, because nothing stands between the dealer and the bot:
+Differences from a match over TCP:
 
-- An illegal answer is not replaced by the nearest legal one: it ends the bot's part, as it ends a bot's program over
-  TCP, and so does any exception of the bot's own code (`FaultKind.CRASH`).
-- The clocks interrupt no bot. Answers are timed as over TCP, and one beyond the limits is a timeout once it has come.
-- A bot object that has failed is not replaced: under `FaultPolicy.RESTART` as under `FaultPolicy.FORFEIT` its seat
-  checks or folds from there on.
-- There are no lines: watchers that want them are refused, and `MatchSetup.max_idle_lines_per_hand` bounds nothing.
+- An illegal action is not replaced by the nearest legal one. It is a crash, as is any exception of the bot's code
+  (`FaultKind.CRASH`): over TCP, too, it ends the bot's program.
+- No bot is interrupted at the end of its time. Actions are timed as over TCP, and a late one is a timeout once the bot
+  has returned it.
+- A bot object that has failed is not replaced. Under `FaultPolicy.RESTART`, as under `FaultPolicy.FORFEIT`, its seat
+  checks or folds to the end.
+- There are no lines. Watchers that want them are refused, and `MatchSetup.max_idle_lines_per_hand` has no effect.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ from logs import format_state_line
 
 
 class InProcessMatch:
-    """The state of one match; see the module for how to drive it.
+    """One match; the module describes its use.
 
     Attributes:
-        setup: what is played. phase: how far it is. failure: why it failed, when it did.
+        failure: cause of an early end, otherwise None.
     """
 
     def __init__(
@@ -54,12 +55,12 @@ class InProcessMatch:
         """Prepare a match.
 
         Args:
-            bots: by seat; for a match that is resumed, new bots made with the same seeds.
-            progress: whole hands of an earlier run to go on from.
+            bots: by seat; for a resumed match, new bots with the same seeds.
+            progress: whole hands of an earlier run to continue from.
 
         Raises:
-            TypeError: one of the bots is not a bot.
-            ValueError: there are more or fewer bots than the game has players, or a watcher wants lines.
+            TypeError: an object in `bots` is not a bot.
+            ValueError: the number of bots is not that of the game's players, or a watcher wants lines.
         """
         audience = self._audience = events.Audience(watchers)
         if audience.wants(events.LineSent) or audience.wants(events.LineReceived):
@@ -73,14 +74,14 @@ class InProcessMatch:
         for clock, used_us in zip(self._clocks, progress.used_us, strict=False):
             clock.match_us = used_us
         self._absent: set[Seat] = set()
-        """Seats that check or fold to the end."""
+        """Seats that check or fold to the end of the match."""
         for seat in progress.forfeited:
             self._leave(seat)
         self._asked_ns = 0
         self._offset_ns = 0
-        """What makes Unix time of a time of the monotonic clock."""
-        self._failed_late: Sequence[BotFailure] = ()
-        """Bots that failed when they were shown the end of a hand: missed in the next, as a process that has ended."""
+        """Offset from monotonic to Unix time."""
+        self._late_failures: Sequence[BotFailure] = ()
+        """Failures at the end of a hand, which count in the next: over TCP, too, the dealer notices them only then."""
 
     @property
     def totals(self) -> list[float]:
@@ -89,8 +90,8 @@ class InProcessMatch:
 
     @property
     def has_late_failure(self) -> bool:
-        """Whether a bot failed at the end of the last hand, which ends its part at the beginning of the next."""
-        return bool(self._failed_late)
+        """Whether a bot failed at the end of the last hand. It is lost at the beginning of the next."""
+        return bool(self._late_failures)
 
     @property
     def running_seat(self) -> Seat | None:
@@ -103,10 +104,10 @@ class InProcessMatch:
         return self._dealer.hands_played
 
     def play(self, until_hand: int) -> None:
-        """Play until this many hands of the match are finished, or it has failed; the last hand ends it.
+        """Play until this many hands of the match are finished or it fails; the last hand ends it.
 
         Raises:
-            RuntimeError: an earlier call was broken off in the middle of a hand.
+            RuntimeError: an earlier call was interrupted in the middle of a hand.
         """
         if self.phase is Phase.PLAYING:
             raise RuntimeError(
@@ -127,7 +128,7 @@ class InProcessMatch:
             self._fail(problem)
 
     def finish(self) -> None:
-        """End the match here with its score, if it is not over."""
+        """End the match with its score, if it is not over."""
         if self.phase in (Phase.CONNECTING, Phase.HOLDING):
             try:
                 self._start()
@@ -137,13 +138,14 @@ class InProcessMatch:
 
     @property
     def dropped_comments(self) -> int:
-        """Comments of bots that were not kept."""
+        """Number of comments that were not kept."""
         return self._dealer.comment_space.dropped
 
     def close(self) -> None:
-        """Notify the bots of the end, as the end of the connection does over TCP; the watchers get no event.
+        """Notify the bots of the end of the match, as the end of the connection does over TCP.
 
-        Nothing to do for a match that is over, or whose `play` was broken off in the middle of a hand.
+        Bots of a match that is over have been notified. Those of a match that was interrupted in the middle of a hand
+        are not.
         """
         if self.phase is not Phase.PLAYING:
             self._publish_tracebacks(self._bots.end_match())
@@ -151,24 +153,33 @@ class InProcessMatch:
     # ---- one hand
 
     def _play_hand(self) -> None:
-        publish, bots, clocks = self._audience.publish, self._bots, self._clocks
-        absent, monotonic_ns, wants_actions = self._absent, time.monotonic_ns, self._audience.wants(events.ActionPlayed)
+        # Looked up once: this loop is the cost of bulk work.
+        publish = self._audience.publish
+        bots = self._bots
+        clocks = self._clocks
+        absent = self._absent
+        monotonic_ns = time.monotonic_ns
+        wants_actions = self._audience.wants(events.ActionPlayed)
         for clock in clocks:
             clock.hand_us = 0
         self._offset_ns = time.time_ns() - monotonic_ns()
         hand = self._dealer.deal(self._offset_ns)
-        number, seats, betting = hand.number, hand.seats, hand.betting
+        number = hand.number
+        seats = hand.seats
+        betting = hand.betting
         if self._audience.wants(events.HandStarted):
             publish(events.HandStarted(number, seats, hand.deal))
         failures = bots.begin_hand(number, hand.deal, seats, betting)
-        if failures or self._failed_late:
-            self._lose_all([*self._failed_late, *failures])
-            self._failed_late = ()
+        if failures or self._late_failures:
+            self._lose_all([*self._late_failures, *failures])
+            self._late_failures = ()
         while not betting.finished:
             seat = seats[betting.acting_position]
             self._asked_ns = asked_ns = monotonic_ns()
             if seat in absent:
-                action = FOLD if betting.legal_actions().can_fold else CALL
+                action = CALL
+                if betting.legal_actions().can_fold:
+                    action = FOLD
                 now_ns = asked_ns
             else:
                 try:
@@ -184,7 +195,8 @@ class InProcessMatch:
                     self._lose(OutOfTime(seat, clocks[seat].exceeded_limit(elapsed_us)))
                     continue
             if wants_actions:
-                asked_us, answered_us = hand.unix_us(asked_ns), hand.unix_us(now_ns)
+                asked_us = hand.unix_us(asked_ns)
+                answered_us = hand.unix_us(now_ns)
                 publish(events.ActionPlayed(number, seat, betting, action, asked_us, answered_us))
             betting = betting.after(action)
             hand.play(betting, asked_ns, now_ns)
@@ -195,7 +207,7 @@ class InProcessMatch:
             publish(events.LogLine(number, line, record.comments))
         publish(events.HandFinished(record))
         if failures := bots.end_hand(betting):
-            self._failed_late = failures
+            self._late_failures = failures
             self._publish_tracebacks(failures)
         publish(events.HandClosed(number, tuple([clock.match_us for clock in clocks])))
 
@@ -220,17 +232,23 @@ class InProcessMatch:
         return (self._asked_ns + self._offset_ns) // 1000
 
     def _fail(self, problem: MatchFailure | OSError) -> None:
-        cause: Cause = problem.cause if isinstance(problem, MatchFailure) else NotWritten.of(problem)
+        cause: Cause
+        if isinstance(problem, MatchFailure):
+            cause = problem.cause
+        else:
+            cause = NotWritten.of(problem)
         self.phase = Phase.FAILED
         self.failure = cause
-        self._audience.publish_failure(self._end(cause, (time.monotonic_ns() - self._asked_ns) // 1000))
+        waited_us = (time.monotonic_ns() - self._asked_ns) // 1000
+        self._audience.publish_failure(self._end(cause, waited_us))
         self.close()
 
-    # ---- players who fail
+    # ---- players that fail
 
     def _lose_all(self, failures: Sequence[BotFailure]) -> None:
         for failure in failures:
-            if failure not in self._failed_late:
+            # Tracebacks of late failures were published at the end of the hand.
+            if failure not in self._late_failures:
                 self._publish_tracebacks([failure])
             self._lose(BotFailed(failure.seat, str(failure)))
 

@@ -1,4 +1,4 @@
-"""The log of a match: its beginning, its end and every fault, with the match and the player. Silent by default."""
+"""Log the start, the end and every fault of a match, to a logger that is silent by default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _log = logging.getLogger("dealer.match")
 
 
 class Journal(Watcher):
-    """Logs what happens in a match, to the logger ``dealer.match``."""
+    """Writes the log of a match, to the logger ``dealer.match``."""
 
     wants = frozenset({MatchStarted, FaultSeen, StrayConnection, VersionDiffers, MatchEnded})
 
@@ -20,15 +20,17 @@ class Journal(Watcher):
         self._setup = setup
 
     def notice(self, event: Event) -> None:
-        """Log it."""
         setup = self._setup
         if isinstance(event, MatchStarted):
             _log.info("match %s: started", setup.name)
         elif isinstance(event, FaultSeen):
             fault = event.fault
-            hand = f"hand {fault.hand_number}" if fault.hand_number >= 0 else "before the first hand"
-            where = (setup.name, fault.seat + 1, setup.names[fault.seat], hand)
-            _log.warning("match %s, seat %d (%s), %s: %s, %s", *where, fault.kind.value, fault.remedy.value)
+            hand = "before the first hand"
+            if fault.hand_number >= 0:
+                hand = f"hand {fault.hand_number}"
+            seat = f"seat {fault.seat + 1} ({setup.names[fault.seat]})"
+            text = f"{fault.kind.value}, {fault.remedy.value}"
+            _log.warning("match %s, %s, %s: %s", setup.name, seat, hand, text)
         elif isinstance(event, VersionDiffers):
             _log.warning("match %s: %s names another version than 2.0.0", setup.name, setup.names[event.seat])
         elif isinstance(event, StrayConnection):

@@ -1,25 +1,23 @@
-"""One match, from the first version line to the score: no sockets, no waiting.
+"""Run one match from the first version line to the score, without sockets and without waiting.
 
-The owner of the connections (`dealer.table.connections`, or a test) gives the bytes of each seat to `receive`, calls
-`check_time` when `deadline_ns` has passed, and gives each seat a function that writes. The match does the rest: it
-greets the players and decides what becomes of one that fails; dealing, asking and judging is done in
-`dealer.match.match_play`, and the watchers are notified.
+The owner of the connections (`dealer.table.connections`, or a test) passes the bytes of each seat to `receive`, calls
+`check_time` when `deadline_ns` has passed, and gives each seat a function that writes. The match reads the version
+lines and handles players that fail; `dealer.match.match_play` deals, asks and judges. Watchers receive every event.
 
-Rules it obeys (ACPC protocol 2.0.0 and the reference server):
+Rules of the ACPC protocol 2.0.0 and the reference server:
 
-- Only the player to act is read; lines of others wait and are judged when their turn comes.
-- An unreadable or illegal action becomes a call, a raise of the wrong size the nearest legal size; lines that are no
-  reply to the present state are passed over. Each is reported, none ends the match.
+- Only the player to act is read. Lines of the other players wait until their turn.
+- An unreadable or illegal action becomes a call, a raise of the wrong size the nearest legal size. Lines that do not
+  answer the present state are ignored. Each is reported, none ends the match.
 
 Beyond the reference, for owners that play many matches:
 
-- Under a policy other than `FaultPolicy.END` a player that does not come, times out, disconnects or floods does not end
-  the match for all players: the owner finds it in `take_losses` and either brings it back (`connect`) or gives it up
-  (`forfeit`: it checks or folds from then on). Until then the match waits when it is that player's turn, and no clock
-  runs.
-- `play_until` sets a hand after which the match holds: no player is asked, no clock runs, until it is continued or
+- Under a policy other than `FaultPolicy.END`, the match continues when a player does not connect, times out,
+  disconnects or floods. The owner takes it from `take_losses` and either brings it back (`connect`) or gives it up
+  (`forfeit`: it checks or folds to the end). Until then the match waits at that player's turn, and no clock runs.
+- `play_until` sets a hand after which the match holds: no question is open and no clock runs until it is continued or
   ended with `finish`.
-- A match interrupted at the end of a hand goes on from there with its `EarlierHands`.
+- A match interrupted at the end of a hand resumes from its `EarlierHands`.
 """
 
 from __future__ import annotations
@@ -43,11 +41,11 @@ _OVER = (Phase.FINISHED, Phase.FAILED)
 
 
 class Match:
-    """One match. See the module for how to drive it.
+    """One match; the module describes its use.
 
     Attributes:
-        setup: what is played. phase: how far it is. failure: why it failed, when it did. has_losses: `take_losses` has
-        something to report.
+        failure: cause of an early end, otherwise None.
+        has_losses: `take_losses` will return a player.
     """
 
     def __init__(
@@ -60,10 +58,9 @@ class Match:
         """Prepare a match.
 
         Args:
-            setup: what is played.
-            watchers: who is notified.
-            transactions: actions of an earlier run to go on from, as the reference does it.
-            progress: whole hands of an earlier run to go on from.
+            watchers: receivers of events, notified in this order.
+            transactions: actions of an earlier run to replay, as the reference does.
+            progress: whole hands of an earlier run to continue from.
         """
         self.setup = setup
         self.phase = Phase.CONNECTING
@@ -84,10 +81,11 @@ class Match:
             on_unreachable=self._on_unreachable,
             on_rest=self._on_rest,
         )
-        self._takes_short_way = not self._play.watches_lines
+        # The fast path publishes no lines.
+        self._can_use_fast_path = not self._play.watches_lines
         self._losses: list[LostPlayer] = []
 
-    # ---- how it stands
+    # ---- progress
 
     @property
     def totals(self) -> list[float]:
@@ -101,78 +99,84 @@ class Match:
 
     @property
     def deadline_ns(self) -> int | None:
-        """When `check_time` has to be called, on the clock of `time.monotonic_ns`; None when nothing is awaited."""
+        """Time to call `check_time`, on the clock of `time.monotonic_ns`; None while no clock runs."""
         return self._play.deadline_ns
 
     @property
     def questions(self) -> int:
-        """How often a player was asked after an answer."""
+        """Number of questions sent after a reply."""
         return self._play.questions
 
     @property
     def dropped_comments(self) -> int:
-        """Comments of players that were not kept."""
+        """Number of comments that were not kept."""
         return self._play.dealer.comment_space.dropped
 
     @property
     def overhead_ns(self) -> int:
-        """The time from answers to the questions that followed, all of it the dealer's."""
+        """Time between a reply and the next question, that is, the dealer's own share."""
         return self._play.overhead_ns
 
     @property
     def question(self) -> Question | None:
-        """The question that a player has yet to answer; None while no clock runs."""
-        return self._play.question if self.phase is Phase.PLAYING else None
+        """The open question; None while no clock runs."""
+        if self.phase is not Phase.PLAYING:
+            return None
+        return self._play.question
 
     def missing_seats(self) -> list[Seat]:
-        """The seats that wait for their player to connect."""
+        """Seats without a connection."""
         return [player_seat.seat for player_seat in self._player_seats if player_seat.presence is Presence.AWAITED]
 
     def is_awaited(self, seat: Seat) -> bool:
-        """Whether a player is yet to connect or to name its version, be it for the first time or again."""
+        """Return whether a seat has no player: none has connected and named its version, at first or after a loss."""
         return self._player_seats[seat].presence in (Presence.AWAITED, Presence.ARRIVED)
 
     def is_asked(self, seat: Seat) -> bool:
-        """Whether the match waits for this seat to say something."""
+        """Return whether the match waits for a line of this seat."""
         if self.phase is Phase.GREETING:
             return self._next_to_greet() is self._player_seats[seat]
         return self.phase is Phase.PLAYING and seat == self._play.actor.seat
 
     def buffered_bytes(self, seat: Seat) -> int:
-        """Bytes of a seat that wait to be read: stop reading its connection when there are many."""
+        """Unread bytes of a seat. Stop reading its socket above a limit."""
         return self._player_seats[seat].session.buffered_bytes
 
-    # ---- what the owner of the connections calls
+    # ---- calls of the owner of the connections
 
     def connect(self, seat: Seat, write: Write) -> None:
-        """An awaited player has connected; one that was lost is asked what it missed after its version line."""
+        """Connect a missing player. One that was lost is asked again after its version line."""
         if self._player_seats[seat].presence is Presence.AWAITED:
             self._player_seats[seat].arrive(write)
             self.open()
 
     def unseat(self, seat: Seat) -> None:
-        """A player has left before the match began, or is about to connect again: no fault, and its time runs on."""
+        """Empty the seat of a player that left before the match or is about to reconnect. Its clock is kept."""
         player_seat = self._player_seats[seat]
         used_us = player_seat.clock.hand_us
         player_seat.vacate(Presence.AWAITED)
         player_seat.clock.hand_us = used_us
 
     def open(self) -> None:
-        """Begin if no player is awaited any more; the owner calls it where an earlier run gave up every seat."""
+        """Read the version lines once all players are connected.
+
+        `connect` calls it. The owner does if every seat was given up in an earlier run.
+        """
         if self.phase is Phase.CONNECTING and not self.missing_seats():
             self.phase = Phase.GREETING
             self._guarded(self._greet)
 
     def receive(self, seat: Seat, data: bytes, arrived_ns: int | None = None) -> bool:
-        """Take bytes of a seat; return whether it owes more: some wait unread, or its question is still open.
+        """Take bytes of a seat; return whether some of them are unread or its question is still open.
 
         Args:
-            arrived_ns: when they came, on the clock of `time.monotonic_ns`; None for now.
+            arrived_ns: arrival of the bytes, on the clock of `time.monotonic_ns`; None for now.
         """
-        player_seat, play = self._player_seats[seat], self._play
-        if self.phase is _PLAYING and play.actor is player_seat and self._takes_short_way:
+        player_seat = self._player_seats[seat]
+        play = self._play
+        if self.phase is _PLAYING and play.actor is player_seat and self._can_use_fast_path:
             try:
-                if play.hear_reply(data, arrived_ns):
+                if play.receive_reply(data, arrived_ns):
                     return False
             except (MatchFailure, OSError) as problem:
                 self._stop(problem)
@@ -181,28 +185,28 @@ class Match:
             return False
         player_seat.session.receive_data(data)
         play.arrived_ns = arrived_ns
-        self._hear(player_seat)
+        self._read(player_seat)
         play.arrived_ns = None
         return player_seat.session.has_input or self.is_asked(seat)
 
     def receive_eof(self, seat: Seat) -> None:
-        """A player has closed its side; it counts when that player is next to act."""
+        """Take the end of a player's stream. It is a fault once that player has to act."""
         player_seat = self._player_seats[seat]
         if self.phase not in _OVER and player_seat.presence not in _GONE:
             player_seat.session.receive_eof()
-            self._hear(player_seat)
+            self._read(player_seat)
 
     def check_time(self, now_ns: int) -> None:
-        """Lose the player to act if it has been silent for too long."""
+        """Fail the player to act if its time is over."""
         if self.phase is Phase.PLAYING and self.deadline_ns is not None and now_ns >= self.deadline_ns:
             self._guarded(self._play.time_out)
 
     def play_until(self, hands: int) -> None:
-        """Go on until this many hands of the match are finished, then hold; the last hand ends the match."""
+        """Play until this many hands of the match are finished, then hold; the last hand ends the match."""
         self._play.until = min(hands, self.setup.hands)
         if self.phase is Phase.HOLDING and self.hands_played < self._play.until:
             self.phase = Phase.PLAYING
-            self._guarded(self._play.go_on)
+            self._guarded(self._play.resume)
 
     def finish(self) -> None:
         """End a holding match here, with its score."""
@@ -210,7 +214,7 @@ class Match:
             self._guarded(self._finish)
 
     def fail(self, cause: Cause) -> None:
-        """End the match early, for a cause found inside or outside."""
+        """End the match early."""
         if self.phase not in _OVER:
             self.phase = Phase.FAILED
             self.failure = cause
@@ -219,17 +223,16 @@ class Match:
     # ---- players that fail
 
     def miss(self, cause: NotStarted) -> None:
-        """An awaited player has not come before the match: it is lost, or the match ends."""
+        """Record a player that did not connect before the match; under `FaultPolicy.END`, end the match."""
         if self.setup.on_fault is FaultPolicy.END:
             self.fail(cause)
         elif self.phase is Phase.CONNECTING and self._player_seats[cause.seat].presence is Presence.AWAITED:
-            self._losses.append(
-                LostPlayer(cause, self._play.dealer.hand_number, 0, self.setup.on_fault is FaultPolicy.FORFEIT)
-            )
+            is_final = self.setup.on_fault is FaultPolicy.FORFEIT
+            self._losses.append(LostPlayer(cause, self._play.dealer.hand_number, 0, is_final))
             self.has_losses = True
 
     def lose(self, cause: PlayerCause) -> None:
-        """A player is gone, found out outside: it loses its part, or the match ends."""
+        """Record the failure of a player that the owner has noticed; under `FaultPolicy.END`, end the match."""
 
         def step() -> NoReturn:
             raise MatchFailure(cause)
@@ -237,18 +240,19 @@ class Match:
         self._guarded(step)
 
     def take_losses(self) -> list[LostPlayer]:
-        """The players lost since the last call; those not final are awaited again."""
-        losses, self._losses = self._losses, []
+        """Return the players lost since the last call. Those that are not final may connect again."""
+        losses = self._losses
+        self._losses = []
         self.has_losses = False
         return losses
 
     def forfeit(self, seat: Seat) -> None:
-        """Give a lost player up: it checks or folds from here on."""
+        """Give a lost player up: it checks or folds to the end."""
 
         def step() -> None:
             player_seat = self._player_seats[seat]
             player_seat.vacate(Presence.ABSENT)
-            self._require_somebody()
+            self._require_player()
             if self.phase is Phase.PLAYING and self._play.actor is player_seat:
                 self._play.listen()
 
@@ -257,8 +261,9 @@ class Match:
             self.open()
 
     def _set_aside(self, cause: PlayerCause) -> None:
-        """A player is gone: when its turn comes the match waits until its owner has decided what becomes of it."""
-        player_seat, play = self._player_seats[cause.seat], self._play
+        """Empty the seat of a player that failed. The match waits at its turn until the owner has decided."""
+        player_seat = self._player_seats[cause.seat]
+        play = self._play
         is_final = self.setup.on_fault is FaultPolicy.FORFEIT or player_seat.clock.is_spent
         player_seat.vacate(Presence.AWAITED)
         self._losses.append(LostPlayer(cause, play.dealer.hand_number, play.count_actions(player_seat), is_final))
@@ -269,18 +274,19 @@ class Match:
     def _on_unreachable(self, cause: PlayerCause) -> None:
         if self.setup.on_fault is FaultPolicy.END:
             raise MatchFailure(cause) from None
-        # After the last hand the match is over for this player all the same.
+        # After the last hand nothing is left to lose.
         if self.hands_played < self.setup.hands:
             self._set_aside(cause)
 
-    def _require_somebody(self) -> None:
+    def _require_player(self) -> None:
+        """Fail the match if every seat was given up."""
         if all(player_seat.presence is Presence.ABSENT for player_seat in self._player_seats):
             raise MatchFailure(NobodyLeft())
 
     # ---- one step
 
     def _guarded(self, step: Callable[[], None]) -> None:
-        """Run a step of the match; whatever goes wrong ends the match, or a player's part in it, and nothing else."""
+        """Run a step of the match. Its failure ends the match or a player's part, and is not raised."""
         try:
             step()
         except (MatchFailure, OSError) as problem:
@@ -292,14 +298,19 @@ class Match:
                 self._stop(problem)
 
     def _stop(self, problem: MatchFailure | OSError) -> None:
-        cause: Cause = problem.cause if isinstance(problem, MatchFailure) else NotWritten.of(problem)
-        is_survivable = self.setup.on_fault is not FaultPolicy.END and self.phase in (Phase.PLAYING, Phase.HOLDING)
-        if not is_survivable or not isinstance(cause, PlayerCause):
+        cause: Cause
+        if isinstance(problem, MatchFailure):
+            cause = problem.cause
+        else:
+            cause = NotWritten.of(problem)
+        can_continue = self.setup.on_fault is not FaultPolicy.END and self.phase in (Phase.PLAYING, Phase.HOLDING)
+        if not can_continue or not isinstance(cause, PlayerCause):
             self.fail(cause)
         elif self._player_seats[cause.seat].presence not in _GONE:
             self._set_aside(cause)
 
-    def _hear(self, player_seat: PlayerSeat) -> None:
+    def _read(self, player_seat: PlayerSeat) -> None:
+        """Read a seat that has new bytes, if its line is due."""
         player_seat.has_unread = True
         if self.phase is Phase.GREETING:
             self._guarded(self._greet)
@@ -311,12 +322,13 @@ class Match:
             self._guarded(self._play.listen)
 
     def _next_to_greet(self) -> PlayerSeat | None:
-        return next(
-            (player_seat for player_seat in self._player_seats if player_seat.presence is Presence.ARRIVED), None
-        )
+        for player_seat in self._player_seats:
+            if player_seat.presence is Presence.ARRIVED:
+                return player_seat
+        return None
 
     def _greet(self) -> None:
-        """Read the version lines in seat order; start when all are there."""
+        """Read the version lines in seat order; start the match after the last."""
         while (player_seat := self._next_to_greet()) is not None:
             version = player_seat.read_version()
             if version is None:
@@ -324,11 +336,11 @@ class Match:
             if not version.is_supported:
                 self._audience.publish(VersionDiffers(player_seat.seat))
         self.phase = Phase.PLAYING
-        self._require_somebody()
+        self._require_player()
         self._play.start(self._transactions)
 
     def _greet_again(self, player_seat: PlayerSeat) -> None:
-        """Read the version line of a player that has come back, and ask it if the match waits for it."""
+        """Read the version line of a player that has reconnected, and ask it again if it has to act."""
         if player_seat.read_version() is not None and self.phase is Phase.PLAYING and player_seat is self._play.actor:
             self._play.ask_again()
 

@@ -1,19 +1,19 @@
-"""The play of a match over bytes, hand after hand: who is asked, what the answers come to, what all players receive.
+"""Play the hands of a match: send each question, apply each reply, notify every player.
 
-`Play` has no part in players that come and go: the match gives it seats, and decides what becomes of a player that
-fails. Two rules about bytes:
+`Play` knows nothing of players that connect or fail: `dealer.match.match` hands it the seats and handles failures.
+Two rules about bytes:
 
-- All lines that exist at one moment for a seat leave in one write: the last state of a hand goes out together with the
-  first of the next. The player to act gets it first: it thinks while the others get theirs.
-- Where lines are watched, every line leaves at once and in seat order, so that the watchers get what
-  happened when. Each seat gets the same bytes either way.
+- All lines that wait for a seat leave in one write: the last state of a hand goes out together with the first of the
+  next. The player to act gets it first, so that it thinks while the others are served.
+- If a watcher wants lines, every line leaves at once and in seat order, as the reference dealer does it. Each seat
+  gets the same bytes either way.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from dealer.errors import Cause, MatchFailure
 from dealer.match import events
@@ -32,18 +32,34 @@ from dealer.match.setup import MAX_COMMENTS_PER_QUESTION, EarlierHands, MatchSet
 from engine import CALL, FOLD, Action, ActionKind, BettingState, Rule, Seat, nearest_legal
 from logs.acpc_log.writer import state_line_ending
 from logs.transaction_log import Transaction
-from protocol import NEED_DATA, BadAction, BadState, Closed, Comment, DealerEvent, Reply, StaleReply, UnknownAction
+from protocol import (
+    NEED_DATA,
+    BadAction,
+    BadState,
+    Closed,
+    Comment,
+    DealerEvent,
+    Handshake,
+    Reply,
+    StaleReply,
+    UnknownAction,
+)
 from protocol.betting_nodes import HEADS, BettingNode, HandLines, first_node
+
+_Line: TypeAlias = Handshake | Comment | Reply | BadState | StaleReply | BadAction | UnknownAction
+"""Events that are lines of a player."""
 
 _SEATED = Presence.SEATED
 _ABSENT = Presence.ABSENT
 
 
 class _Seating(NamedTuple):
-    """Who sits where in a hand.
+    """Seating of a hand.
 
     Attributes:
-        seats: by position. others: by position, all others with their positions. names: of the players, by position.
+        player_seats: by position.
+        others: by position, every other position with its seat.
+        names: of the players, by position.
     """
 
     player_seats: tuple[PlayerSeat, ...]
@@ -57,12 +73,16 @@ class Play:
     Every method may raise `MatchFailure`, or the `OSError` of a watcher.
 
     Attributes:
-        dealer: deals and keeps the score. hand: the hand being played, or the last one. actor: who is to act.
-        until: how many hands are to be finished before it rests. is_resting: no player is asked, no clock runs.
-        deadline_ns: on the clock of `time.monotonic_ns`, when the player to act has been silent for too long; None
-        when nothing is awaited. questions, overhead_ns: how often a player was asked after an answer, and the time
-        from those answers to the questions that followed, all of it the dealer's. watches_lines: see the module.
-        arrived_ns: when the bytes that are being judged came; None for now.
+        dealer: deals and keeps the score.
+        hand: the hand being played, or the last one.
+        actor: seat of the player to act.
+        until: number of finished hands after which play rests.
+        is_resting: no question is open and no clock runs.
+        deadline_ns: end of the actor's time, on the clock of `time.monotonic_ns`; None without an open question.
+        questions: number of questions sent after a reply.
+        overhead_ns: time between those replies and questions, that is, the dealer's own share.
+        watches_lines: a watcher wants lines; see the module.
+        arrived_ns: arrival of the bytes being judged; None for now.
     """
 
     def __init__(
@@ -78,12 +98,11 @@ class Play:
         """Prepare the play.
 
         Args:
-            setup: what is played.
-            seats: by seat.
-            audience: who is notified.
-            progress: whole hands of an earlier run to go on from.
-            on_unreachable: called with a player that cannot be sent its line; where it returns, the play goes on.
-            on_rest: called when the last hand asked for is over and all players have been notified.
+            player_seats: by seat.
+            progress: whole hands of an earlier run to continue from.
+            on_unreachable: called with the failure of a player that cannot be sent a line; if it returns, play
+                continues.
+            on_rest: called after the last of the `until` hands, once all players have been notified.
         """
         self.dealer = HandDealer(setup, progress.hands, progress.totals)
         self.hand: HandInPlay
@@ -94,7 +113,9 @@ class Play:
         self.questions = 0
         self.overhead_ns = 0
         self.arrived_ns: int | None = None
-        self.watches_lines = any(map(audience.wants, (events.LineSent, events.LineReceived, events.Settled)))
+        self.watches_lines = (
+            audience.wants(events.LineSent) or audience.wants(events.LineReceived) or audience.wants(events.Settled)
+        )
         self._watches_hands = audience.wants(events.HandStarted)
         self._watches_actions = audience.wants(events.ActionPlayed)
         self._watches_plays = audience.wants(events.HandPlayed)
@@ -109,23 +130,23 @@ class Play:
         self._lines: HandLines
         self._seating: _Seating
         self._seatings: dict[tuple[Seat, ...], _Seating] = {}
-        """By the seats of the positions, those that have come about so far."""
+        """By the seats of the positions."""
         self._echo = b""
-        """What the answer to the present question begins with: the state without its line end."""
-        self._posed = self._echo
-        """The last question that a session was given: it does not need those that are answered at once."""
+        """First bytes of a reply to the open question: its state without the line end."""
+        self._session_echo = self._echo
+        """Question last given to a session, which is left out for replies on the fast path."""
         self._first_node = self._node = first_node(setup.game)
         self._asked_ns = 0
         self._answered_ns = 0
         self._comments = 0
-        """How many comments have come since the question."""
+        """Comments since the question."""
         self._offset_ns = time.time_ns() - time.monotonic_ns()
-        """What makes Unix time of a time of the monotonic clock."""
+        """Offset from monotonic to Unix time."""
 
-    # ---- beginning, going on, ending
+    # ---- start, continue, end
 
     def start(self, transactions: Iterable[Transaction]) -> None:
-        """Begin, with the actions of an earlier run."""
+        """Start the match, replaying the actions of an earlier run."""
         self._asked_ns = self._answered_ns = time.monotonic_ns()
         self._publish(events.MatchStarted(self._setup, self._unix_us(self._asked_ns)))
         self.is_resting = False
@@ -138,39 +159,43 @@ class Play:
         else:
             self._rest()
 
-    def go_on(self) -> None:
-        """Play on after a rest."""
+    def resume(self) -> None:
+        """Continue after a rest."""
         self._answered_ns = time.monotonic_ns()
         self.is_resting = False
         self._deal()
         self._begin()
 
     def ask_again(self) -> None:
-        """The player to act has connected again: ask it once more; where its time was running, it runs on."""
-        asked_ns, deadline_ns = self._asked_ns, self.deadline_ns
+        """Repeat the question to an actor that has connected again; a running clock keeps running."""
+        asked_ns = self._asked_ns
+        deadline_ns = self.deadline_ns
         self._answered_ns = time.monotonic_ns()
         self._ask(is_repeated=True)
         if deadline_ns is not None:
-            self._asked_ns, self.deadline_ns = asked_ns, deadline_ns
+            self._asked_ns = asked_ns
+            self.deadline_ns = deadline_ns
         self.listen()
 
     @property
     def question(self) -> Question | None:
-        """What the player to act has been asked; None while no clock runs."""
-        return None if self.deadline_ns is None else Question(self.actor.seat, self.hand.number, self._asked_ns)
+        """The open question; None while no clock runs."""
+        if self.deadline_ns is None:
+            return None
+        return Question(self.actor.seat, self.hand.number, self._asked_ns)
 
     def end(self, cause: Cause | None) -> events.MatchEnded:
-        """Stop; the event of the end, with the cause of one before the last hand."""
-        waited_us = 0 if self.is_resting else self._waited_us()
+        """Stop, and return the event that ends the match; `cause` is None after the last hand."""
+        waited_us = 0
+        if not self.is_resting:
+            waited_us = self._waited_us()
         self.is_resting = True
         self.deadline_ns = None
-        dealer = self.dealer
-        return events.MatchEnded(
-            cause, dealer.hands_played, tuple(dealer.totals), self._unix_us(self._asked_ns), waited_us
-        )
+        asked_us = self._unix_us(self._asked_ns)
+        return events.MatchEnded(cause, self.dealer.hands_played, tuple(self.dealer.totals), asked_us, waited_us)
 
     def count_actions(self, player_seat: PlayerSeat) -> int:
-        """The number of actions of a player in the hand being played."""
+        """Number of a player's actions in the hand being played."""
         if self.is_resting or self._node.finished:
             return 0
         self.hand.betting = self._node.betting
@@ -179,25 +204,29 @@ class Play:
     # ---- one hand
 
     def _deal(self) -> None:
-        """Deal the next hand and prepare what its lines are made of."""
+        """Deal the next hand and prepare its lines."""
         self._offset_ns = time.time_ns() - time.monotonic_ns()
         self.hand = hand = self.dealer.deal(self._offset_ns)
         self._node = self._first_node
         self._lines = HandLines(self._setup.game, hand.deal, hand.number)
-        self._seating = self._seatings.get(hand.seats) or self._seat(hand.seats)
+        seating = self._seatings.get(hand.seats)
+        if seating is None:
+            seating = self._seatings[hand.seats] = self._new_seating(hand.seats)
+        self._seating = seating
         for player_seat in self._player_seats:
             player_seat.begin_hand()
 
-    def _seat(self, seats: tuple[Seat, ...]) -> _Seating:
+    def _new_seating(self, seats: tuple[Seat, ...]) -> _Seating:
         player_seats = tuple([self._player_seats[seat] for seat in seats])
-        all_seats = tuple(enumerate(player_seats))
-        others = tuple([all_seats[:position] + all_seats[position + 1 :] for position in range(len(seats))])
+        by_position = tuple(enumerate(player_seats))
+        others = []
+        for position in range(len(seats)):
+            others.append(by_position[:position] + by_position[position + 1 :])
         names = tuple([self._setup.names[seat] for seat in seats])
-        made = self._seatings[seats] = _Seating(player_seats, others, names)
-        return made
+        return _Seating(player_seats, tuple(others), names)
 
     def _begin(self) -> None:
-        """Play the hand that was dealt."""
+        """Start the hand that was dealt."""
         self._show_hand()
         if self._node.finished:
             self._close_hand()
@@ -212,12 +241,17 @@ class Play:
     def _replay(self, transaction: Transaction) -> None:
         """Apply an action of an earlier run: nothing is sent or logged, but time and chips count."""
         hand = self.hand
-        line, action, hand_number, times = transaction
+        line = transaction.line
+        action = transaction.action
+        times = transaction.times
         if not transaction.is_readable:
             raise MatchFailure(BadTransaction(TransactionProblem.UNREADABLE, line))
-        if hand_number != hand.number:
+        if transaction.hand_number != hand.number:
             raise MatchFailure(BadTransaction(TransactionProblem.WRONG_HAND, line))
-        if action is None or hand.betting.finished or (action, None) != _fit(hand.betting, action):
+        if action is None or hand.betting.finished:
+            raise MatchFailure(BadTransaction(TransactionProblem.INVALID_ACTION, line))
+        _, problem = _nearest_legal(hand.betting, action)
+        if problem is not None:
             raise MatchFailure(BadTransaction(TransactionProblem.INVALID_ACTION, line))
         self._player_seats[hand.actor].charge(max(0, times.received_us - times.sent_us), is_replayed=True)
         self._node = after = self._node.after(action)
@@ -227,10 +261,16 @@ class Play:
             self._deal()
 
     def _play(self, after: BettingNode, now_ns: int) -> None:
-        """Apply the player's action, by the node that it leads to, send it to all players, and ask the next player."""
+        """Apply the actor's action, send it to all players, and ask the next player.
+
+        Args:
+            after: the node that the action leads to.
+        """
         hand = self.hand
         if self._watches_actions and (action := after.action) is not None:
-            asked_us, answered_us, betting = self._unix_us(self._asked_ns), self._unix_us(now_ns), self._node.betting
+            asked_us = self._unix_us(self._asked_ns)
+            answered_us = self._unix_us(now_ns)
+            betting = self._node.betting
             self._publish(events.ActionPlayed(hand.number, self.actor.seat, betting, action, asked_us, answered_us))
         hand.times_ns.append((self._asked_ns, now_ns))
         self._node = after
@@ -242,7 +282,9 @@ class Play:
     def _close_hand(self) -> None:
         """Settle a finished hand and begin the next one that needs an action, or rest."""
         while True:
-            hand, node, lines = self.hand, self._node, self._lines
+            hand = self.hand
+            node = self._node
+            lines = self._lines
             self.dealer.count(hand, node.point)
             if self._watches_plays:
                 self._publish(events.HandPlayed(hand.number, node.betting, hand.times))
@@ -253,16 +295,13 @@ class Play:
                 hand.betting = node.betting
                 self._publish(events.HandFinished(hand.record(self._setup)))
             if self.watches_lines:
-                self._tell_in_order()
+                self._send_in_seat_order()
             else:
                 for position, player_seat in enumerate(self._seating.player_seats):
                     player_seat.pending += lines.line(position, node)
             if self._watches_closing:
-                self._publish(
-                    events.HandClosed(
-                        hand.number, tuple([player_seat.clock.match_us for player_seat in self._player_seats])
-                    )
-                )
+                used_us = tuple([player_seat.clock.match_us for player_seat in self._player_seats])
+                self._publish(events.HandClosed(hand.number, used_us))
             if self.dealer.hands_played >= self.until:
                 self._rest()
                 return
@@ -273,7 +312,7 @@ class Play:
                 return
 
     def _rest(self) -> None:
-        """The last hand asked for is over: send what is still to be sent."""
+        """Send all pending lines and rest."""
         self.is_resting = True
         self.deadline_ns = None
         for player_seat in self._player_seats:
@@ -284,20 +323,27 @@ class Play:
     # ---- the question
 
     def _ask(self, *, is_repeated: bool = False) -> None:
-        """Send the present state to all players and ask the player to act.
+        """Send the present state to all players; it is a question to the player to act.
 
         Args:
-            is_repeated: all but the player to act know it already.
+            is_repeated: send it to the player to act only.
         """
-        node, (player_seats, others, _) = self._node, self._seating
+        node = self._node
+        seating = self._seating
         asked = node.acting_position
-        self.actor = actor = player_seats[asked]
+        self.actor = actor = seating.player_seats[asked]
         if self.watches_lines:
-            self._tell_in_order(actor if is_repeated else None)
+            if is_repeated:
+                self._send_in_seat_order(only=actor)
+            else:
+                self._send_in_seat_order()
             self.start_clock(actor)
             return
-        lines, text = self._lines, node.text
-        number, views, board = lines.number, lines.views, lines.boards[node.round]
+        lines = self._lines
+        number = lines.number
+        views = lines.views
+        text = node.text
+        board = lines.boards[node.round]
         self._echo = echo = b"".join((HEADS[asked], number, text, views[asked], board))
         line = actor.pending + echo + b"\r\n"
         actor.pending = b""
@@ -307,7 +353,9 @@ class Play:
             self._on_unreachable(sending_failed(actor.seat, error))
         else:
             self.start_clock(actor)
-        for position, player_seat in () if is_repeated else others[asked]:
+        if is_repeated:
+            return
+        for position, player_seat in seating.others[asked]:
             line = b"".join((player_seat.pending, HEADS[position], number, text, views[position], board, b"\r\n"))
             player_seat.pending = b""
             try:
@@ -316,9 +364,10 @@ class Play:
                 self._on_unreachable(sending_failed(player_seat.seat, error))
 
     def _send(self, player_seat: PlayerSeat, line: bytes, is_asked: bool) -> bool:
-        """Send a line after what is pending; whether the player could be reached."""
+        """Send the pending lines and one more; return whether the player was reached."""
         if player_seat.pending:
-            line, player_seat.pending = player_seat.pending + line, b""
+            line = player_seat.pending + line
+            player_seat.pending = b""
         try:
             player_seat.write(line, is_asked)
         except OSError as error:
@@ -326,8 +375,8 @@ class Play:
             return False
         return True
 
-    def _tell_in_order(self, only: PlayerSeat | None = None) -> None:
-        """Send the present state seat by seat, each line noted when it has been sent, as the reference does."""
+    def _send_in_seat_order(self, only: PlayerSeat | None = None) -> None:
+        """Send the present state seat by seat and publish each line once it is sent, as the reference does."""
         hand = self.hand
         for seat, player_seat in enumerate(self._player_seats):
             if player_seat.presence is _SEATED and only in (None, player_seat):
@@ -338,25 +387,29 @@ class Play:
                     self._publish(events.LineSent(player_seat.seat, time.time_ns() // 1000, line))
 
     def start_clock(self, actor: PlayerSeat) -> None:
-        """Start the time of the player to act, which has its question, unless it is not there."""
+        """Start the clock of the player to act, if it is connected."""
         self._asked_ns = now_ns = time.monotonic_ns()
         self._comments = 0
         self.overhead_ns += now_ns - self._answered_ns
         self.questions += 1
-        self.deadline_ns = now_ns + actor.silence_ns if actor.presence is _SEATED else None
+        self.deadline_ns = None
+        if actor.presence is _SEATED:
+            self.deadline_ns = now_ns + actor.silence_ns
 
-    # ---- the answer
+    # ---- the reply
 
-    def hear_reply(self, data: bytes, arrived_ns: int | None = None) -> bool:
-        """The short way of nearly every reply of the player to act.
+    def receive_reply(self, data: bytes, arrived_ns: int | None = None) -> bool:
+        """Play an ordinary reply of the player to act without its session: the fast path of nearly every reply.
 
         Args:
-            arrived_ns: when it came; None for now.
+            arrived_ns: arrival of the bytes; None for now.
 
         Returns:
-            whether `data` was one; if not, nothing has been taken.
+            whether `data` was such a reply; if not, nothing has been read.
         """
-        actor, echo, node = self.actor, self._echo, self._node
+        actor = self.actor
+        echo = self._echo
+        node = self._node
         if actor.has_unread or not data.startswith(echo):
             return False
         tail = data[len(echo) :]
@@ -379,69 +432,86 @@ class Play:
         while not self.is_resting:
             actor = self.actor
             if actor.presence is _ABSENT:
-                folded = self._node.after_if_legal(FOLD)
-                self._answered_ns = now_ns = time.monotonic_ns()
-                self._play(folded or self._node.after(CALL), now_ns)
+                self._play_for_absent()
             elif actor.presence is not _SEATED:
                 return
             else:
-                if self._posed is not self._echo:
-                    self._posed = self._echo
-                    actor.session.send(self._echo + b"\r\n", is_question=True)
-                event = actor.session.next_event()
-                actor.has_unread = actor.session.has_input
+                event = self._next_event(actor)
                 if event is NEED_DATA:
                     return
                 self._answered_ns = now_ns = time.monotonic_ns()
                 if self.arrived_ns is not None:
                     now_ns = max(self._asked_ns, self.arrived_ns)
                 if isinstance(event, Closed):
-                    waited_us = self._waited_in_vain_us()
+                    waited_us = self._charge_wait()
                     raise MatchFailure(NoAnswer(actor.seat, waited_us, actor.clock.limits.response_us, is_closed=True))
                 if self.watches_lines:
                     self._publish(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
-                if isinstance(event, Comment):
-                    self._hear_on(event.raw)
-                    self._limit_comments(event.raw, now_ns)
-                    self.hand.comment(actor.seat, event.raw)
+                if not self._judge(event, now_ns):
                     continue
-                if isinstance(event, Reply):
-                    self._answer(event.action, event.raw, now_ns)
-                else:
-                    problem = _problem_of(event)
-                    if not problem.is_ignored or self._setup.charges_idle_lines:
-                        actor.charge((now_ns - self._asked_ns) // 1000)
-                    if problem.is_ignored:
-                        self._report(problem, event.raw)
-                        self._hear_on(event.raw)
-                        continue
-                    self._report(problem, event.raw, CALL)
-                    self._play(self._node.after(CALL), now_ns)
             if not self.actor.has_unread:
                 return
 
-    def _answer(self, action: Action, raw: bytes, now_ns: int) -> None:
-        """Play what the player answered, or the nearest legal action."""
+    def _next_event(self, actor: PlayerSeat) -> DealerEvent:
+        """Next event of the session of the player to act."""
+        if self._session_echo is not self._echo:
+            self._session_echo = self._echo
+            actor.session.send(self._echo + b"\r\n", is_question=True)
+        event = actor.session.next_event()
+        actor.has_unread = actor.session.has_input
+        return event
+
+    def _play_for_absent(self) -> None:
+        """Fold, or check where a fold is not legal, for a player that was given up."""
+        after = self._node.after_if_legal(FOLD) or self._node.after(CALL)
+        self._answered_ns = now_ns = time.monotonic_ns()
+        self._play(after, now_ns)
+
+    def _judge(self, event: _Line, now_ns: int) -> bool:
+        """Play or report a line of the player to act; return whether an action was played."""
+        actor = self.actor
+        if isinstance(event, Comment):
+            self._extend_wait(event.raw)
+            self._limit_comments(event.raw, now_ns)
+            self.hand.comment(actor.seat, event.raw)
+            return False
+        if isinstance(event, Reply):
+            self._play_reply(event.action, event.raw, now_ns)
+            return True
+        problem = _PROBLEMS[type(event)]
+        if not problem.is_ignored or self._setup.charges_idle_lines:
+            actor.charge((now_ns - self._asked_ns) // 1000)
+        if problem.is_ignored:
+            self._report(problem, event.raw)
+            self._extend_wait(event.raw)
+            return False
+        self._report(problem, event.raw, CALL)
+        self._play(self._node.after(CALL), now_ns)
+        return True
+
+    def _play_reply(self, action: Action, raw: bytes, now_ns: int) -> None:
+        """Play the action of a reply, or the nearest legal one."""
         self.actor.charge((now_ns - self._asked_ns) // 1000)
         node = self._node
         after = node.after_if_legal(action)
         if after is None:
-            sent = action
-            action, problem = _fit(node.betting, sent)
+            played, problem = _nearest_legal(node.betting, action)
             if problem is not None:
-                self._report(problem, raw, action, sent)
-            after = node.after(action)
+                self._report(problem, raw, played, action)
+            after = node.after(played)
         self._play(after, now_ns)
 
     def _report(
         self, problem: ReplyProblem, raw: bytes, played: Action | None = None, sent: Action | None = None
     ) -> None:
-        remedy = Remedy.IGNORED if played is None else Remedy.PLAYED
+        remedy = Remedy.PLAYED
+        if played is None:
+            remedy = Remedy.IGNORED
         fault = Fault(self.actor.seat, problem.kind, self.hand.number, raw, remedy, played)
         self._publish(events.FaultSeen(fault, problem, sent))
 
-    def _hear_on(self, raw: bytes) -> None:
-        """The player has sent something other than an action: its silence is counted again from here."""
+    def _extend_wait(self, raw: bytes) -> None:
+        """Restart the response time of a player that sent a line other than a reply."""
         limits = self.actor.clock.limits
         self.actor.count_idle_line(self.hand.number, raw)
         self.deadline_ns = time.monotonic_ns() + limits.response_us * 1000
@@ -449,7 +519,7 @@ class Play:
             self.deadline_ns = min(self.deadline_ns, self._asked_ns + (limits.response_us + limits.hand_us) * 1000)
 
     def _limit_comments(self, raw: bytes, now_ns: int) -> None:
-        """Comments are free: end the wait of a player that could send them without end."""
+        """End the wait for a player that sends comments instead of a reply."""
         clock = self.actor.clock
         if self._setup.charges_idle_lines:
             self._comments += 1
@@ -461,14 +531,14 @@ class Play:
             self._give_up(clock.left_us)
 
     def time_out(self) -> None:
-        """The player to act has been silent for too long."""
+        """Fail the player to act for its silence."""
         self._give_up(self.actor.clock.limits.response_us)
 
     def _give_up(self, limit_us: int) -> None:
-        raise MatchFailure(NoAnswer(self.actor.seat, self._waited_in_vain_us(), limit_us))
+        raise MatchFailure(NoAnswer(self.actor.seat, self._charge_wait(), limit_us))
 
-    def _waited_in_vain_us(self) -> int:
-        """The time waited for the player to act; it is charged, which counts where the match goes on."""
+    def _charge_wait(self) -> int:
+        """Charge the player to act for the time since the question, and return it in microseconds."""
         waited_us = self._waited_us()
         self.actor.clock.charge(waited_us)
         return waited_us
@@ -477,7 +547,7 @@ class Play:
         return (time.monotonic_ns() - self._asked_ns) // 1000
 
     def _unix_us(self, now_ns: int) -> int:
-        """A time of the monotonic clock as microseconds of Unix time."""
+        """Convert a monotonic time to microseconds of Unix time."""
         return (now_ns + self._offset_ns) // 1000
 
 
@@ -489,21 +559,17 @@ _PROBLEMS: dict[type, ReplyProblem] = {
 }
 
 
-def _problem_of(event: DealerEvent) -> ReplyProblem:
-    """What is wrong with a line that is no reply, or a reply without a readable action."""
-    return _PROBLEMS[type(event)]
+def _nearest_legal(betting: BettingState, action: Action) -> tuple[Action, ReplyProblem | None]:
+    """The action to play for a reply, and the fault of the reply; None if the action is legal.
 
-
-def _fit(betting: BettingState, action: Action) -> tuple[Action, ReplyProblem | None]:
-    """The action itself where it is legal, else the nearest legal one and what is wrong.
-
-    A raise of the wrong size becomes the nearest legal size; any other illegal action a call. In limit games any size
-    of a raise that is allowed stands for the one there is.
+    A raise of the wrong size becomes the nearest legal size, any other illegal action a call. In a limit game a raise
+    of any size is the only legal raise.
     """
     nearest = nearest_legal(action, betting)
     if nearest.kind is not action.kind:
-        is_full = action.kind is ActionKind.RAISE and betting.raise_refusal() is Rule.ACTION_LIMIT
-        return nearest, ReplyProblem.ACTION_LIMIT if is_full else ReplyProblem.ILLEGAL_ACTION
+        if action.kind is ActionKind.RAISE and betting.raise_refusal() is Rule.ACTION_LIMIT:
+            return nearest, ReplyProblem.ACTION_LIMIT
+        return nearest, ReplyProblem.ILLEGAL_ACTION
     if action.hand_total == nearest.hand_total or betting.game.is_limit:
         return action, None
     return nearest, ReplyProblem.ILLEGAL_SIZE

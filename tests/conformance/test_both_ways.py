@@ -20,15 +20,15 @@ from tests.dealer.helpers import Board
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The replies that were taken at once."""
     replies: list[bytes] = []
-    hear_reply = Play.hear_reply
+    receive_reply = Play.receive_reply
 
-    def counted(play: Play, data: bytes) -> bool:
-        is_taken = hear_reply(play, data)
+    def counted(play: Play, data: bytes, arrived_ns: int | None = None) -> bool:
+        is_taken = receive_reply(play, data, arrived_ns)
         if is_taken:
             replies.append(data)
         return is_taken
 
-    monkeypatch.setattr(Play, "hear_reply", counted)
+    monkeypatch.setattr(Play, "receive_reply", counted)
     return replies
 
 
