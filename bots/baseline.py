@@ -82,7 +82,9 @@ class HandRandom:
     __slots__ = ("_counter", "seed")
 
     def __init__(self, seed: int | None) -> None:
-        self.seed = mixed(int.from_bytes(os.urandom(8)) if seed is None else seed & MASK_64)
+        if seed is None:
+            seed = int.from_bytes(os.urandom(8))
+        self.seed = mixed(seed & MASK_64)
         self._counter = 0
         self.begin_hand(0)
 
@@ -160,7 +162,11 @@ class RandomBot(Bot):
             return self.proportions.policy(view)
         fold, call, raise_ = self._legal_weights(view.legal)
         total = fold + call + raise_
-        chances = {action: weight / total for action, weight in ((FOLD, fold), (CALL, call)) if weight}
+        chances: dict[Action, float] = {}
+        if fold:
+            chances[FOLD] = fold / total
+        if call:
+            chances[CALL] = call / total
         if not raise_:
             return chances
         if view.game.is_limit:
@@ -175,15 +181,19 @@ class RandomBot(Bot):
     def _legal_weights(self, legal: LegalActions) -> tuple[float, float, float]:
         """Weights of fold, call, raise with 0 for what is illegal; never all 0."""
         fold, call, raise_ = self.weights
-        fold = fold * legal.can_fold
-        raise_ = raise_ * legal.can_raise
-        return (fold, call, raise_) if fold + call + raise_ else (0.0, 1.0, 0.0)
+        if not legal.can_fold:
+            fold = 0.0
+        if not legal.can_raise:
+            raise_ = 0.0
+        if not fold + call + raise_:
+            call = 1.0
+        return fold, call, raise_
 
 
 @lru_cache(8)
-def _raises(most: int) -> tuple[Action, ...]:
-    """Raises to 0, 1, ... and so many chips: making them takes longer than a policy that names them."""
-    return tuple(map(raise_to, range(most + 1)))
+def _raises(max_total: int) -> tuple[Action, ...]:
+    """Raises to 0, 1, ... and `max_total` chips. Building them takes longer than the rest of a policy."""
+    return tuple(map(raise_to, range(max_total + 1)))
 
 
 ALL_IN: Final = -1.0

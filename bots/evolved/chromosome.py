@@ -60,14 +60,19 @@ _ROWS: Final = (
 @cache
 def chart() -> tuple[tuple[tuple[int, ...], ...], ...]:
     """By position class, starting hand and raises so far (0 to 3): 0 fold, 1 call, 2 raise."""
-    tiers = {name: tier for tier, names in enumerate(_TIERS) for name in names.split()}
-    rows = [[tuple(["FCR".index(letter) for letter in row]) for row in of_tier.split()] for of_tier in _ROWS]
-    return tuple(
-        [
-            tuple([rows[tiers.get(name, len(_TIERS))][position] for name in STARTING_HANDS])
-            for position in range(len(POSITION_CLASSES))
-        ]
-    )
+    tier_of_hand = {}
+    for tier, names in enumerate(_TIERS):
+        for name in names.split():
+            tier_of_hand[name] = tier
+    rows = [row.split() for row in _ROWS]
+    charts = []
+    for position in range(len(POSITION_CLASSES)):
+        of_position = []
+        for name in STARTING_HANDS:
+            letters = rows[tier_of_hand.get(name, len(_TIERS))][position]
+            of_position.append(tuple(["FCR".index(letter) for letter in letters]))
+        charts.append(tuple(of_position))
+    return tuple(charts)
 
 
 def chart_position(position: int, players: int) -> int:
@@ -77,8 +82,10 @@ def chart_position(position: int, players: int) -> int:
     count from the dealer backwards, so that the early positions are those that are missing. Heads-up, the dealer is
     the small blind and acts last after the flop: it is a dealer.
     """
+    if players == 2 and position == 1:
+        return 7
     if players == 2:
-        return 1 if position == 0 else 7
+        return 1
     if position < 2:
         return position
     return max(2, 7 - (players - 1 - position))
@@ -119,7 +126,7 @@ def gene(category: int, position: int, round_: int, raises_before: int, raises: 
 
 
 def decision(raise_above: int, call_above: int, weight: float, to_call: float, pot: float, odds: Odds) -> int:
-    """What a gene decides: 0 fold, 1 call, 2 raise.
+    """Return a gene's decision: 0 fold, 1 call, 2 raise.
 
     Args:
         weight: the chance not to lose against those who have not folded, 0 to 1.
@@ -134,8 +141,10 @@ def decision(raise_above: int, call_above: int, weight: float, to_call: float, p
 
 
 def odds_factor(to_call: float, pot: float, odds: Odds) -> float:
-    """What the weight of a hand is multiplied with and with `THRESHOLD`; arguments as for `decision`."""
-    return pot / (pot + to_call) if odds == "reward" else to_call / pot
+    """Return the factor of a hand's weight that stands for the odds; arguments as for `decision`."""
+    if odds == "reward":
+        return pot / (pot + to_call)
+    return to_call / pot
 
 
 CHAMPION: Final = os.path.join(os.path.dirname(__file__), "champion.chromosome")
@@ -172,7 +181,7 @@ def read_chromosome(path: str) -> Chromosome:
 
 def recorded_odds(chromosome: Chromosome) -> str:
     """The odds that a chromosome was trained with; ``reward``, the default, where its record has none."""
-    record = json.loads(chromosome.record)
-    settings = record.get("settings") if isinstance(record, dict) else None
-    odds = settings.get("odds") if isinstance(settings, dict) else None
-    return odds if isinstance(odds, str) else "reward"
+    match json.loads(chromosome.record):
+        case {"settings": {"odds": str(odds)}}:
+            return odds
+    return "reward"

@@ -112,14 +112,13 @@ def make_deals(count: int, seed: int, trials: int = 1000) -> DealSet:
             if in_pot & (in_pot - 1):
                 seen.append((number, rotation, in_pot, raises))
                 before.append(spent.copy())
-    ranks = np.array([[_rank(of_deal, pair, 5) for pair in range(10)] for of_deal in cards.tolist()], np.uint16)
-    categories = np.array(
-        [
-            [[_rank(of_deal, pair, board) >> 12 for board in (3, 4, 5)] for pair in range(10)]
-            for of_deal in cards.tolist()
-        ],
-        np.uint8,
-    )
+    ranks = np.empty((count, 10), np.uint16)
+    categories = np.empty((count, 10, 3), np.uint8)
+    for number, dealt in enumerate(cards.tolist()):
+        for pair in range(10):
+            ranks[number, pair] = _rank(dealt, pair, 5)
+            for street, board in enumerate((3, 4, 5)):
+                categories[number, pair, street] = _rank(dealt, pair, board) >> 12
     return DealSet(cards, np.array(seen, np.int64), np.array(before, np.int64), categories, ranks, weights)
 
 

@@ -68,7 +68,7 @@ def action_of(decision: Decision, view: View) -> Action:
 
 
 class Proportions:
-    """How often each decision is drawn: table 3, as a parameter, since its numbers are missing."""
+    """Frequencies of the decisions: table 3, as a parameter, since its numbers are missing."""
 
     def __init__(self, text: str) -> None:
         """Read five numbers, for the decisions 1 to 5, such as ``20/50/15/10/5``; they need not sum to 100."""
@@ -82,9 +82,10 @@ class Proportions:
                 f"raise, of 0 or more and not all 0, not {quoted(text)}"
             )
         total = sum(weights)
-        self.chances: Mapping[Decision, float] = {
-            decision: weight / total for decision, weight in zip(Decision, weights, strict=True) if weight
-        }
+        self.chances: dict[Decision, float] = {}
+        for decision, weight in zip(Decision, weights, strict=True):
+            if weight:
+                self.chances[decision] = weight / total
         self._ends = tuple(accumulate(self.chances.values()))
 
     def draw(self, number: float) -> Decision:
@@ -139,17 +140,27 @@ class Observation:
     @property
     def own_chips(self) -> int:
         """Chips the player has put in during this hand: POT / ODDS, as in the thesis; 0 if ODDS is 0."""
-        return round(self.pot_chips / self.odds) if self.odds else 0
+        if not self.odds:
+            return 0
+        return round(self.pot_chips / self.odds)
 
 
 def observe(view: View, chance_percent: float | None = None) -> Observation:
     own_chips = view.hand_committed[view.position]
+    odds = 0.0
+    if own_chips:
+        odds = view.pot / own_chips
+    raise_count = 0
+    for actions in view.actions_by_round:
+        for _, action in actions:
+            if action.kind is ActionKind.RAISE:
+                raise_count += 1
     return Observation(
         chance_percent=chance_percent,
         pot_chips=view.pot,
-        odds=view.pot / own_chips if own_chips else 0.0,
+        odds=odds,
         raise_chips=view.to_call,
-        raise_count=sum(action.kind is ActionKind.RAISE for actions in view.actions_by_round for _, action in actions),
+        raise_count=raise_count,
         player_count=view.num_players,
         follower_count=len(view.players_behind),
         round=view.round,
@@ -159,10 +170,11 @@ def observe(view: View, chance_percent: float | None = None) -> Observation:
 
 
 def in_words(view: View, seen: Observation) -> str:
-    cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
-    if seen.chance_percent is None:
-        chance = ""
-    else:
+    cards = view.hole_text
+    if view.board:
+        cards += f" on {view.board_text}"
+    chance = ""
+    if seen.chance_percent is not None:
         chance = f"CHANCE {seen.chance_percent:.1f}, "
     return (
         f"{view.round_name} {cards}: {chance}POT {seen.pot_money:g}, ODDS {seen.odds:.4g}, RAISE {seen.raise_money:g}, "
@@ -186,13 +198,17 @@ def mfs_relation(seen: Observation) -> float:
     gain = seen.chance_percent * (seen.pot_chips - own_chips)
     loss = (100 - seen.chance_percent) * stake_chips
     if not loss:
-        return math.inf if gain else 0.0
+        if gain:
+            return math.inf
+        return 0.0
     return gain / loss
 
 
 def mfs_decision(seen: Observation, k: float) -> Decision:
     """Formula 5: k times the MFS relation as a decision; 2, to enter the game, while the player has put nothing in."""
-    return decision_of(k * mfs_relation(seen)) if seen.odds else Decision.CALL
+    if not seen.odds:
+        return Decision.CALL
+    return decision_of(k * mfs_relation(seen))
 
 
 def rh_relation(seen: Observation) -> float:

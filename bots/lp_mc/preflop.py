@@ -43,7 +43,7 @@ from bots.solving.sequence_form import (
 )
 from engine import STARTING_HANDS, BettingType, Game, matchups
 from engine.game import DEFAULT_STACK, Position
-from logs.document import TEXT, Column, Document, Fact, HandGrid, Section, Shares, Table
+from logs.document import TEXT, Column, Document, Fact, HandGrid, Section, Shares, Table, Value
 
 MOST_BETS: Final = 12
 """The largest cap; beyond it no hand raises more often."""
@@ -131,7 +131,7 @@ def without_free_folds(form: SequenceForm, plan: Plan) -> Plan:
 
     It is never worse: a check ends the betting, and who folds loses what the worst showdown costs.
     """
-    (limped,) = (choice for choice in form.choices[1] if choice.name == "c")
+    limped = next(choice for choice in form.choices[1] if choice.name == "c")
     better = plan.copy()
     better[limped.first + 1] += better[limped.first]
     better[limped.first] = 0
@@ -251,12 +251,19 @@ def preflop_solution(
 ) -> PreflopSolution:
     """The first of some solutions by name, with the winnings of all."""
     (name, (objective, plans)), *_ = solutions.items()
-    balances: dict[str, Mapping[str, float]] = {
-        solution: {opponent: balance(form, found.plans, opponent) / rules.bet for opponent in OPPONENTS}
-        for solution, found in solutions.items()
-    }
+    balances: dict[str, Mapping[str, float]] = {}
+    for solution, equilibrium in solutions.items():
+        balances[solution] = {
+            opponent: balance(form, equilibrium.plans, opponent) / rules.bet for opponent in OPPONENTS
+        }
     if name == "as published" and rules == PreflopRules():
         balances = {"printed": BALANCES} | balances
+    lines = {}
+    for player, plan in enumerate(plans):
+        for choice in form.choices[player]:
+            if choice.parent == 0:
+                title = _SEATS[player] + _AFTER[choice.name]
+                lines[title] = _lines_by_hand(form, player, plan, choice)
     loss = exploitability(form, plans)
     return PreflopSolution(
         rules=rules,
@@ -265,32 +272,31 @@ def preflop_solution(
         objective=objective,
         value=expected_value(form, plans),
         exploitability=0.0 if loss < ROUNDING else loss,
-        lines={
-            _SEATS[player] + _AFTER[choice.name]: {
-                hand: _lines(form, player, plan, choice, number) for number, hand in enumerate(STARTING_HANDS)
-            }
-            for player, plan in enumerate(plans)
-            for choice in form.choices[player]
-            if choice.parent == 0
-        },
+        lines=lines,
         small_bets_per_hand=balances,
     )
 
 
+def _lines_by_hand(form: SequenceForm, player: int, plan: Plan, start: Choice) -> Mapping[str, Shares]:
+    return {hand: _lines(form, player, plan, start, number) for number, hand in enumerate(STARTING_HANDS)}
+
+
 def _lines(form: SequenceForm, player: int, plan: Plan, start: Choice, hand: int) -> Shares:
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
 
     def walk(choice: Choice, before: str) -> None:
         for sequence, action in enumerate(choice.actions, start=choice.first):
-            line = before + ("k" if action == "c" and choice.name == "c" else action)
+            line = before + action
+            if action == "c" and choice.name == "c":
+                line = before + "k"
             following = [later for later in form.choices[player] if later.parent == sequence]
             for later in following:
                 walk(later, line)
             if not following and plan[sequence, hand] > 1 - _CERTAIN:
-                found[line] = float(plan[sequence, hand])
+                shares[line] = float(plan[sequence, hand])
 
     walk(start, "")
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
 def preflop_document(found: PreflopSolution) -> Document:
@@ -309,19 +315,25 @@ def preflop_document(found: PreflopSolution) -> Document:
         Fact("algorithm", found.algorithm),
         Fact("exploitability", found.exploitability, ".6g", "chips per hand"),
     )
-    of_all = {line for hands in found.lines.values() for hand in hands.values() for line in hand}
-    actions = tuple(sorted(of_all, key=lambda line: [*map("fkcr".find, line)]))
+    lines: set[str] = set()
+    for hands in found.lines.values():
+        for shares in hands.values():
+            lines.update(shares)
+    actions = tuple(sorted(lines, key=lambda line: [*map("fkcr".find, line)]))
     grids = [HandGrid(title, tuple(hands.values()), actions) for title, hands in found.lines.items()]
-    mixed = [(grid.title, hand, shares) for grid in grids for hand, shares in grid.mixed.items()]
+    mixed = []
+    for grid in grids:
+        for hand, mixture in grid.mixed.items():
+            mixed.append((grid.title, hand, mixture))
     mixtures = Table.of("Mixed hands", ("player", Column("hand"), Column("plays", TEXT)), mixed)
     ending: Table | str = mixtures
     if len(mixed) > _MOST_MIXED:
         ending = f"{len(mixed)} hands mix: --json has them all."
     balances = found.small_bets_per_hand
-    table = Table.of(
-        "Small bets per hand against simple players, mean of both seats",
-        ("opponent", *(Column(name, "+.4f") for name in balances)),
-        ((name, *(of[name] for of in balances.values())) for name in OPPONENTS),
-    )
+    columns = [Column(name, "+.4f") for name in balances]
+    rows: list[tuple[Value, ...]] = []
+    for opponent in OPPONENTS:
+        rows.append((opponent, *[by_opponent[opponent] for by_opponent in balances.values()]))
+    table = Table.of("Small bets per hand against simple players, mean of both seats", ("opponent", *columns), rows)
     sections = (Section("What each hand does", (*grids, _LEGEND, ending)), Section("Simple players", (table,)))
     return Document("Limit hold'em before the flop", (sentence,), facts, sections, data=found)

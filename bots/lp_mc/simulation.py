@@ -13,6 +13,7 @@ numba is loaded when the first showdown is drawn, or by `load`.
 from __future__ import annotations
 
 import gc
+import itertools
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -124,18 +125,22 @@ class OpponentModel:
 
     def all_chances(self) -> Sequence[Sequence[AggressionCuts]]:
         """By round, the chances when it owes nothing and when it owes a bet."""
-        return [[self.chances(round_, owes) for owes in (False, True)] for round_ in range(len(self.counts))]
+        chances = []
+        for round_ in range(len(self.counts)):
+            chances.append([self.chances(round_, False), self.chances(round_, True)])
+        return chances
 
     def fold_share(self, which: str, round_: int) -> float:
         """How often it folded, 0 to 1; 0 where nothing has been seen. See `SimulationOptions.weakest`."""
         if which == "none":
             return 0.0
+        cells = [self.counts[round_][1]]
         if which == "all":
-            cells = [cell for cells in self.counts for cell in cells]
-        else:
-            cells = [self.counts[round_][1]]
+            cells = list(itertools.chain.from_iterable(self.counts))
         actions = sum(map(sum, cells))
-        return sum(cell[0] for cell in cells) / actions if actions else 0.0
+        if not actions:
+            return 0.0
+        return sum(cell[0] for cell in cells) / actions
 
 
 _BOARDS: Final = ((), (0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20))
@@ -179,12 +184,12 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
     left_out = model.fold_share(options.weakest, view.round)
     shares, hands, of_hands = _draw(view.hole_cards, view.board, left_out, sizes, mixed(numbers))
     spent = view.hand_committed[view.position] if options.sunk == "whole" else 0
-    values = [
-        sum(size * sure + pot * share / 2 for (sure, pot), size, share in zip(of, sizes, shares, strict=True))
-        / options.trials
-        - spent
-        for of in lines
-    ]
+    values = []
+    for batches in lines:
+        total: float = 0
+        for (sure, pot), size, share in zip(batches, sizes, shares, strict=True):
+            total += size * sure + pot * share / 2
+        values.append(total / options.trials - spent)
     return Values(values[0], values[1] if len(values) > 1 else None, hands, of_hands)
 
 

@@ -104,7 +104,10 @@ class RembrantBot(Bot):
 
     def act(self, view: View) -> Action:
         decision = self._decide(view)
-        move = decision.moves[self._draw(view, decision.chance)]
+        passive, aggressive = decision.moves
+        move = passive
+        if self._is_aggressive(view, decision.chance):
+            move = aggressive
         action = action_of(move, view, decision.danger, self._options)
         if self._explains:
             view.comment(_explain(view, decision, move, action))
@@ -144,8 +147,11 @@ class RembrantBot(Bot):
         if limit_chips is not None and view.betting.max_spent > limit_chips:
             move = rule.passive
         if move is TableMove.CHECK and view.to_call:
-            completes = view.hand_committed[view.position] > 0 and group <= self._options.complete
-            move = TableMove.CALL if completes else TableMove.FOLD
+            has_blind = view.hand_committed[view.position] > 0
+            if has_blind and group <= self._options.complete:
+                move = TableMove.CALL
+            else:
+                move = TableMove.FOLD
         return _Decision(f"{hand}, group {group}", None, opponent, rule, (move, move), 1.0)
 
     def _decide_postflop(self, view: View) -> _Decision:
@@ -167,9 +173,12 @@ class RembrantBot(Bot):
             chance = chance_of_aggression(rule, kind, danger, options)
         return _Decision(kind.value, danger, opponent, rule, moves, chance)
 
-    def _draw(self, view: View, chance: float) -> bool:
-        if chance in (0.0, 1.0):
-            return chance == 1.0
+    def _is_aggressive(self, view: View, chance: float) -> bool:
+        """Draw which of two moves to make."""
+        if chance == 0.0:
+            return False
+        if chance == 1.0:
+            return True
         return random.Random(f"{self._seed}:{view.match_state.format()}").random() < chance
 
 
@@ -218,7 +227,9 @@ def read_opponent(view: View) -> Opponent:
         return Opponent.NONE
     if not view.stacks_left[raisers[-1]] or view.to_call == view.stack_left:
         return Opponent.ALL_IN
-    return Opponent.RAISE if len(raisers) == 1 else Opponent.RE_RAISE
+    if len(raisers) == 1:
+        return Opponent.RAISE
+    return Opponent.RE_RAISE
 
 
 def action_of(move: TableMove, view: View, danger: Danger | None, options: RembrantOptions) -> Action:
@@ -234,16 +245,17 @@ def action_of(move: TableMove, view: View, danger: Danger | None, options: Rembr
     if move is TableMove.ALL_IN:
         return view.all_in()
     if danger is None:
-        is_first = move is TableMove.RAISE
-        if is_first:
+        if move is TableMove.RAISE:
             total = options.open_bb * view.big_blind
         else:
             total = options.reraise_times * view.betting.max_spent
         return view.nearest_legal(raise_to(int(total)))
+    if move is TableMove.RAISE and danger.invites_draws(on_river=options.river_danger):
+        return view.raise_by_pot(options.bet_pot_danger)
     if move is TableMove.RAISE:
-        is_large = danger.invites_draws(on_river=options.river_danger)
-        return view.raise_by_pot(options.bet_pot_danger if is_large else options.bet_pot)
-    return view.nearest_legal(raise_to(view.to_hand_total(int(options.raise_times * max(view.street_committed)))))
+        return view.raise_by_pot(options.bet_pot)
+    street_total = int(options.raise_times * max(view.street_committed))
+    return view.nearest_legal(raise_to(view.to_hand_total(street_total)))
 
 
 def _by_kind(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:
@@ -252,11 +264,12 @@ def _by_kind(view: View, policy: Callable[[View], Mapping[Action, float]]) -> Ho
     from bots.sdk.holdings import view_with
     from engine.ranges import HOLDINGS
 
-    found: dict[Action, NDArray[np.float64]] = {}
+    chances: dict[Action, NDArray[np.float64]] = {}
     for members in _members(view.board):
-        for action, chance in policy(view_with(view, HOLDINGS[members[0]])).items():
-            found.setdefault(action, np.zeros(len(HOLDINGS)))[members] = chance
-    return found
+        of_kind = policy(view_with(view, HOLDINGS[members[0]]))
+        for action, chance in of_kind.items():
+            chances.setdefault(action, np.zeros(len(HOLDINGS)))[members] = chance
+    return chances
 
 
 @lru_cache(_KEPT_BOARDS)

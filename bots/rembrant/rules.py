@@ -130,13 +130,17 @@ def _read_pair(own: list[int], board: list[int]) -> HandKind:
     if own[0] == own[1]:
         if own[0] > max(board):
             return HandKind.OVER_PAIR
-        return HandKind.UNDER_PAIR if own[0] < min(board) else HandKind.MIDDLE_PAIR
+        if own[0] < min(board):
+            return HandKind.UNDER_PAIR
+        return HandKind.MIDDLE_PAIR
     hit = own[0] if own[0] in board else own[1]
     if hit not in board:
         return HandKind.HIGH_CARD
     if hit == max(board):
         return HandKind.TOP_PAIR
-    return HandKind.BOTTOM_PAIR if hit == min(board) else HandKind.MIDDLE_PAIR
+    if hit == min(board):
+        return HandKind.BOTTOM_PAIR
+    return HandKind.MIDDLE_PAIR
 
 
 def _read_two_pair(own: list[int], board: list[int]) -> HandKind:
@@ -154,18 +158,25 @@ def _read_two_pair(own: list[int], board: list[int]) -> HandKind:
 
 def _read_trips(own: list[int], board: list[int]) -> HandKind:
     everything = own + board
-    trips = next(rank for rank in everything if everything.count(rank) == 3)
-    return (HandKind.HIGH_CARD, HandKind.TRIPS, HandKind.SET)[own.count(trips)]
+    trips = max(everything, key=everything.count)
+    from_hole = own.count(trips)
+    if from_hole == 2:
+        return HandKind.SET
+    if from_hole == 1:
+        return HandKind.TRIPS
+    return HandKind.HIGH_CARD
 
 
 def _read_straight(own: list[int], board: list[int]) -> HandKind:
     everything = {*own, *board}
-    high, run = next((high, run) for high, run in _RUNS if everything.issuperset(run))
+    run = next(run for run in _RUNS if everything.issuperset(run))
     ours = set(run).difference(board)
-    has_top = high in ours
+    has_top = run[0] in ours
     has_bottom = run[-1] in ours
+    if has_top and has_bottom:
+        return HandKind.STRAIGHT_BOTH_ENDS
     if has_top:
-        return HandKind.STRAIGHT_BOTH_ENDS if has_bottom else HandKind.STRAIGHT_TOP
+        return HandKind.STRAIGHT_TOP
     if has_bottom or not ours:
         return HandKind.STRAIGHT_BOTTOM
     return HandKind.STRAIGHT_MIDDLE
@@ -176,19 +187,20 @@ def _read_flush(hole_cards: _Cards, board: _Cards) -> HandKind:
     suit = next(suit for suit in suits if suits.count(suit) >= 5)
     own = [rank_of(card) for card in hole_cards if suit_of(card) == suit]
     on_board = [rank_of(card) for card in board if suit_of(card) == suit]
-    if not any(rank in sorted(own + on_board)[-5:] for rank in own):
+    flush = sorted(own + on_board)[-5:]
+    if not set(own).intersection(flush):
         return HandKind.HIGH_CARD
-    highest_missing = next(rank for rank in range(_ACE, -1, -1) if rank not in on_board)
-    return HandKind.NUT_FLUSH if highest_missing in own else HandKind.OTHER_FLUSH
+    highest_missing = _ACE
+    while highest_missing in on_board:
+        highest_missing -= 1
+    if highest_missing in own:
+        return HandKind.NUT_FLUSH
+    return HandKind.OTHER_FLUSH
 
 
-_RUNS: Final = tuple(
-    [
-        (high, tuple([_ACE if rank < 0 else rank for rank in range(high, high - 5, -1)]))
-        for high in range(_ACE, _LOWEST_STRAIGHT - 1, -1)
-    ]
-)
-"""All straights from the highest: the rank of the top, and the ranks from top to bottom."""
+_WHEEL: Final = (3, 2, 1, 0, _ACE)
+_RUNS: Final = (*[tuple(range(high, high - 5, -1)) for high in range(_ACE, _LOWEST_STRAIGHT, -1)], _WHEEL)
+"""All straights from the highest, each as its ranks from top to bottom."""
 _BIG_BLIND_OF_THE_WORK: Final = 2
 """The big blind that the limits in the tables refer to: the paper's example posts blinds of 1 and 2."""
 
@@ -252,8 +264,11 @@ class TableRule(NamedTuple):
 def parse_cell(table: int, text: str) -> TableRule:
     """Read a cell: ``call``, ``call/re-raise`` in any order, or ``call <= 40``."""
     words, is_limited, limit = text.partition(" <= ")
-    moves = sorted([_MOVES[word] for word in words.split("/") if word in _MOVES])
-    if len(moves) != len(words.split("/")) or len(moves) > 2 or (is_limited and moves != [TableMove.CALL]):
+    names = words.split("/")
+    if len(names) > 2 or not _MOVES.keys() >= set(names):
+        raise ValueError(f"{text!r} is not a cell of a table")
+    moves = sorted([_MOVES[name] for name in names])
+    if is_limited and moves != [TableMove.CALL]:
         raise ValueError(f"{text!r} is not a cell of a table")
     if is_limited:
         return TableRule(table, text, TableMove.FOLD, TableMove.CALL, int(limit))
@@ -273,16 +288,22 @@ def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, option
             return float(danger.cards == 3)
         if straight_threat:
             return 0.0
-        return float(not flush_threat if can_fold else invites_draws)
+        if can_fold:
+            return float(not flush_threat)
+        return float(invites_draws)
 
     if straight_threat or (can_fold and flush_threat):
         return options.chance_dry
     is_dry = danger.is_dry and not invites_draws
+    if can_fold and is_dry:
+        return options.chance_danger
     if can_fold:
-        return options.chance_danger if is_dry else options.chance
+        return options.chance
     if invites_draws:
         return options.chance_danger
-    return options.chance_dry if is_dry else options.chance
+    if is_dry:
+        return options.chance_dry
+    return options.chance
 
 
 _SIZE: Final = Interval(above=0, high=1_000_000)
@@ -353,36 +374,44 @@ class Danger(NamedTuple):
 
     @property
     def is_four_to_flush(self) -> bool:
-        """Whether one hole card makes a flush with the board."""
+        """One hole card can make a flush with the board."""
         return self.suited >= 4
 
     @property
     def is_four_to_straight(self) -> bool:
-        """Whether one hole card makes a straight with the board, or the board is one."""
+        """One hole card can make a straight with the board, or the board is a straight."""
         return self.within_straight >= 4
 
     def invites_draws(self, *, on_river: bool = False) -> bool:
-        """Whether the paper's program plays aggressively on this board: two cards of a suit or three ranks in a row.
+        """Return whether the board has two cards of a suit or three ranks in a row: the program plays aggressively.
 
-        Two of a suit count on the river only if asked for: every board has them there, and no card is to come.
+        Args:
+            on_river: count two of a suit on the river, too. Every board has them there, and no card is to come.
         """
-        return self.run >= 3 or (self.suited >= 2 and (on_river or self.cards < _RIVER_CARDS))
+        if self.run >= 3:
+            return True
+        return self.suited >= 2 and (on_river or self.cards < _RIVER_CARDS)
 
     @property
     def is_dry(self) -> bool:
-        """Whether no player can have a flush or a straight, or draw to a flush."""
+        """No player can have a flush or a straight, or draw to a flush."""
         return not self.invites_draws() and self.suited < 3 and self.within_straight < 3
 
     def describe(self) -> str:
-        facts = {
-            "four to a flush": self.is_four_to_flush,
-            "three of a suit": self.suited == 3,
-            "two of a suit": self.suited == 2 and self.cards < _RIVER_CARDS,
-            "four to a straight": self.is_four_to_straight,
-            "three in a row": self.run >= 3,
-            "straight possible": self.within_straight == 3 and self.run < 3,
-        }
-        return ", ".join([words for words, is_so in facts.items() if is_so]) or "dry"
+        threats = []
+        if self.is_four_to_flush:
+            threats.append("four to a flush")
+        elif self.suited == 3:
+            threats.append("three of a suit")
+        elif self.suited == 2 and self.cards < _RIVER_CARDS:
+            threats.append("two of a suit")
+        if self.is_four_to_straight:
+            threats.append("four to a straight")
+        if self.run >= 3:
+            threats.append("three in a row")
+        elif self.within_straight == 3:
+            threats.append("straight possible")
+        return ", ".join(threats) or "dry"
 
 
 _STRAIGHTS: Final = tuple([0b11111 << low for low in range(10)])
@@ -395,17 +424,15 @@ def read_danger(board: tuple[Card, ...]) -> Danger:
     for card in board:
         bits |= 2 << rank_of(card)
     bits |= bits >> 13
-    row = bits
+    remaining = bits
     run = 0
-    while row:
-        row &= row >> 1
+    while remaining:
+        # Each step shortens every run of bits by one.
+        remaining &= remaining >> 1
         run += 1
-    return Danger(
-        len(board),
-        max([suits.count(suit) for suit in range(4)]),
-        run,
-        max([(bits & straight).bit_count() for straight in _STRAIGHTS]),
-    )
+    suited = max([suits.count(suit) for suit in range(4)])
+    within_straight = max([(bits & straight).bit_count() for straight in _STRAIGHTS])
+    return Danger(len(board), suited, run, within_straight)
 
 
 _REST: Final = "the rest"
@@ -539,7 +566,7 @@ _POSTFLOP_LINES: Final = {opponent.value for opponent in Opponent}
 
 
 def expand_hands(text: str) -> list[str]:
-    """The hands that a column's head lists: ``AA A7s-A2s`` is AA and six suited aces."""
+    """Return the hands in the head of a column: ``AA A7s-A2s`` is AA and six suited aces."""
     hands: list[str] = []
     for word in text.split():
         first, is_run, last = word.partition("-")
@@ -558,14 +585,22 @@ def _run(first: str, last: str) -> list[str]:
     return [first[0] + RANKS[rank] + first[2:] for rank in range(better, worse - 1, -1)]
 
 
+def _split_row(line: str) -> list[str]:
+    return [part.strip() for part in line.split("|")]
+
+
 _Table: TypeAlias = tuple[str, list[str], dict[str, list[TableRule]]]
 """The name of a table's group, the heads of its columns, the cells of each row."""
 
 
 def _read_table(number: int, text: str, expected_lines: set[str]) -> _Table:
     """Parse a printed table, or name the row or cell that is missing, surplus or unreadable in a `ValueError`."""
-    (group, *heads), *printed = [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]
-    lines = {name: [parse_cell(number, cell) for cell in cells] for name, *cells in printed}
+    first, *printed = text.strip().splitlines()
+    group, *heads = _split_row(first)
+    lines = {}
+    for line in printed:
+        name, *cells = _split_row(line)
+        lines[name] = [parse_cell(number, cell) for cell in cells]
     if set(lines) != expected_lines or len(printed) != len(expected_lines):
         raise ValueError(f"table {number}: the lines are {sorted(lines)}, not {sorted(expected_lines)}, each once")
     if any(len(cells) != len(heads) for cells in lines.values()):
@@ -582,9 +617,13 @@ def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[O
             if not left.issuperset(hands):
                 raise ValueError(f"table {number}: a hand of {head!r} is in an earlier column")
             left.difference_update(hands)
-            # Before the flop the row `other` also covers an opponent that has called.
-            lines = {o: "other" if o is Opponent.CHECK_OR_CALL else o.value for o in Opponent}
-            by_opponent = {opponent: rules[line][column] for opponent, line in lines.items()}
+            by_opponent = {}
+            for opponent in Opponent:
+                line = opponent.value
+                if opponent is Opponent.CHECK_OR_CALL:
+                    # Before the flop the row `other` also covers an opponent that has called.
+                    line = Opponent.NONE.value
+                by_opponent[opponent] = rules[line][column]
             for hand in hands:
                 yield hand, int(group.removeprefix("group ")), by_opponent
     if left:
@@ -596,9 +635,11 @@ def _read_postflop(printed: Mapping[int, str]) -> Iterator[tuple[tuple[HandKind,
         group, heads, rules = _read_table(number, text, _POSTFLOP_LINES)
         for opponent in Opponent:
             for head, rule in zip(heads, rules[opponent.value], strict=True):
-                is_street = head in STREETS
-                kind = HandKind(group if is_street else f"{group}, {head}")
-                for street in (head,) if is_street else STREETS:
+                if head in STREETS:
+                    yield (HandKind(group), head, opponent), rule
+                    continue
+                kind = HandKind(f"{group}, {head}")
+                for street in STREETS:
                     yield (kind, street, opponent), rule
 
 
