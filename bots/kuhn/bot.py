@@ -26,7 +26,10 @@ WIRE_NAMES: Final[Mapping[Variant, str]] = {Variant.CLASSIC: "kuhn", Variant.DEP
 
 @cache
 def variant_of(game: Game) -> Variant | None:
-    return next((variant for variant, name in WIRE_NAMES.items() if game == find_game(name)[1]), None)
+    for variant, name in WIRE_NAMES.items():
+        if game == find_game(name)[1]:
+            return variant
+    return None
 
 
 def card_of(view: View) -> int:

@@ -19,6 +19,7 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import (
     Breeding,
     Chromosomes,
+    Crossover,
     Evaluation,
     Evaluator,
     Floats,
@@ -96,9 +97,12 @@ class KuhnSettings:
 
     @property
     def breeding(self) -> Breeding:
+        crossover: Crossover = one_point_crossover
+        if self.crossover == "uniform":
+            crossover = uniform_crossover(self.share)
         return Breeding(
             selection=self._selection(),
-            crossover=one_point_crossover if self.crossover == "one-point" else uniform_crossover(self.share),
+            crossover=crossover,
             crossover_rate=self.crossover_rate,
             mutation=reset_mutation(self.mutated),
             mutation_rate=self.mutation_rate,
@@ -108,7 +112,9 @@ class KuhnSettings:
 
     @property
     def evaluator(self) -> Evaluator:
-        games = self.games if self.fitness == "sampled" else None
+        games = None
+        if self.fitness == "sampled":
+            games = self.games
         match self.opposition:
             case "model":
                 pays_model = self.as_published and self.seat == 2
@@ -126,8 +132,10 @@ class KuhnSettings:
 
     def _selection(self) -> Selection:
         match self.selection:
+            case "tournament" if self.as_published:
+                return tournament_selection(self.tournament, _LISTED_FLOOR)
             case "tournament":
-                return tournament_selection(self.tournament, _LISTED_FLOOR if self.as_published else None)
+                return tournament_selection(self.tournament, None)
             case "rank":
                 return rank_selection(skips_best=self.as_published)
         if self.as_published:
@@ -136,16 +144,23 @@ class KuhnSettings:
 
 
 def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evolution:
-    has_rivals = settings.opposition != "model"
+    opponents = None
+    opposition: Literal["fixed", "rivals"] = "fixed"
+    if settings.opposition != "model":
+        opponents = settings.first(1)
+        opposition = "rivals"
+    hall = 0
+    if settings.opposition == "hall-of-fame":
+        hall = settings.hall
     return Evolution(
         settings.genome,
         settings.evaluator,
         settings.breeding,
         population=settings.first(0),
         seed=settings.seed,
-        opponents=settings.first(1) if has_rivals else None,
-        opposition="rivals" if has_rivals else "fixed",
-        hall=settings.hall if settings.opposition == "hall-of-fame" else 0,
+        opponents=opponents,
+        opposition=opposition,
+        hall=hall,
         is_noisy=settings.fitness == "sampled",
         state=state,
     )
@@ -254,8 +269,9 @@ DEALS: Final = tuple(permutations(range(len(CARDS)), 2))
 def payments(game: KuhnGame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Chips that each end of `KuhnGame.lines` pays the first player, with the higher card and with the lower one."""
     lines = game.lines()
-    low = [-line.chips if line.is_showdown else line.chips for line in lines]
-    return np.array([line.chips for line in lines], np.int64), np.array(low, np.int64)
+    high = np.array([line.chips for line in lines], np.int64)
+    is_showdown = np.array([line.is_showdown for line in lines])
+    return high, np.where(is_showdown, -high, high)
 
 
 @lru_cache
@@ -266,17 +282,21 @@ def _answers(game: KuhnGame, seat: int) -> tuple[tuple[tuple[int, bool], ...], .
 def contributions(game: KuhnGame, seat: int, chromosomes: Chromosomes) -> Floats:
     """What strategies in the seat 0 or 1 contribute to the ends, shape (ends, cards, individuals)."""
     yes = chromosomes.reshape(len(chromosomes), -1).T.reshape(len(game.rows), len(CARDS), -1)
-    chances = (1 - yes, yes)
+    no = 1 - yes
     answers = _answers(game, seat)
-    found = np.empty((len(answers), len(CARDS), len(chromosomes)))
-    made: dict[tuple[tuple[int, bool], ...], Floats] = {(): np.ones(found.shape[1:])}
+    products = np.empty((len(answers), len(CARDS), len(chromosomes)))
+    by_path: dict[tuple[tuple[int, bool], ...], Floats] = {(): np.ones(products.shape[1:])}
     for end, path in enumerate(answers):
         for length in range(1, len(path) + 1):
-            if path[:length] not in made:
-                row, answer = path[length - 1]
-                made[path[:length]] = made[path[: length - 1]] * chances[answer][row]
-        found[end] = made[path]
-    return found
+            if path[:length] in by_path:
+                continue
+            row, is_yes = path[length - 1]
+            chance = yes[row]
+            if not is_yes:
+                chance = no[row]
+            by_path[path[:length]] = by_path[path[: length - 1]] * chance
+        products[end] = by_path[path]
+    return products
 
 
 @lru_cache(maxsize=16)
@@ -287,11 +307,15 @@ def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> tu
     """
     other = contributions(game, 1 - seat, np.array(opponent)[None])[:, :, 0]
     high, low = payments(game)
-    sign = -1 if seat else 1
-    payoffs = np.unique(np.concatenate([sign * high, sign * low]))
+    if seat == 1:
+        high = -high
+        low = -low
+    payoffs = np.unique(np.concatenate([high, low]))
     chances = np.zeros((len(other), len(CARDS), len(payoffs)))
     for deal in DEALS:
-        won = sign * (high if deal[0] > deal[1] else low)
+        won = low
+        if deal[0] > deal[1]:
+            won = high
         chances[range(len(won)), deal[seat], np.searchsorted(payoffs, won)] += other[:, deal[1 - seat]] / len(DEALS)
     return payoffs.astype(float), chances.reshape(-1, len(payoffs))
 
@@ -302,7 +326,10 @@ def _value_matrix(game: KuhnGame, others: Floats) -> Floats:
     `others` is what second players contribute, shape (ends, cards, players).
     """
     high, low = payments(game)
-    found = np.zeros_like(others)
+    values = np.zeros_like(others)
     for own, other in DEALS:
-        found[:, own] += (high if own > other else low)[:, None] * others[:, other] / len(DEALS)
-    return found.reshape(-1, others.shape[2])
+        won = low
+        if own > other:
+            won = high
+        values[:, own] += won[:, None] * others[:, other] / len(DEALS)
+    return values.reshape(-1, others.shape[2])

@@ -21,6 +21,7 @@ Equilibria of the classic game are those of Kuhn (1950), "A simplified two-perso
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -51,12 +52,12 @@ class Variant(enum.Enum):
 
     @property
     def has_sizes(self) -> bool:
-        """Whether bets are 1, 2 or 10; they are 1 otherwise."""
+        """Bets are 1, 2 or 10; they are 1 otherwise."""
         return self in (Variant.BREADTH, Variant.BOTH)
 
     @property
     def has_raise(self) -> bool:
-        """Whether a bet can be raised once, by its own size."""
+        """A bet can be raised once, by its own size."""
         return self in (Variant.DEPTH, Variant.BOTH)
 
 
@@ -80,8 +81,8 @@ class KuhnGame:
     """One of the four games.
 
     Attributes:
-        tens_as_twos: with sizes and without a raise: whether the second player answers a bet of 10, as it answers one
-            of 2, by the row C2. There is no such rule, but what the thesis prints of that game requires it.
+        tens_as_twos: with sizes and without a raise, the second player answers a bet of 10, like a bet of 2, by the
+            row C2. There is no such rule, but the printed results of that game require it.
 
     Raises:
         EvolutionError: `tens_as_twos` in another game.
@@ -100,10 +101,18 @@ class KuhnGame:
     @property
     def rows(self) -> tuple[str, ...]:
         """The questions by number."""
-        sizes = [str(size) for size in _SIZES] if self.variant.has_sizes else [""]
-        answers = ("NF", "R", "C") if self.variant.has_raise else ("C",)
-        bets = ("B", "B>1", "B10") if self.variant.has_sizes else ("B",)
-        return (*bets, *(row + size for row in answers for size in sizes))
+        rows = ["B"]
+        sizes = [""]
+        if self.variant.has_sizes:
+            rows += ["B>1", "B10"]
+            sizes = [str(size) for size in _SIZES]
+        answers = ["C"]
+        if self.variant.has_raise:
+            answers = ["NF", "R", "C"]
+        for answer in answers:
+            for size in sizes:
+                rows.append(answer + size)
+        return tuple(rows)
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -114,20 +123,24 @@ class KuhnGame:
         if row.startswith("B"):
             return {"B": "bet?", "B>1": "bet more than 1?", "B10": "bet 10, not 2?"}[row]
         kind = row.rstrip("0123456789")
-        bet = f"a bet of {row[len(kind) :]}" if self.variant.has_sizes else "a bet"
-        if kind == "C":
-            if self.variant.has_raise:
-                return f"call a raise of {bet}?"
-            return f"call {bet}?"
-        return f"stay in against {bet}?" if kind == "NF" else f"and raise {bet}?"
+        bet = "a bet"
+        if self.variant.has_sizes:
+            bet = f"a bet of {row.removeprefix(kind)}"
+        if kind == "NF":
+            return f"stay in against {bet}?"
+        if kind == "R":
+            return f"and raise {bet}?"
+        if self.variant.has_raise:
+            return f"call a raise of {bet}?"
+        return f"call {bet}?"
 
     @property
     def gene_names(self) -> tuple[str, ...]:
         """Row and card of each gene, such as ``B J``."""
-        return tuple(f"{row} {card}" for row in self.rows for card in CARDS)
+        return tuple([f"{row} {card}" for row, card in itertools.product(self.rows, CARDS)])
 
     def require_genes(self, genes: Sequence[float]) -> Genes:
-        """The genes, checked: another number of them, or one that is not a probability, is an `EvolutionError`."""
+        """Return the genes; raise an `EvolutionError` for a wrong number, or for one that is not a probability."""
         names = self.gene_names
         if len(genes) != len(names):
             raise EvolutionError(
@@ -152,7 +165,10 @@ class KuhnGame:
                 case DecisionNode(name, player, _, children):
                     for answer, child in enumerate(children):
                         answer_path = (*answers[player], (rows.index(name), bool(answer)))
-                        walk(child, (answer_path, answers[1]) if player == 0 else (answers[0], answer_path))
+                        if player == 0:
+                            walk(child, (answer_path, answers[1]))
+                        else:
+                            walk(child, (answers[0], answer_path))
                 case ChanceNode():
                     raise AssertionError("no cards are dealt after the first")
 
@@ -247,50 +263,66 @@ _BLUFFER: Final[Mapping[Variant, Mapping[str, Genes]]] = {
 def _rational(row: str, variant: Variant) -> Genes:
     if not variant.has_sizes or row in ("B>1", "NF2", "R2", "C2"):
         return _HALF_OF_QUEENS
-    return _KING if row.endswith("10") else _QUEEN_AND_KING
+    if row.endswith("10"):
+        return _KING
+    return _QUEEN_AND_KING
 
 
 def _row(name: str, row: str, variant: Variant) -> Genes:
+    is_raise = row.startswith("R")
+    is_bet = row.startswith("B")
     match name:
-        case "shy":
-            return _NEVER if row[0] in "BR" else _KING
-        case "safe":
+        case "shy" if is_bet or is_raise:
+            return _NEVER
+        case "shy" | "safe":
             return _KING
         case "rational":
             return _rational(row, variant)
         case "bluffer":
             return _BLUFFER[variant][row]
-        case "folder":
-            return _NEVER
-    return _NEVER if row[0] == "R" else _ALWAYS
+        case "caller" if not is_raise:
+            return _ALWAYS
+    return _NEVER
 
 
 @cache
 def models(variant: Variant) -> Mapping[str, Genes]:
     rows = KuhnGame(variant).rows
-    return MappingProxyType(
-        {name: tuple(gene for row in rows for gene in _row(name, row, variant)) for name in MODEL_NAMES}
-    )
+    strategies = {}
+    for name in MODEL_NAMES:
+        genes: list[float] = []
+        for row in rows:
+            genes += _row(name, row, variant)
+        strategies[name] = tuple(genes)
+    return MappingProxyType(strategies)
 
 
 def model(name: str, variant: Variant) -> Genes:
-    """One of the models, or an `EvolutionError` that names them."""
+    """Return one of the models, or raise an `EvolutionError` that names them."""
     if name not in MODEL_NAMES:
         raise EvolutionError(f"there is no model {quoted(name)}; there are: {', '.join(MODEL_NAMES)}")
     return models(variant)[name]
 
 
-CONJECTURED_BLUFFER: Final[Genes] = tuple(
-    gene
-    for row in KuhnGame(Variant.BOTH).rows
-    for gene in {"NF10": (0.5, 0.5, 1.0), "R10": _HALF_OF_QUEENS}.get(row, _KING)
-)
-"""What the thesis's counter-strategies to the Bluffer of the game with sizes and a raise seem to have been evolved
-against: no answer to the printed Bluffer looks like them."""
+def _conjectured_bluffer() -> Genes:
+    genes: list[float] = []
+    for row in KuhnGame(Variant.BOTH).rows:
+        if row == "NF10":
+            genes += (0.5, 0.5, 1.0)
+        elif row == "R10":
+            genes += _HALF_OF_QUEENS
+        else:
+            genes += _KING
+    return tuple(genes)
+
+
+CONJECTURED_BLUFFER: Final = _conjectured_bluffer()
+"""Opponent against which the thesis's counter-strategies in the game with sizes and a raise seem to have evolved: no
+answer to the printed Bluffer looks like them."""
 VALUE: Final = -1 / 18
-"""What the first player wins on average, in chips."""
+"""Mean winnings of the first player, in chips."""
 MOST_BLUFFS: Final = 1 / 3
-"""The first player bets its worst card that often at most."""
+"""Highest probability with which the first player bets its worst card."""
 _SECOND: Final[Genes] = (1 / 3, 0.0, 1.0, 0.0, 1 / 3, 1.0)
 
 

@@ -8,6 +8,7 @@ What strategies are worth is computed exactly, in chips per hand: no hand is pla
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -64,10 +65,20 @@ class BestAnswer(NamedTuple):
 
     def symbols(self) -> str:
         """A symbol for each gene: 0, 1, ``~`` where both are as good, ``.`` where the opponent never lets it decide."""
-        return "".join("." if gap is None else "~" if abs(gap) < _TIE else "01"[gap > 0] for gap in self.gaps)
+        return "".join(map(_symbol, self.gaps))
 
 
 _TIE: Final = 1e-9
+
+
+def _symbol(gap: float | None) -> str:
+    if gap is None:
+        return "."
+    if abs(gap) < _TIE:
+        return "~"
+    if gap > 0:
+        return "1"
+    return "0"
 
 
 def plan_of_genes(game: KuhnGame, seat: int, genes: Sequence[float]) -> Plan:
@@ -104,10 +115,13 @@ def best_answer(game: KuhnGame, seat: int, opponent: Sequence[float]) -> BestAns
         row = rows.index(choice.name)
         genes[row] = yes > no
         met_here = met[choice.sequences].sum(axis=0)
-        gaps[row] = [float(gap) if times else None for gap, times in zip(yes - no, met_here, strict=True)]
+        for card, gap in enumerate((yes - no).tolist()):
+            if met_here[card]:
+                gaps[row][card] = gap
         values[choice.parent] += np.maximum(no, yes)
         met[choice.parent] += met_here
-    return BestAnswer(float(values[0].sum()), tuple(genes.ravel().tolist()), tuple(gap for row in gaps for gap in row))
+    all_gaps = tuple(itertools.chain.from_iterable(gaps))
+    return BestAnswer(float(values[0].sum()), tuple(genes.ravel().tolist()), all_gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,24 +186,39 @@ def _result(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> KuhnR
     history = state.history
     has_rivals = bool(trace["rival_genes"])
     record_genes: Genes = ()
-    if not has_rivals:
-        later = [at for at, number in enumerate(state.champion_generations) if number or len(history) == 1]
-        record_genes = _genes(state.champions[later[-1] if later else -1])
-    half = len(history) // 2
+    record_value = None
+    rival_genes: Genes = ()
+    average: Genes = ()
+    rival_average: Genes = ()
+    if has_rivals:
+        half = len(history) // 2
+        rival_genes = tuple(trace["rival_genes"][-1])
+        average = _mean(trace["genes"][half:])
+        rival_average = _mean(trace["rival_genes"][half:])
+    else:
+        record = -1
+        for at, number in enumerate(state.champion_generations):
+            # The first population has no record, unless there is no other.
+            if number or len(history) == 1:
+                record = at
+        record_genes = _genes(state.champions[record])
+        record_value = _value_against(settings, record_genes)
+    bests = [generation.best for generation in history]
+    rivals_means = [generation.rivals_mean for generation in history]
     return KuhnResult(
         seed=settings.seed,
-        best=tuple(generation.best for generation in history),
-        mean=tuple(generation.mean for generation in history),
-        rivals_mean=tuple(generation.rivals_mean for generation in history if generation.rivals_mean is not None),
-        record=max(generation.best for generation in history[1:] or history),
+        best=tuple(bests),
+        mean=tuple([generation.mean for generation in history]),
+        rivals_mean=tuple([mean for mean in rivals_means if mean is not None]),
+        record=max(bests[1:] or bests),
         record_genes=record_genes,
-        record_value=_value_against(settings, record_genes) if record_genes else None,
+        record_value=record_value,
         genes=tuple(trace["genes"][-1]),
-        rival_genes=tuple(trace["rival_genes"][-1]) if has_rivals else (),
+        rival_genes=rival_genes,
         fittest=_genes(evolution.champion),
         fittest_rival=tuple(trace["fittest_rival"]),
-        average=_mean(trace["genes"][half:]) if has_rivals else (),
-        rival_average=_mean(trace["rival_genes"][half:]) if has_rivals else (),
+        average=average,
+        rival_average=rival_average,
     )
 
 
@@ -239,7 +268,9 @@ def format_genes(genes: Genes, game: KuhnGame) -> str:
     cards = len(CARDS)
     lines = [f"# {'  '.join(CARDS)}"]
     for at, row in enumerate(game.rows):
-        lines.append(" ".join(f"{gene:.6g}" for gene in genes[cards * at : cards * at + cards]) + f"  # {row}")
+        of_row = genes[cards * at : cards * (at + 1)]
+        numbers = " ".join([f"{gene:.6g}" for gene in of_row])
+        lines.append(f"{numbers}  # {row}")
     return "\n".join(lines) + "\n"
 
 
@@ -247,11 +278,15 @@ def strategy_parts(game: KuhnGame, found: Solution) -> list[Part]:
     """The probability of yes by question and card, for each player."""
     parts: list[Part] = []
     for seat, strategy in zip(SEATS, found.strategies, strict=False):
-        rows: list[tuple[Value, ...]] = [
-            (f"{row}  {question}", *((strategy[row].get(card) or {}).get("yes") for card in CARDS))
-            for row, question in zip(game.rows, game.questions, strict=True)
-            if row in strategy
-        ]
+        rows: list[tuple[Value, ...]] = []
+        for row, question in zip(game.rows, game.questions, strict=True):
+            if row not in strategy:
+                continue
+            chances = []
+            for card in CARDS:
+                of_card = strategy[row].get(card) or {}
+                chances.append(of_card.get("yes"))
+            rows.append((f"{row}  {question}", *chances))
         columns = (Column("probability of yes", TEXT), *(Column(card, ".4f") for card in CARDS))
         parts.append(Table.of(f"The {seat} player", columns, rows))
     if game.variant is Variant.CLASSIC:
@@ -272,8 +307,10 @@ def game_value(game: KuhnGame) -> float:
 
 def exploitability_of(game: KuhnGame, seat: int, genes: Genes) -> float:
     """What the best answer wins from a strategy in the seat 0 or 1 more than in an equilibrium."""
-    value = game_value(game)
-    return best_answer(game, 1 - seat, genes).value - (value if seat else -value)
+    opponent_value = -game_value(game)
+    if seat == 1:
+        opponent_value = game_value(game)
+    return best_answer(game, 1 - seat, genes).value - opponent_value
 
 
 def evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowProgress = show_nothing) -> KuhnResult:
@@ -313,7 +350,10 @@ def evolve_seeds(
     """Runs with consecutive seeds, from that of the settings on; finished ones are not repeated."""
     runs = [replace(settings, seed=settings.seed + number) for number in range(repeat)]
     if workers is None:
-        return [evolve(folder, run, generations, show_within(show, number, repeat)) for number, run in enumerate(runs)]
+        in_turn = []
+        for number, run in enumerate(runs):
+            in_turn.append(evolve(folder, run, generations, show_within(show, number, repeat)))
+        return in_turn
     results = {}
     for number, result in workers.each(evolve, [folder] * repeat, runs, [generations] * repeat):
         results[number] = result
@@ -339,17 +379,18 @@ def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generati
     )
 
 
-_TOLD: Final = ("game", "opposition", "seat", "population")
+_ALWAYS_SHOWN: Final = ("game", "opposition", "seat", "population")
+_NEVER_SHOWN: Final = ("seed", "model")
 
 
 def evolution_document(settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> Document:
     """The results of runs in a folder: winnings and exact values by seed, mean genes, and the fitness over time."""
     data = settings_data(settings)
-    facts = tuple(
-        Fact(one.name, str(data[one.name]))
-        for one in fields(settings)
-        if one.name in _TOLD or (one.name not in ("seed", "model") and getattr(settings, one.name) != one.default)
-    )
+    facts = []
+    for field in fields(settings):
+        is_changed = getattr(settings, field.name) != field.default
+        if field.name in _ALWAYS_SHOWN or (is_changed and field.name not in _NEVER_SHOWN):
+            facts.append(Fact(field.name, str(data[field.name])))
     sections = (
         Section("Results", (_results_table(settings, results),)),
         Section("Genes", (_genes_table(settings, results),)),
@@ -357,14 +398,22 @@ def evolution_document(settings: KuhnSettings, results: Sequence[KuhnResult], fo
     )
     sentences = (_in_words(settings, results), f"The populations and the fittest genes are in {folder}.")
     found = {"settings": data, "results": results}
-    return Document("Strategies evolved", sentences, facts, sections, data=found)
+    return Document("Strategies evolved", sentences, tuple(facts), sections, data=found)
 
 
 def _results_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table:
-    heads: tuple[str | Column, ...] = ("best", "its exact value", Column("fittest exploitable by", "+.4f", rank=2))
-    if not results[0].record_genes:
-        heads = (Column("later mean", "+.4f", rank=2), "fittest exploitable by", "average exploitable by")
-    columns = [one if isinstance(one, Column) else Column(one, "+.4f") for one in heads]
+    if results[0].record_genes:
+        columns = [
+            Column("best", "+.4f"),
+            Column("its exact value", "+.4f"),
+            Column("fittest exploitable by", "+.4f", rank=2),
+        ]
+    else:
+        columns = [
+            Column("later mean", "+.4f", rank=2),
+            Column("fittest exploitable by", "+.4f"),
+            Column("average exploitable by", "+.4f"),
+        ]
     figures = [_row(settings, result) for result in results]
     rows: list[tuple[Value, ...]] = [(str(result.seed), *row) for result, row in zip(results, figures, strict=True)]
     if len(results) > 1:
@@ -393,10 +442,13 @@ def _genes_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table
         symbols = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
     rows: list[tuple[Value, ...]] = []
     for side, genes in sides.items():
+        player = ""
+        if len(sides) > 1:
+            player = side
         mean = [statistics.fmean(column) for column in zip(*genes, strict=True)]
         for at, row in enumerate(settings.rules.rows):
             of_row = slice(len(CARDS) * at, len(CARDS) * (at + 1))
-            rows.append((side if len(sides) > 1 else "", row, *mean[of_row], " ".join(symbols[of_row])))
+            rows.append((player, row, *mean[of_row], " ".join(symbols[of_row])))
     columns = [Column("player"), Column("genes", CODE), *(Column(card, ".2f") for card in CARDS)]
     return Table.of("", (*columns, Column("best answer", CODE)), rows).without_empty()
 
@@ -425,13 +477,17 @@ def _fitness_chart(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Cha
         lines = [best, *lines, Series("best possible", ends, (possible, possible), is_dashed=True)]
     else:
         lines.append(_mean_series("mean of the rivals", [result.rivals_mean for result in results]))
-    note = f"Means over {len(results)} seeds; bands are one standard deviation wide on each side."
-    axes = Axis("generation"), Axis("fitness", "chips per hand")
-    return Chart("Fitness", *axes, tuple(lines), note if len(results) > 1 else "")
+    note = ""
+    if len(results) > 1:
+        note = f"Means over {len(results)} seeds; bands are one standard deviation wide on each side."
+    return Chart("Fitness", Axis("generation"), Axis("fitness", "chips per hand"), tuple(lines), note)
 
 
 def _mean_series(name: str, curves: Sequence[Sequence[float]]) -> Series:
     """The mean of some curves over the generations, with their standard deviation."""
     heights = np.array(curves)
-    half = tuple(heights.std(axis=0, ddof=1).tolist()) if len(heights) > 1 else ()
-    return Series(name, tuple(map(float, range(heights.shape[1]))), tuple(heights.mean(axis=0).tolist()), half)
+    half: tuple[float, ...] = ()
+    if len(heights) > 1:
+        half = tuple(heights.std(axis=0, ddof=1).tolist())
+    generations = tuple(map(float, range(heights.shape[1])))
+    return Series(name, generations, tuple(heights.mean(axis=0).tolist()), half)

@@ -230,10 +230,13 @@ class RegretMatching:
         shapes = [form.plan_shape(player) for player in range(form.game.players)]
         ends = np.cumsum([math.prod(shape) for shape in shapes])
         self.regrets, self.averages = np.zeros((2, ends[-1]))
-        self._regrets, self._sums = (
-            [part.reshape(shape) for part, shape in zip(np.split(whole, ends[:-1]), shapes, strict=True)]
-            for whole in (self.regrets, self.averages)
-        )
+        # Views by player of the same numbers.
+        self._regrets: list[Plan] = []
+        self._sums: list[Plan] = []
+        for shape, end in zip(shapes, ends, strict=True):
+            start = end - math.prod(shape)
+            self._regrets.append(self.regrets[start:end].reshape(shape))
+            self._sums.append(self.averages[start:end].reshape(shape))
 
     def resume(self, iteration: int, regrets: Plan, averages: Plan) -> None:
         self.iteration = iteration
@@ -259,7 +262,13 @@ class RegretMatching:
 
 def regret_matching(form: SequenceForm, *, is_plus: bool = False) -> Iterator[Plans]:
     """The average plans after each iteration, of CFR+ or of CFR, without end."""
-    matching = RegretMatching(form, lambda number: (1, 0, (number - 1) / number) if is_plus else (1, 1, 1))
+
+    def factors(iteration: int) -> Factors:
+        if is_plus:
+            return 1, 0, (iteration - 1) / iteration
+        return 1, 1, 1
+
+    matching = RegretMatching(form, factors)
     while True:
         matching.iterate()
         yield matching.plans()
@@ -308,12 +317,13 @@ def reached(form: SequenceForm, plans: Plans, iterations: int | None = None) -> 
 
 
 def _milestones(iterations: int) -> tuple[int, ...]:
-    found = []
+    milestones = []
     power = 1
     while power <= iterations:
-        found += [power * digit for digit in (1, 2, 5) if power * digit <= iterations]
+        milestones += [power, 2 * power, 5 * power]
         power *= 10
-    return tuple(dict.fromkeys([*found, iterations]))
+    milestones = [number for number in milestones if number < iterations]
+    return (*milestones, iterations)
 
 
 def converge(
@@ -380,10 +390,13 @@ def solution(form: SequenceForm, plans: Plans, steps: tuple[Reached, ...], *, ga
     """A solution of the game of this name; `steps` are those of `converge`, of which the last is of these plans."""
     strategies = tuple(_strategy(form, player, plan) for player, plan in enumerate(plans))
     last = steps[-1] if steps else reached(form, plans)
+    information_sets = 0
+    for strategy in strategies:
+        information_sets += sum(map(len, strategy.values()))
     return Solution(
         game=game,
         players=form.game.players,
-        information_sets=sum(len(states) for strategy in strategies for states in strategy.values()),
+        information_sets=information_sets,
         ends=len(form.terminal_nodes),
         algorithm=algorithm,
         iterations=last.iterations,
@@ -398,15 +411,19 @@ def solution(form: SequenceForm, plans: Plans, steps: tuple[Reached, ...], *, ga
 def _strategy(form: SequenceForm, player: int, plan: Plan) -> Strategy:
     allowed = reachable(form, player)
     chances = strategy_of(form, player, plan)
-    return {
-        choice.name: {
-            name: None if math.isnan(of_action[0]) else dict(zip(choice.actions, of_action, strict=True))
-            for at, name in enumerate(form.game.classes[player])
-            if allowed[choice.first, at]
-            for of_action in [chances[choice.name][:, at].round(12).tolist()]
-        }
-        for choice in form.choices[player]
-    }
+    strategy: Strategy = {}
+    for choice in form.choices[player]:
+        by_holding: dict[str, Shares | None] = {}
+        for at, holding in enumerate(form.game.classes[player]):
+            if not allowed[choice.first, at]:
+                continue
+            of_actions = chances[choice.name][:, at].round(12).tolist()
+            if math.isnan(of_actions[0]):
+                by_holding[holding] = None
+            else:
+                by_holding[holding] = dict(zip(choice.actions, of_actions, strict=True))
+        strategy[choice.name] = by_holding
+    return strategy
 
 
 SEATS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -443,25 +460,31 @@ def _convergence(steps: Sequence[Reached]) -> tuple[Part, ...]:
         ),
         tuple((step.iterations, step.exploitability, step.values[0]) for step in steps),
     )
-    xs, ys = zip(*((float(step.iterations or 0), step.exploitability) for step in steps), strict=True)
-    axes = Axis("iterations", is_log=True), Axis("exploitability", "chips per hand", is_log=True)
-    return table, Chart("Exploitability by iterations", *axes, (Series("exploitability", xs, ys, has_dots=True),))
+    xs = tuple([float(step.iterations or 0) for step in steps])
+    ys = tuple([step.exploitability for step in steps])
+    chart = Chart(
+        "Exploitability by iterations",
+        Axis("iterations", is_log=True),
+        Axis("exploitability", "chips per hand", is_log=True),
+        (Series("exploitability", xs, ys, has_dots=True),),
+    )
+    return table, chart
 
 
 def strategy_parts(found: Solution, *, is_whole: bool = False) -> list[Part]:
     """The plans by betting and holding; without `is_whole` those of the first round."""
-    rows: list[tuple[Value, ...]] = [
-        (seat, betting or "nothing", held, chances or "never here")
-        for seat, strategy in zip(SEATS, found.strategies, strict=False)
-        for betting, states in strategy.items()
-        if is_whole or "/" not in betting
-        for held, chances in states.items()
-    ]
+    rows: list[tuple[Value, ...]] = []
+    for seat, strategy in zip(SEATS, found.strategies, strict=False):
+        for betting, states in strategy.items():
+            if "/" in betting and not is_whole:
+                continue
+            for holding, chances in states.items():
+                rows.append((seat, betting or "nothing", holding, chances or "never here"))
     columns = ("player", Column("after", NAME), Column("holding", NAME), Column("plays", TEXT))
     left_out = found.information_sets - len(rows)
-    title = "The first betting round" if left_out else "All decisions"
-    if left_out:
-        more = [f"{left_out} more information sets come later: --out shows them, --json prints them."]
-    else:
-        more = []
-    return [Table.of(title, columns, rows), *more]
+    if not left_out:
+        return [Table.of("All decisions", columns, rows)]
+    return [
+        Table.of("The first betting round", columns, rows),
+        f"{left_out} more information sets come later: --out shows them, --json prints them.",
+    ]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def plan_of_policy(form: SequenceForm, player: int, policy: Policy, name: str) -> Plan:
-    """How a policy plays one position of a game; it is not asked about states that its own play never leads to.
+    """Return the plan of a policy in one position; skip states that its own play never leads to.
 
     The form is that of `small_game`, with position 0 as player 0.
 
@@ -51,11 +51,12 @@ def plan_of_policy(form: SequenceForm, player: int, policy: Policy, name: str) -
     plan[0] = 1
     for choice in form.choices[player]:
         for at, holding in enumerate(holdings):
-            # Cards that the board has are in no hand: such entries do not count.
-            if (reach := plan[choice.parent, at]) and not {*holding} & {*choice.point.board}:
-                plan[choice.sequences, at] = reach * np.array(_chances(policy, choice.point, holding, name))
-            else:
+            reach = plan[choice.parent, at]
+            if not reach or not set(holding).isdisjoint(choice.point.board):
+                # The policy never comes here, or a card is on the board: such entries do not count.
                 plan[choice.sequences, at] = reach / len(choice.actions)
+            else:
+                plan[choice.sequences, at] = reach * np.array(_chances(policy, choice.point, holding, name))
     return plan
 
 
@@ -65,11 +66,14 @@ def view_of(point: DecisionPoint, holding: tuple[Card, ...]) -> View:
 
 def _chances(policy: Policy, point: DecisionPoint, holding: tuple[Card, ...], name: str) -> list[float]:
     why = " (Bot.policy), so nothing can be computed without playing"
-    found = certain_policy_at(policy, view_of(point, holding), name, why)
+    policy_here = certain_policy_at(policy, view_of(point, holding), name, why)
+    if not point.betting.game.is_limit:
+        return [float(policy_here.get(action, 0)) for action in point.actions]
     # In limit games the rules give a raise its size, and policies may name it or not.
-    if point.betting.game.is_limit:
-        return [sum(chance for one, chance in found.items() if one.kind == action.kind) for action in point.actions]
-    return [float(found.get(action, 0)) for action in point.actions]
+    chances = []
+    for action in point.actions:
+        chances.append(sum(chance for played, chance in policy_here.items() if played.kind == action.kind))
+    return chances
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +162,15 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
     plans = tuple(plan_of_policy(form, player, policy, name) for player in players)
     best = [best_response(form, player, *others_of(plans, player)) for player in players]
     answers: list[StateAnswer] = []
-    holdings = [[frozenset(parse_cards(name)) for name in classes] for classes in form.game.classes]
     for player in players:
-        own, answer = (strategy_of(form, player, plan) for plan in (plans[player], best[player].plan))
+        own = strategy_of(form, player, plans[player])
+        answer = strategy_of(form, player, best[player].plan)
         for choice in form.choices[player]:
             point = choice.point
-            ways = [reach_of(form, other, plans[other], choice.name) for other in players]
+            opponent_holdings = []
+            for other in players:
+                if other != player:
+                    opponent_holdings.append(_holdings_at(form, other, plans[other], choice.name))
             for at, holding in enumerate(form.game.classes[player]):
                 chances = answer[choice.name][:, at]
                 view = view_of(point, tuple(parse_cards(holding)))
@@ -180,14 +187,7 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
                         state=f"MATCHSTATE:{state}::{rest}",
                         policy=_possible(names, own[choice.name][:, at].tolist()) or None,
                         answer=_possible(names, chances.tolist()),
-                        is_met=_can_be(
-                            {*view.hole_cards, *view.board},
-                            [
-                                [cards for cards, chance in zip(holdings[other], ways[other], strict=True) if chance]
-                                for other in players
-                                if other != player
-                            ],
-                        ),
+                        is_met=_can_be({*view.hole_cards, *view.board}, opponent_holdings),
                     )
                 )
     return ExactExploitability(
@@ -198,28 +198,38 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
     )
 
 
+def _holdings_at(form: SequenceForm, player: int, plan: Plan, name: str) -> list[frozenset[Card]]:
+    """Holdings with which a player does its part on the way to a decision."""
+    reach = reach_of(form, player, plan, name)
+    holdings = []
+    for holding, chance in zip(form.game.classes[player], reach, strict=True):
+        if chance:
+            holdings.append(frozenset(parse_cards(holding)))
+    return holdings
+
+
 def exact_expectation(game: Game, policies: tuple[Policy, Policy], names: tuple[str, str]) -> tuple[float, ...]:
     """What a policy wins in each position, in chips per hand, another one having all other positions; every deal is
     counted. A `SolvingError` if the game is too large.
     """
     form = sequence_form(small_game(game))
     players = range(game.num_players)
-    ours, theirs = (
-        tuple(plan_of_policy(form, player, policy, name) for player in players)
-        for policy, name in zip(policies, names, strict=True)
-    )
-    return tuple(
-        expected_values(form, (*theirs[:player], ours[player], *theirs[player + 1 :]))[player] for player in players
-    )
+    ours = [plan_of_policy(form, player, policies[0], names[0]) for player in players]
+    theirs = [plan_of_policy(form, player, policies[1], names[1]) for player in players]
+    values = []
+    for player in players:
+        plans = (*theirs[:player], ours[player], *theirs[player + 1 :])
+        values.append(expected_values(form, plans)[player])
+    return tuple(values)
 
 
 def policy_lines(found: ExactExploitability) -> str:
     """The best answers as a file of probabilities (`bots.evaluation.policies.FilePolicy`)."""
-    lines = [
-        f"{one.state} " + " ".join(f"{action} {chance:g}" for action, chance in one.answer.items())
-        for one in found.answers
-    ]
-    return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+    lines: dict[str, None] = {}
+    for answer in found.answers:
+        chances = [f"{action} {chance:g}" for action, chance in answer.answer.items()]
+        lines[f"{answer.state} {' '.join(chances)}\n"] = None
+    return "".join(lines)
 
 
 def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole: bool = False) -> Document:
@@ -233,12 +243,17 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
             "average over the positions; every deal is counted, none is drawn."
         ]
     if players > 2:
-        conv = "0" if found.nash_conv <= ROUNDING else f"{found.nash_conv:.6f}"
+        conv = "0"
+        if found.nash_conv > ROUNDING:
+            conv = f"{found.nash_conv:.6f}"
         sentences.append(
             f"With {players} players one of them answers, and {bot} has all other positions; with such answers all "
             f"together would win {conv} chips per hand more (NashConv)."
         )
     others = "a best answer to the others" if players > 2 else "the best answer"
+    rows = []
+    for position, (value, best) in enumerate(zip(found.values, found.best_values, strict=True), 1):
+        rows.append((str(position), value, best, max(0.0, best - value)))
     values = Table(
         "Chips per hand by position",
         (
@@ -247,13 +262,13 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
             Column("best answer", "+.6f", meaning=f"what {others} wins in this position"),
             Column("more", ".6f", meaning="the difference", rank=4),
         ),
-        tuple(
-            (str(at), value, best, max(0.0, best - value))
-            for at, (value, best) in enumerate(zip(found.values, found.best_values, strict=True), 1)
-        ),
+        tuple(rows),
     )
-    answers = [one for one in found.answers if one.is_met and (is_whole or "/" not in one.betting)]
-    left_out = sum(one.is_met for one in found.answers) - len(answers)
+    met = [answer for answer in found.answers if answer.is_met]
+    answers = met
+    if not is_whole:
+        answers = [answer for answer in met if "/" not in answer.betting]
+    left_out = len(met) - len(answers)
     parts: list[Part] = []
     if left_out:
         parts.append(f"{left_out} more states come later: --out shows them, --save and --json write them.")
@@ -279,6 +294,11 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
 
 
 def _answers_table(game: Game, bot: str, position: int, answers: list[StateAnswer]) -> Table:
+    rows = []
+    for answer in answers:
+        if answer.position == position:
+            holding = "".join(game.shown_cards(parse_cards(answer.holding)))
+            rows.append((answer.betting or "nothing", holding, _mixture(answer.policy), _mixture(answer.answer)))
     return Table(
         f"Position {position + 1}",
         (
@@ -287,22 +307,17 @@ def _answers_table(game: Game, bot: str, position: int, answers: list[StateAnswe
             Column(bot, TEXT, meaning="what it plays; never here: its own play does not lead to this state"),
             Column("best answer", TEXT, meaning="what wins most against it"),
         ),
-        tuple(
-            (
-                one.betting or "nothing",
-                "".join(game.shown_cards(parse_cards(one.holding))),
-                _mixture(one.policy),
-                _mixture(one.answer),
-            )
-            for one in answers
-            if one.position == position
-        ),
+        tuple(rows),
     )
 
 
 def _mixture(chances: Mapping[str, float] | None) -> str:
-    played = [action if chance == 1 else f"{action} {chance:.4f}" for action, chance in (chances or {}).items()]
-    return ", ".join(played) or "never here"
+    if not chances:
+        return "never here"
+    played = []
+    for action, chance in chances.items():
+        played.append(action if chance == 1 else f"{action} {chance:.4f}")
+    return ", ".join(played)
 
 
 def expectation_document(game: str, bot: str, other: str, values: tuple[float, ...], big_blind: int) -> Document:
@@ -326,7 +341,7 @@ def expectation_document(game: str, bot: str, other: str, values: tuple[float, .
 
 
 def reach_of(form: SequenceForm, player: int, plan: Plan, name: str) -> NDArray[np.float64]:
-    """With which probability each holding of a player does its part on the way to a decision."""
+    """Probability with which each holding of a player does its part on the way to a decision."""
     reach: NDArray[np.float64] = plan[0]
     for choice in form.choices[player]:  # those before others first
         for sequence, action in enumerate(choice.actions, choice.first):
@@ -337,10 +352,10 @@ def reach_of(form: SequenceForm, player: int, plan: Plan, name: str) -> NDArray[
 
 
 def _can_be(taken: set[Card], holdings: Sequence[Sequence[frozenset[Card]]]) -> bool:
-    """Whether each of some players can have one of its holdings, without a card twice."""
+    """Return whether each player can have one of its holdings, without a card twice."""
     if not holdings:
         return True
-    return any(not cards & taken and _can_be(taken | cards, holdings[1:]) for cards in holdings[0])
+    return any(cards.isdisjoint(taken) and _can_be(taken | cards, holdings[1:]) for cards in holdings[0])
 
 
 def _possible(actions: list[str], chances: list[float]) -> Mapping[str, float]:
