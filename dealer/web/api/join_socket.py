@@ -1,9 +1,9 @@
-"""Where clients bring bots: a WebSocket with the messages of `protocol.joining`, for callers with a token."""
+"""WebSocket of clients that bring bots, with the messages of `protocol.joining`, for callers with a token."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from functools import partial
 from typing import Final, cast
 
 from starlette.requests import Request
@@ -14,12 +14,12 @@ from dealer.errors import RefusedError, WebError
 from dealer.server.accounts import Scope
 from dealer.server.hosting import Hosting, Line
 from dealer.server.server import ServerParts
+from dealer.server.textport.port import MOST_UNSENT_BYTES
 from dealer.web.api.calls import PREFIX, Callers, bearer
-from dealer.web.serving import Channel, channel_of
 from dealer.web.site import Site, error_answer
 from dealer.web.visitor import visitor_of
 from protocol import RemoteProtocolError
-from protocol.joining import Refused, SeatText, ServerMessage, encode, read_request
+from protocol.joining import Refused, ServerMessage, encode, read_request
 
 PATH: Final = f"{PREFIX}/join"
 _LEFT: Final = 1000
@@ -28,7 +28,6 @@ _REFUSED: Final = 1008
 
 
 def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
-    """The addresses of this room."""
     hosting, callers = Hosting(parts.service), Callers(parts)
 
     async def join(websocket: WebSocket) -> None:
@@ -38,36 +37,69 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             await websocket.send_denial_response(error_answer(site, websocket, error))
             return
         await websocket.accept()
-        channel = channel_of(websocket)
-        line = Line(hosting, token.user, visitor_of(websocket).address, partial(_send, channel), channel.end)
-        channel.on_text = partial(_receive, line)
+        outbox = _Outbox(websocket)
+
+        def close() -> None:
+            answering.cancel()
+
+        line = Line(hosting, token.user, visitor_of(websocket).address, outbox.put, close)
+        answering = asyncio.create_task(_answer_all(websocket, line))
         is_for_good = False
         try:
-            while (message := await websocket.receive())["type"] != "websocket.disconnect":
-                await line.answer(read_request(message.get("text") or message.get("bytes") or ""))
-            is_for_good = message.get("code") == _LEFT
-        except (RefusedError, RemoteProtocolError) as error:
-            line.send(Refused(str(error)))
+            await asyncio.wait({answering, outbox.sending}, return_when=asyncio.FIRST_COMPLETED)
+            if answering.done() and not answering.cancelled():
+                is_for_good = answering.result()
         finally:
-            channel.on_text = None
+            answering.cancel()
             line.left(for_good=is_for_good)
-        with contextlib.suppress(WebSocketDisconnect):
-            await websocket.close(_REFUSED)
+            await outbox.close()
 
     return [WebSocketRoute(PATH, join)]
 
 
-def _send(channel: Channel, message: ServerMessage) -> None:
-    channel.send_text(encode(message))
-
-
-def _receive(line: Line, text: bytes) -> bool:
-    """Hand on what a bot says, at once; leave everything else, and what is wrong, to the endpoint."""
+async def _answer_all(websocket: WebSocket, line: Line) -> bool:
+    """Answer messages until the client is gone or refused; return whether it has left for good."""
     try:
-        message = read_request(text)
-        if line.host is None or not isinstance(message, SeatText):
-            return False
-        line.receive(message)
-    except RemoteProtocolError:
+        while (message := await websocket.receive())["type"] != "websocket.disconnect":
+            await line.answer(read_request(message.get("text") or message.get("bytes") or ""))
+        return message.get("code") == _LEFT
+    except (RefusedError, RemoteProtocolError) as error:
+        line.send(Refused(str(error)))
         return False
-    return True
+
+
+class _Outbox:
+    """Messages for a client, sent in order.
+
+    Attributes:
+        sending: the task that sends them. It ends when the client is gone or does not read.
+    """
+
+    def __init__(self, websocket: WebSocket) -> None:
+        self._websocket = websocket
+        self._texts: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._unsent_bytes = 0
+        self.sending = asyncio.create_task(self._send_all())
+
+    def put(self, message: ServerMessage) -> None:
+        text = encode(message)
+        self._unsent_bytes += len(text)
+        if self._unsent_bytes > MOST_UNSENT_BYTES:
+            self.sending.cancel()
+        self._texts.put_nowait(text)
+
+    async def close(self) -> None:
+        """Send the rest and close the WebSocket."""
+        self._texts.put_nowait(None)
+        try:
+            await asyncio.wait({self.sending})
+        finally:
+            self.sending.cancel()
+
+    async def _send_all(self) -> None:
+        # A RuntimeError: the connection has been closed for a breach of the protocol.
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            while (text := await self._texts.get()) is not None:
+                await self._websocket.send_text(text.decode())
+                self._unsent_bytes -= len(text)
+            await self._websocket.close(_REFUSED)

@@ -25,7 +25,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.queue.connected_bots import ConnectedBots
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
-from dealer.web import serving
+from dealer.web.api import join_socket
 from dealer.web.server_site import server_site
 from engine import DealKey
 from protocol.joining import (
@@ -458,8 +458,9 @@ def test_a_message_that_is_too_long_ends_the_connection() -> None:
     play(talk)
 
 
-def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "MOST_UNSENT_BYTES", 1 << 14)
+@pytest.mark.parametrize("max_unsent_bytes", [1 << 14, 1 << 40])
+def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch, max_unsent_bytes: int) -> None:
+    monkeypatch.setattr(join_socket, "MOST_UNSENT_BYTES", max_unsent_bytes)
 
     async def talk(house: House) -> None:
         ann, bob = await joined(house), await joined(house, bot="other")
@@ -470,7 +471,7 @@ def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch) 
         await bob.say(SeatText(7, "x"))
         await bob.hear(SeatOver)
 
-    play(talk)
+    play(talk, CONFIG.replace("[web]", "[web]\nwrite_timeout_s = 0.5"))
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,31 @@ def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
     visit(small_house(max_connections_per_address=4), talk, tmp_path / "data")
 
 
+def test_the_connections_of_a_proxy_are_those_of_many_clients(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        held = [await connected(one) for _ in range(8)]
+        await is_well(one)
+        assert not any(reader.at_eof() for reader, _ in held)
+
+    visit(small_house(max_connections_per_address=4, proxies=("127.0.0.0/8",)), talk, tmp_path / "data")
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "])
+def test_eleven_hundred_slow_clients_keep_nobody_out(tmp_path: Path, sent: bytes) -> None:
+    async def talk(one: Visit) -> None:
+        me = {"Authorization": f"Bearer {one.token}"}
+        assert (await one.browser.get("/api/v1/me", headers=me)).status_code == 200
+        for number in range(1100):
+            _, writer = await connected(one)
+            writer.write(sent)
+            if number % 100 == 99:
+                await is_well(one)
+        assert (await one.browser.get("/api/v1/me", headers=me)).status_code == 200
+
+    settings = small_house(max_connections_per_address=2000, header_timeout_s=PATIENCE_S, keep_alive_s=PATIENCE_S)
+    visit(settings, talk, tmp_path / "data")
+
+
 def test_users_and_newcomers_have_room_however_many_connections_are_held(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         stranger, _ = await connected(one)
