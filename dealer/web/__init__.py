@@ -1,8 +1,8 @@
 """The pages and the HTTP interface: of a server (`arena serve`), or of runs on this machine (`arena watch`).
 
 `site` is what every page is given and makes the application of the routes of `pages`, `api` and `slumbot`, `security`
-is what every request passes, `serving` lets it answer on a port. `server_site` and `local_site` put them together.
-Needs the extra `web`; only servers import it.
+is what every request passes, `serving` lets it answer on a port within `connection_limits`. `server_site` and
+`local_site` put them together. Needs the extra `web`; only servers import it.
 """
 
 from starlette.convertors import IntegerConvertor, register_url_convertor

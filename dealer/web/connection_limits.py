@@ -262,6 +262,8 @@ class _ServerTransport:
         self._connection = connection
         self._transport = transport
         self.write = transport.write
+        self.pause_reading = transport.pause_reading
+        self.resume_reading = transport.resume_reading
 
     def set_protocol(self, protocol: asyncio.Protocol) -> None:
         self._connection.switch_protocol(protocol)
