@@ -48,7 +48,6 @@ from dealer.match.events import (
     MatchStarted,
     StrayConnection,
 )
-from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.affinity import DealerCore, core_count, usable_cores
 from dealer.run.choices import Affinity, Command, Score
 from dealer.run.contest import Contest, MatchEvent, Watch
@@ -68,6 +67,7 @@ from dealer.run.plan import planned_contests, refuse, repeatable, settle
 from dealer.run.recovery import check_match, extend_log
 from dealer.run.remote import RemoteContest
 from dealer.run.results import AnyResult, ContestResult, GameStandings, PlayerResult, TournamentResult, read_result
+from dealer.run.results.summary import contest_result, tournament_result
 from dealer.run.run_settings import BotSettings, RunSettings, read_config, validated
 from dealer.run.sliced_run import SliceProcesses
 from dealer.run.tournament_run import Progress, Tournament, progress_of

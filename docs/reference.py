@@ -89,11 +89,11 @@ def run_settings() -> str:
 
 def result_fields() -> str:
     """A table per model of `result.json`."""
-    from dealer.run import results
+    from dealer.run.results import result_values
     from logs.variance import estimates
 
     lines = ["# result.json", "", "The fields of `result.json`, which every run writes and `--json` prints."]
-    for module in (results, estimates):
+    for module in (result_values, estimates):
         for model in vars(module).values():
             if not isinstance(model, type) or not issubclass(model, BaseModel) or model.__module__ != module.__name__:
                 continue

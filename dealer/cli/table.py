@@ -22,9 +22,9 @@ from dealer.match.faults import FaultPolicy
 from dealer.person.table_session import TableSession
 from dealer.person.table_settings import table_config
 from dealer.person.terminal_table import sit_down
-from dealer.reports.result_sentences import contest_sentence
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
+from dealer.run.results.result_sentences import contest_sentence
 from dealer.run.run_settings import BotSettings, CardSeed, Host, OnFault, RunSettings
 from dealer.table.loop import new_event_loop
 

@@ -30,10 +30,10 @@ from dealer.match.events import FaultSeen, HandFinished, SeatOpened
 from dealer.person.entries import read_entry
 from dealer.person.seat import HumanSeat, Scene, in_words
 from dealer.person.table_settings import SEAT
-from dealer.reports.result_sentences import fault_phrase
 from dealer.run.contest import MatchEvent
 from dealer.run.ending import AwaitedPlayer
 from dealer.run.results import ContestResult
+from dealer.run.results.result_sentences import fault_phrase
 from dealer.run.tournament_run import Progress
 from dealer.table.links import OpenSeat, PlayerLink
 from dealer.table.loop import Changes

@@ -22,9 +22,9 @@ from pydantic import Field
 from dealer.errors import RefusedError
 from dealer.match.ending_sentences import without_output
 from dealer.reports.result_documents import crosstable, rankings
-from dealer.reports.summary import first_places, standings_of
 from dealer.run.choices import Seating
 from dealer.run.results import GameStandings, read_standings
+from dealer.run.results.summary import first_places, standings_of
 from dealer.server.db import records
 from dealer.server.db.event_records import EventState, ScheduledEvent, contests_of
 from dealer.server.db.records import JobState, Model, Run, RunState

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from dealer import play
-from dealer.reports.result_sentences import rounded_up
+from dealer.run.results.result_sentences import rounded_up
 from logs.document import Column, Table
 from logs.document.plain import markdown_table
 from logs.estimation import IntervalWidth, Monitor, score_bounds

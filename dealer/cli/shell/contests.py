@@ -28,12 +28,12 @@ from dealer.errors import ConfigError
 from dealer.library import Run, new_run
 from dealer.reports.gate_report import junit_report
 from dealer.reports.result_documents import result_document
-from dealer.reports.result_sentences import expectation, rounded_up
 from dealer.run.choices import Command
 from dealer.run.contest import Watch
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import AwaitedPlayer, Outcome
 from dealer.run.results import AnyResult
+from dealer.run.results.result_sentences import expectation, rounded_up
 from dealer.run.run_settings import RunSettings, read_config, user_defaults, validated
 from dealer.run.tournament_run import Progress
 from dealer.table.bot_code import interrupting_bot_code

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dealer.reports.result_documents import contest_document, crosstable, pairs_table, players_table, rankings
-from dealer.reports.summary import standings_of
 from dealer.run.results import GameStandings
+from dealer.run.results.summary import standings_of
 from logs.document import Table, text_of
 from logs.document.plain import csv_text, markdown_table
 from logs.estimation import Estimate, RankedContest, Rate

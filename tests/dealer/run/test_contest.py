@@ -15,14 +15,14 @@ from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, StrayConnection, VersionDiffers
 from dealer.match.faults import FaultPolicy, StrayProblem
 from dealer.match.seats import SeatClock
-from dealer.reports.result_sentences import expectation
-from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.choices import Score, Seating
 from dealer.run.contest import Contest, MatchEvent
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.dealers import DealerProcesses
 from dealer.run.plan import settle
 from dealer.run.results import ContestResult
+from dealer.run.results.result_sentences import expectation
+from dealer.run.results.summary import contest_result, tournament_result
 from dealer.run.run_settings import validated
 from dealer.run.tournament_run import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop

@@ -24,12 +24,12 @@ from dealer.match.ending_sentences import failure_sentence
 from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.setup import DEFAULT_LIMITS, TimeLimits
-from dealer.reports.result_sentences import fault_phrase
 from dealer.run.choices import Seating
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.match_files import MatchFiles
 from dealer.run.match_run import TcpRun
 from dealer.run.recovery import recover_match
+from dealer.run.results.result_sentences import fault_phrase
 from dealer.run.tally import Tally
 from dealer.table.launcher import BotProcess
 from dealer.table.loop import MatchLoop, new_event_loop

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.reports.result_sentences import rounded_up
+from dealer.run.results.result_sentences import rounded_up
 from logs.estimation import IntervalWidth, Monitor, score_bounds
 from protocol import find_game
 from tests.dealer.cli.conftest import Arena

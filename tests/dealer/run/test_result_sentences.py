@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.reports.result_sentences import contest_sentence, fault_phrase, rounded_up
 from dealer.run.ending import Outcome
 from dealer.run.results import SCHEMA_VERSION, ContestResult, PlayerResult
+from dealer.run.results.result_sentences import contest_sentence, fault_phrase, rounded_up
 from engine import CALL, Seat
 from logs.document import text_of
 from logs.estimation import Estimate, Rate, Verdict
@@ -294,9 +294,11 @@ def test_a_result_is_json_with_its_schema_version() -> None:
 
 def test_every_field_of_a_result_has_a_description() -> None:
     """The documentation shows them."""
-    from dealer.run import results
+    from dealer.run.results import result_values
 
-    models = [value for value in vars(results).values() if getattr(value, "__module__", "") == results.__name__]
+    models = [
+        value for value in vars(result_values).values() if getattr(value, "__module__", "") == result_values.__name__
+    ]
     for model in models:
         for name, field in getattr(model, "model_fields", {}).items():
             assert field.description, f"{model.__name__}.{name} is not described"

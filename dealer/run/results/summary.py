@@ -9,7 +9,6 @@ from itertools import permutations
 from pathlib import Path
 
 from dealer.match.faults import FaultKind
-from dealer.reports.result_sentences import contest_sentence, fault_phrase
 from dealer.run.choices import Score
 from dealer.run.contest import Contest
 from dealer.run.contest_plan import ContestPlan
@@ -27,6 +26,7 @@ from dealer.run.results import (
     TournamentResult,
     Winnings,
 )
+from dealer.run.results.result_sentences import contest_sentence, fault_phrase
 from dealer.run.tally import ResponseTimes
 from dealer.run.tournament_run import Tournament
 from engine import Seat, logged_seed

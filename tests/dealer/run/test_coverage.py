@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dealer.reports.result_sentences import contest_sentence
-from dealer.reports.summary import player_winnings, standings_of
+from dealer.run.results.result_sentences import contest_sentence
+from dealer.run.results.summary import player_winnings, standings_of
 from logs.estimation import (
     AnyTimeMean,
     RankedContest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dealer.reports.summary import first_places, standings_of
+from dealer.run.results.summary import first_places, standings_of
 from logs.estimation import RankedContest
 
 

@@ -1,0 +1,151 @@
+"""Read ``result.json`` and kept standings, also those of schema version 2."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from dealer.errors import ResultError
+from dealer.run.folder import CONFIG_NAME, RESULT_NAME
+from dealer.run.results.result_values import (
+    SCHEMA_VERSION,
+    AnyResult,
+    ContestResult,
+    GameStandings,
+    TournamentResult,
+    winnings_columns,
+)
+from dealer.run.run_settings import problem_in_words
+from engine.errors import quoted
+
+_FLAT_VERSION: Final = 2
+"""Its estimates were fields of players, cells and standings; see `_upgraded`."""
+
+
+def read_result(source: Path) -> AnyResult:
+    """The result of a run.
+
+    Raises:
+        ResultError: there is none, or none that this version reads.
+    """
+    is_folder = os.path.isdir(source)
+    path = source / RESULT_NAME if is_folder else source
+    try:
+        data: Any = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        missing = "there is no such file"
+        if is_folder:
+            is_run = (source / CONFIG_NAME).exists()
+            missing = f"there is no result: {'the run has not ended' if is_run else 'this is not the folder of a run'}"
+        raise ResultError(path, missing) from None
+    except OSError as error:
+        raise ResultError(path, f"it cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ResultError(path, f"it is not JSON: {error}") from None
+    if not isinstance(data, dict) or "schema_version" not in data:
+        raise ResultError(path, "it is not a result: it names no schema_version")
+    if data["schema_version"] == _FLAT_VERSION:
+        data = _upgraded(data)
+    if data["schema_version"] != SCHEMA_VERSION:
+        version = quoted(data["schema_version"])
+        raise ResultError(
+            path,
+            f"it has schema version {version}, but this program reads versions {_FLAT_VERSION} and {SCHEMA_VERSION}",
+        )
+    try:
+        kind = TournamentResult if data.get("kind") == "tournament" else ContestResult
+        return kind.model_validate(data)
+    except ValidationError as error:
+        where, what = problem_in_words(error.errors(include_url=False)[0])
+        raise ResultError(path, f"it is not a result: {where}: {what}") from None
+
+
+def read_contest(source: Path) -> ContestResult:
+    """The result of a contest; like `read_result`, but a tournament is rejected."""
+    result = read_result(source)
+    if isinstance(result, TournamentResult):
+        raise ResultError(source, "it is a tournament: name the folder of one of its contests")
+    return result
+
+
+def read_standings(text: str) -> GameStandings:
+    """Standings that were kept as JSON, by this version or an earlier one.
+
+    Raises:
+        ValidationError: they are not standings.
+    """
+    return GameStandings.model_validate(_upgraded_standings(json.loads(text)))
+
+
+# ---- version 2, in which estimates were fields of players, cells and standings
+#
+# Values of a wrong type are left as they are, so that validation names them.
+
+
+def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
+    """A result of version 2 in the shape of this version."""
+    upgraded = data | {"schema_version": SCHEMA_VERSION}
+    if isinstance(data.get("players"), list) and data.get("kind") != "tournament":
+        upgraded["players"] = [_upgraded_player(player) for player in data["players"]]
+    if isinstance(data.get("contests"), list):
+        upgraded["contests"] = [
+            _upgraded(contest) if isinstance(contest, dict) else contest for contest in data["contests"]
+        ]
+    if isinstance(data.get("standings"), list):
+        upgraded["standings"] = [_upgraded_standings(standings) for standings in data["standings"]]
+    return upgraded
+
+
+def _upgraded_player(player: Any) -> Any:
+    if not isinstance(player, dict) or "mbb_per_game" not in player:
+        return player
+    rest = dict(player)
+    half_width = rest.pop("half_width_of_best_95", None)
+    corrected_half_width = rest.pop("corrected_half_width_of_best_95", None)
+    won = _nested(rest)
+    if won is not None:
+        won["best"] = won["raw"] | {"half_width_95": half_width}
+        if won["corrected"] is not None:
+            won["corrected_best"] = won["corrected"] | {"half_width_95": corrected_half_width}
+    return rest | {"won": won}
+
+
+def _upgraded_standings(standings: Any) -> Any:
+    if not isinstance(standings, dict) or "mbb_per_game" not in standings:
+        return standings
+    rest = dict(standings)
+    by_field = {name: rest.pop(name, {}) for name in winnings_columns(None)}
+    if not all(isinstance(by_name, dict) for by_name in by_field.values()):
+        return standings
+    rest["won"] = {
+        name: _nested({field: by_name.get(name) for field, by_name in by_field.items()})
+        for name in by_field["mbb_per_game"]
+    }
+    if isinstance(rest.get("crosstable"), list):
+        rest["crosstable"] = [_upgraded_cell(cell) for cell in rest["crosstable"]]
+    return rest
+
+
+def _upgraded_cell(cell: Any) -> Any:
+    if not isinstance(cell, dict) or "mbb_per_game" not in cell:
+        return cell
+    rest = dict(cell)
+    won = _nested(rest)
+    return rest | {"won": won}
+
+
+def _nested(fields: dict[str, Any]) -> dict[str, Any] | None:
+    """Remove the fields of winnings; return them nested, None without a mean."""
+    raw, corrected = _removed_estimate(fields, ""), _removed_estimate(fields, "corrected_")
+    return None if raw is None else {"raw": raw, "corrected": corrected}
+
+
+def _removed_estimate(fields: dict[str, Any], prefix: str) -> dict[str, Any] | None:
+    mean = fields.pop(f"{prefix}mbb_per_game", None)
+    half_width = fields.pop(f"{prefix}half_width_95", None)
+    error = fields.pop(f"{prefix}standard_error", None)
+    return None if mean is None else {"mean": mean, "half_width_95": half_width, "standard_error": error}
