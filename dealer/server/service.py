@@ -67,8 +67,12 @@ from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import (
     ActiveJob,
     Client,
+    Ending,
     JobEnded,
+    Resuming,
     RunEnded,
+    Running,
+    Waiting,
     check_contest,
     check_request,
     forecasts,
@@ -134,9 +138,7 @@ class Service:
         self._adjusting = Adjusting(settings, folder, store, self.computing)
         self._changes = Changes()
         self.disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
-        # What is being played, by the number of the job.
-        self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._slots: dict[int, RunPlace] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
         self._at_tables: Counter[str] = Counter()
@@ -149,8 +151,8 @@ class Service:
         ladder = settings.ladder
         self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.connected_bots, self._versions)
         self._jobs = _recovered(settings, store, self._versions)
-        self._ending: dict[int, ActiveJob] = {}
-        """Jobs of which nothing is left, whose end is being written; their clients are notified after that."""
+        self._running: dict[int, ActiveJob] = {}
+        """The jobs that are `Running`, in the order of their starts."""
 
     # ---- the life of the service
 
@@ -179,7 +181,7 @@ class Service:
                 if chosen is None:
                     await self._changes.wait_for(self._can_start)
                     continue
-                for job in skipped(self._waiting(), self._slots, chosen):
+                for job in skipped(self._waiting(), self._places(), chosen):
                     self._jobs[job].skips += 1
                 await self._begin(self._jobs[chosen.id])
                 self._make_room()
@@ -189,11 +191,11 @@ class Service:
             patience.cancel()
             for task in background:
                 task.cancel()
-            for active in self._jobs.values():
-                active.interrupt()
+            for running in self._running_states():
+                running.interrupt()
             self._in_background(self.connected_bots.note_seen(self.connected_bots.bots))
             while self._tasks or self._closing:
-                await asyncio.wait([*self._tasks.values(), *self._closing])
+                await asyncio.wait(self._tasks | self._closing)
 
     def _note_end(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -203,12 +205,18 @@ class Service:
     @property
     def matches_played(self) -> int:
         """How many matches are being played."""
-        return sum(self._jobs[number].at_once for number in self._slots if number in self._jobs)
+        return sum(job.at_once for job in self._running.values())
+
+    def _places(self) -> dict[int, RunPlace]:
+        return {number: job.slot for number, job in self._running.items()}
+
+    def _running_states(self) -> list[Running]:
+        return [job.state for job in self._running.values() if isinstance(job.state, Running)]
 
     def _next(self) -> WaitingJob | None:
         if not self.disk.has_room:
             return None
-        chosen = next_job(self._waiting(), self._slots, self.settings.limits)
+        chosen = next_job(self._waiting(), self._places(), self.settings.limits)
         return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen
 
     def _can_start(self) -> bool:
@@ -218,13 +226,13 @@ class Service:
     def _is_idle(self) -> bool:
         most = 0 if self._ladder is None else most_runs(self._ladder.settings)
         return self.disk.has_room and has_idle_room(
-            self._waiting(), self._slots, most_idle=most, most=os.cpu_count() or 1
+            self._waiting(), self._places(), most_idle=most, most=os.cpu_count() or 1
         )
 
     def _make_room(self) -> None:
         most = os.cpu_count() or 1
-        for number in in_the_way(self._waiting(), self._slots, self.settings.limits, most=most):
-            self._jobs[number].make_room()
+        for number in in_the_way(self._waiting(), self._places(), self.settings.limits, most=most):
+            _interrupt_after_hand(self._running[number])
 
     async def _run_ladder(self) -> None:
         if self._ladder is None:
@@ -234,14 +242,12 @@ class Service:
             self._changes,
             self.feed,
             is_idle=lambda: self._is_idle() and not self._has_ladder_job_to_start(),
-            going=lambda: [
-                (job.row.game, frozenset(job.row.players)) for job in self._jobs.values() if job.slot.is_idle
-            ],
+            going=lambda: [(job.row.game, frozenset(job.row.players)) for job in self.active() if job.slot.is_idle],
             submit=partial(self.submit, ladder_user),
         )
 
     def _has_ladder_job_to_start(self) -> bool:
-        waiting = (job for number, job in self._jobs.items() if number not in self._slots)
+        waiting = (job for job in self.active() if not isinstance(job.state, Running))
         return any(job.slot.is_idle and self._is_ready(job) for job in waiting)
 
     async def _run_events(self) -> None:
@@ -257,7 +263,7 @@ class Service:
             except (StoreError, WorkersError) as error:
                 _log.error("no event can be closed: %s", error)
             now_s = time.monotonic()
-            waiting = (number for number, job in self._jobs.items() if job.versions and number not in self._slots)
+            waiting = [job.row.id for job in self.active() if job.versions and not isinstance(job.state, Running)]
             absent_s = {number: absent_s.get(number, now_s) for number in waiting if self._absent(self._jobs[number])}
             for number, since_s in absent_s.items():
                 if now_s - since_s > self.settings.own_seat_patience_s:
@@ -276,7 +282,7 @@ class Service:
             return False
         for name in job.users_bots:
             connected = self.connected_bots.find(job.row.game, name)
-            runs = sum(name in self._jobs[other].users_bots for other in self._slots)
+            runs = sum(name in other.users_bots for other in self._running.values())
             if connected is None or runs + self._at_tables[name] >= connected.offer.at_once:
                 return False
         return True
@@ -290,63 +296,82 @@ class Service:
         return ""
 
     async def _begin(self, job: ActiveJob) -> None:
-        number = job.row.id
-        self._slots[number] = job.slot
-        if job.is_resumed:
-            job.is_resumed = False
-        else:
-            self._stamp += 1
-            versions = [self.version(job.row.game, player) for player in job.row.players]
-            row, stamp = job.row, self._stamp
-            try:
-                job.going = await self.store.write(lambda db: begin_run(db, row, versions, stamp))
-            except StoreError as error:
-                _log.error("no run can be entered: %s", error)
-                await asyncio.sleep(RETRY_S)
-                del self._slots[number]
-                if not job.runs_left:
-                    await self._end(job)
-                return
-            job.row = row.model_copy(update={"started": row.started + 1, "stamp": stamp})
-            self._served[row.user.id] = stamp
-        self._publish_run(job, RunState.RUNNING)
+        running = Running(job.run)
+        job.state = running
+        self._running[job.row.id] = job
+        run = running.run
+        if run is None:
+            run = await self._enter_run(job)
+        if run is None:
+            del self._running[job.row.id]
+            await self._go_on(job, running.end)
+            return
+        running.run = run
+        running.began_s = time.monotonic()
         job.skips = 0
-        job.began_s = time.monotonic()
-        self._tasks[number] = asyncio.create_task(self._play(job, job.going))  # type: ignore[arg-type]
+        self._publish_run(job, run, RunState.RUNNING)
+        task = asyncio.create_task(self._play(job, running, run))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _enter_run(self, job: ActiveJob) -> Run | None:
+        """Enter the next run of a job; None, after a pause, if it cannot be written."""
+        self._stamp += 1
+        versions = [self.version(job.row.game, player) for player in job.row.players]
+        row, stamp = job.row, self._stamp
+        try:
+            run = await self.store.write(lambda db: begin_run(db, row, versions, stamp))
+        except StoreError as error:
+            _log.error("no run can be entered: %s", error)
+            await asyncio.sleep(RETRY_S)
+            return None
+        job.row = row.model_copy(update={"started": row.started + 1, "stamp": stamp})
+        self._served[row.user.id] = stamp
+        return run
+
+    async def _go_on(self, job: ActiveJob, end: str) -> None:
+        """Have a job wait for its next run, or end it; `end` is why it has no next run, if that was decided."""
+        if end or job.row.started >= job.row.runs:
+            await self._end(job, end)
+        else:
+            job.state = Waiting()
 
     def version(self, game: str, player: str) -> int | None:
         """The number of a player's version as it is now; None for a client's own agent."""
         connected = self.connected_bots.find(game, player)
         return self._versions.get((game, player)) if connected is None else connected.versions[game]
 
-    def _publish_run(self, job: ActiveJob, state: RunState) -> None:
-        if job.going is not None:
-            self.feed.publish("run-changed", run=job.going.id, job=job.row.id, game=job.row.game, state=state)
+    def _publish_run(self, job: ActiveJob, run: Run, state: RunState) -> None:
+        self.feed.publish("run-changed", run=run.id, job=job.row.id, game=job.row.game, state=state)
 
     def _publish_job(self, row: Job, state: JobState) -> None:
         self.feed.publish("job-changed", job=row.id, user=row.user.name, game=row.game, state=state)
 
-    async def _play(self, job: ActiveJob, run: Run) -> None:
+    async def _play(self, job: ActiveJob, running: Running, run: Run) -> None:
+        report = None
         try:
-            report = await self._played(job, run)
-            job.run = None
-            is_for_want_of_room = report is not None and report.state is RunState.FAILED and not self.disk.has_room
-            if report is not None and not is_for_want_of_room:
+            report = await self._played(job, running, run)
+            running.match_run = None
+            if report is not None and report.state is RunState.FAILED and not self.disk.has_room:
+                # Its failure is that of the disk: it is resumed once there is room.
+                report = None
+            if report is not None:
                 await self._count(job, run, report)
-            elif not self._is_stopping:
-                job.is_resumed = True
         finally:
-            job.run = job.progress = None
-            job.is_interrupted = self._is_stopping
-            if not job.is_resumed:
-                job.going = None
             self.watchers.closed(run.id)
-            del self._slots[job.row.id], self._tasks[job.row.id]
-            if not self._is_stopping and not job.runs_left:
-                await self._end(job)
+            del self._running[job.row.id]
+            if self._is_stopping:
+                # The next start resumes it.
+                pass
+            elif report is not None:
+                await self._go_on(job, running.end)
+            elif running.end:
+                await self._drop(job, run, running.end)
+            else:
+                job.state = Resuming(run)
             self._changes.notify()
 
-    async def _played(self, job: ActiveJob, row: Run) -> RunReport | None:
+    async def _played(self, job: ActiveJob, running: Running, row: Run) -> RunReport | None:
         """Play a run to its end; returns how it ended, and None for one that was interrupted, to be resumed."""
         try:
             for name, seat in zip(job.row.players, row.seats, strict=True):
@@ -355,9 +380,7 @@ class Service:
                     return RunReport(RunState.CANCELLED, f"{name} has come back as another version.")
             client = job.client if self.settings.seats_by_address else None
             run = await asyncio.to_thread(self._opened, job, row, None if client is None else client.address)
-            job.run = run
-            if job.is_interrupted or job.is_cancelled:
-                run.interrupt()
+            running.opened(run)
             caller = SeatCaller(
                 run,
                 row,
@@ -370,7 +393,7 @@ class Service:
             )
 
             def note(progress: Progress) -> None:
-                job.progress = progress
+                running.progress = progress
                 caller.note(progress)
 
             result = await run.play(
@@ -381,17 +404,17 @@ class Service:
                 dealers=self.dealers,
                 watches_newest=True,
             )
-            if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
+            if result.outcome is Outcome.INTERRUPTED and not running.is_cancelled:
                 return None
             (contest,) = await asyncio.to_thread(run.contests)
-            if contest.ending is not None and contest.ending.is_dealer_lost and not job.is_cancelled:
+            if contest.ending is not None and contest.ending.is_dealer_lost and not running.is_cancelled:
                 _log.error("run %d of %s: %s", row.number, job.row.label, contest.ending.sentence)
                 return None
             bots = [records.bot(self.store, seat.version) for seat in row.seats]
             is_practice = job.row.kind is JobKind.REQUEST and self.settings.has_only_ladder
             is_of_event = job.versions is not None
             unrated = why_unrated(run.planned[0], bots, is_practice=is_practice, is_of_event=is_of_event)
-            cancelled = job.end if job.is_cancelled else ""
+            cancelled = running.end if running.is_cancelled else ""
             return await self.computing.run(report_of, contest.plan, contest.scores, result, cancelled, unrated)
         except (DealerError, WorkersError) as error:
             return RunReport(RunState.FAILED, f"{error}.")
@@ -434,7 +457,7 @@ class Service:
                 _log.error("run %d cannot be counted: %s", run.id, error)
                 await asyncio.sleep(RETRY_S)
             else:
-                self._publish_run(job, report.state)
+                self._publish_run(job, run, report.state)
                 self.standings.note(job.row.game)
                 if report.duplicates:
                     self._adjusting.note(job.row.game, run.id, run.folder)
@@ -444,24 +467,22 @@ class Service:
                     job.client.notify(ended)
                 return
 
-    async def _end(self, job: ActiveJob) -> None:
-        state = JobState.CANCELLED if job.end else JobState.DONE
-        if self._jobs.pop(job.row.id, None) is None:
-            return
-        self._ending[job.row.id] = job
+    async def _end(self, job: ActiveJob, reason: str) -> None:
+        job.state = Ending(reason)
+        state = JobState.CANCELLED if reason else JobState.DONE
         try:
-            await self.store.write(lambda db: end_job(db, job.row.id, state, job.end))
+            await self.store.write(lambda db: end_job(db, job.row.id, state, reason))
         except StoreError as error:
             # Nothing is left of it at the next start, either; it is closed then.
             _log.error("job %d cannot be closed: %s", job.row.id, error)
         finally:
-            del self._ending[job.row.id]
+            del self._jobs[job.row.id]
         self._publish_job(job.row, state)
         if job.client is not None:
-            job.client.notify(JobEnded(job.row, state, job.end))
+            job.client.notify(JobEnded(job.row, state, reason))
 
     def _stop_unattended(self) -> None:
-        for job in list(self._jobs.values()):
+        for job in self.active():
             if job.has_own_seat and job.client is None:
                 self._stop(job, "its client has not come back", is_run_stopped=True)
             for name in job.users_bots:
@@ -544,7 +565,7 @@ class Service:
         game = check_request(self.settings, request, user=user.name, refusal=self.connected_bots.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
             raise RefusedError("an agent of your own needs a connection that receives its address")
-        if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.max_queued_per_user:
+        if sum(job.row.user.id == user.id for job in self.active()) >= self.settings.max_queued_per_user:
             raise RefusedError(
                 f"the limit is {count_of(self.settings.max_queued_per_user, 'waiting request')} of a user"
             )
@@ -577,7 +598,7 @@ class Service:
     def _give_up(self, name: str, after_s: float) -> None:
         if self._is_stopping or time.monotonic() - self._left_s.get(name, time.monotonic()) < after_s:
             return
-        for job in list(self._jobs.values()):
+        for job in self.active():
             if name in job.users_bots:
                 self._stop(job, f"{name} has not come back", is_run_stopped=False)
 
@@ -592,7 +613,7 @@ class Service:
         self._at_tables.update(names)
         for job in self.active():
             if job.slot.is_idle and job.users_bots & set(names):
-                job.make_room()
+                _interrupt_after_hand(job)
 
     def stand_up(self, names: Collection[str]) -> None:
         """Users' bots play other runs."""
@@ -601,16 +622,20 @@ class Service:
 
     async def forecasts(self) -> dict[int, Forecast]:
         """When each job that waits will start."""
-        return await forecasts(self.store, self._jobs, self._waiting(), self._slots, self.settings.limits)
+        return await forecasts(self.store, self._jobs, self._running, self._waiting(), self.settings.limits)
 
     def active(self) -> list[ActiveJob]:
         """The jobs of which something is left, in the order in which they came."""
-        return list(self._jobs.values())
+        return [job for job in self._jobs.values() if not isinstance(job.state, Ending)]
 
     def progress(self) -> dict[int, Progress]:
         """The progress of the runs that are being played, by their numbers; any thread may ask."""
-        pairs = [(job.going, job.progress) for job in list(self._jobs.values())]
-        return {run.id: progress for run, progress in pairs if run is not None and progress is not None}
+        found = {}
+        for job in list(self._jobs.values()):
+            match job.state:
+                case Running(run=records.Run(id=number), progress=Progress() as progress):
+                    found[number] = progress
+        return found
 
     async def cancel(self, user: User, tag: str) -> int:
         """Cancel a user's jobs with a tag, also what is being played; returns how many there were.
@@ -618,8 +643,8 @@ class Service:
         Raises:
             StoreError: it cannot be written; nothing is cancelled.
         """
-        jobs = [job for job in self._jobs.values() if job.row.user == user and job.row.tag == tag]
-        return await self._cancel([job for job in jobs if not job.is_cancelled], user)
+        jobs = [job for job in self.active() if job.row.user == user and job.row.tag == tag]
+        return await self._cancel([job for job in jobs if not _is_cancelled(job)], user)
 
     async def cancel_job(self, user: User, number: int, by: User | None = None) -> bool:
         """Cancel one of a user's jobs; False if the user has no such job of which something is left.
@@ -631,7 +656,7 @@ class Service:
             StoreError: it cannot be written; nothing is cancelled.
         """
         job = self._jobs.get(number)
-        if job is None or job.row.user != user or job.is_cancelled:
+        if job is None or job.row.user != user or _is_cancelled(job):
             return False
         return await self._cancel([job], by or user) > 0
 
@@ -646,13 +671,12 @@ class Service:
 
         await self.store.write(change)
         for job in jobs:
-            if job.row.id in self._jobs:
-                self._stop(job, reason, is_run_stopped=True)
+            self._stop(job, reason, is_run_stopped=True)
         return len(jobs)
 
     def adopt(self, user: User, client: Client) -> int:
         """Give a client the jobs that this user had when the server was ended; returns how many have own seats."""
-        jobs = [job for job in self._jobs.values() if job.row.user == user and job.client is None]
+        jobs = [job for job in self.active() if job.row.user == user and job.client is None]
         for job in jobs:
             job.client = client
         self._changes.notify()
@@ -660,7 +684,7 @@ class Service:
 
     def follow(self, user: User, tag: str, client: Client) -> None:
         """Notify a client from now on of what becomes of a user's jobs with a tag, those with own seats apart."""
-        for job in (*self._jobs.values(), *self._ending.values()):
+        for job in self._jobs.values():
             if job.row.user == user and job.row.tag == tag and not job.has_own_seat:
                 job.client = client
 
@@ -669,7 +693,7 @@ class Service:
         if self._is_stopping:
             # The server leaves, not the client: everything goes on at the next start.
             return
-        for job in list(self._jobs.values()):
+        for job in self.active():
             if job.client is client:
                 job.client = None
                 if job.has_own_seat:
@@ -677,26 +701,27 @@ class Service:
 
     def _stop(self, job: ActiveJob, reason: str, *, is_run_stopped: bool) -> None:
         """Start no more runs of a job; what goes on is stopped, too, or played to its end."""
-        if not job.runs_left and not is_run_stopped:
-            # Its last run goes on, and nothing is lost.
-            return
-        job.end = job.end or reason
-        if job.is_resumed:
-            # What was going on when the server ended does not go on.
-            job.is_resumed = False
-            self._in_background(self._drop(job))
-        elif job.row.id not in self._slots:
-            self._in_background(self._end(job))
-        elif is_run_stopped:
-            job.is_cancelled = True
-            if job.run is not None:
-                job.run.interrupt()
+        match job.state:
+            case Waiting():
+                job.state = Ending(reason)
+                self._in_background(self._end(job, reason))
+            case Resuming(run):
+                job.state = Ending(reason)
+                self._in_background(self._drop(job, run, reason))
+            case Running() as running if is_run_stopped or job.runs_left:
+                running.end = running.end or reason
+                if is_run_stopped:
+                    running.cancel()
+            case Running() | Ending():
+                # The last run is played to its end, and nothing is lost.
+                return
         self._changes.notify()
 
-    async def _drop(self, job: ActiveJob) -> None:
-        if job.going is not None:
-            await self._count(job, job.going, RunReport(RunState.CANCELLED, f"{job.end}."))
-        await self._end(job)
+    async def _drop(self, job: ActiveJob, run: Run, reason: str) -> None:
+        """End a job whose interrupted run is not resumed."""
+        job.state = Ending(reason)
+        await self._count(job, run, RunReport(RunState.CANCELLED, f"{reason}."))
+        await self._end(job, reason)
 
     def _in_background(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
@@ -706,6 +731,21 @@ class Service:
     def log_paths(self, run: Run) -> list[Path]:
         """The logs of a run, in the order of their names."""
         return sorted((self._folder / run.folder).glob("match*.log"))
+
+
+def _interrupt_after_hand(job: ActiveJob) -> None:
+    if isinstance(job.state, Running):
+        job.state.interrupt_after_hand()
+
+
+def _is_cancelled(job: ActiveJob) -> bool:
+    match job.state:
+        case Running(is_cancelled=is_cancelled):
+            return is_cancelled
+        case Ending():
+            return True
+        case _:
+            return False
 
 
 def _recovered(settings: ServerSettings, store: Store, own_bots: Mapping[tuple[str, str], int]) -> dict[int, ActiveJob]:
@@ -722,9 +762,8 @@ def _recovered(settings: ServerSettings, store: Store, own_bots: Mapping[tuple[s
         elif going is None and row.started >= row.runs:
             store.write_now(partial(end_job, job=row.id, state=JobState.DONE))
         else:
-            jobs[row.id] = ActiveJob(
-                row, game, going=going, is_resumed=going is not None, versions=versions.get(row.id)
-            )
+            state = Waiting() if going is None else Resuming(going)
+            jobs[row.id] = ActiveJob(row, game, versions=versions.get(row.id), state=state)
     return jobs
 
 

@@ -91,20 +91,87 @@ class Client(Protocol):
         """Take note; must not raise, and must not wait."""
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The next run of a job has not started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resuming:
+    """A run was interrupted and waits to be resumed."""
+
+    run: records.Run
+
+
+@dataclass(slots=True, eq=False)
+class Running:
+    """A run is being entered, or is being played.
+
+    Attributes:
+        run: None while it is being entered.
+        match_run: None until it is opened, and once its result is being counted.
+        progress: None before its first report.
+        began_s: when it started or was resumed, on the monotonic clock.
+        end: why no run is started after it; empty as long as that is not decided.
+        is_interrupted: whether it is to stop, to be resumed later.
+        is_cancelled: whether it is to stop for good.
+    """
+
+    run: records.Run | None = None
+    match_run: Run[AnyResult] | None = None
+    progress: Progress | None = None
+    began_s: float = field(default_factory=time.monotonic)
+    end: str = ""
+    is_interrupted: bool = False
+    is_cancelled: bool = False
+
+    def opened(self, match_run: Run[AnyResult]) -> None:
+        """Note the run that is played, and stop it if that was decided while it was opened."""
+        self.match_run = match_run
+        if self.is_interrupted or self.is_cancelled:
+            match_run.interrupt()
+
+    def interrupt(self) -> None:
+        """Stop the run, to be resumed later."""
+        self.is_interrupted = True
+        if self.match_run is not None:
+            self.match_run.interrupt()
+
+    def interrupt_after_hand(self) -> None:
+        """Stop the run after the current hand, so that nobody who can stop it sees a deal twice."""
+        self.is_interrupted = True
+        if self.match_run is not None:
+            self.match_run.interrupt_after_hand()
+
+    def cancel(self) -> None:
+        """Stop the run for good."""
+        self.is_cancelled = True
+        if self.match_run is not None:
+            self.match_run.interrupt()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """No run is left, and the end of the job is being written. Its client is notified after that.
+
+    Attributes:
+        reason: why it was cancelled; empty for a job whose runs have all been played.
+    """
+
+    reason: str
+
+
+_State: TypeAlias = Waiting | Resuming | Running | Ending
+
+
 @dataclass(slots=True, eq=False)
 class ActiveJob:
-    """A job of which something is left.
+    """A job until its end is written.
 
     Attributes:
         row: as it is kept, with the number of runs started.
-        going: the run that goes on. run: the same, once it is being played.
-        progress: of that run; None before its first report.
-        is_resumed: whether `going` is to be resumed, not started.
-        skips: see `dealer.server.queue.fair_queue.WaitingJob`.
-        began_s: when that was, on the monotonic clock.
-        end: why no more runs are started, if that has been decided.
-        is_interrupted: whether its run is to stop now, to be resumed later.
         versions: of the players, by seat, in a contest of an event: no others play. None where any may.
+        skips: see `dealer.server.queue.fair_queue.WaitingJob`.
         at_once: how many matches of a run are played at a time.
     """
 
@@ -112,31 +179,12 @@ class ActiveJob:
     game: ServerGame
     client: Client | None = None
     versions: tuple[int, ...] | None = None
-    going: records.Run | None = None
-    run: Run[AnyResult] | None = None
-    progress: Progress | None = None
-    is_resumed: bool = False
+    state: _State = field(default_factory=Waiting)
     skips: int = 0
-    began_s: float = 0.0
-    end: str = ""
-    is_cancelled: bool = False
-    is_interrupted: bool = False
     at_once: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.at_once = _matches_at_once(self.game, self.row.terms)
-
-    def interrupt(self) -> None:
-        """Stop its run now, to be resumed later."""
-        self.is_interrupted = True
-        if self.run is not None:
-            self.run.interrupt()
-
-    def make_room(self) -> None:
-        """Stop its run after the hand that is being played: who has it stopped must not see a deal twice."""
-        self.is_interrupted = True
-        if self.run is not None:
-            self.run.interrupt_after_hand()
 
     @property
     def has_own_seat(self) -> bool:
@@ -144,16 +192,36 @@ class ActiveJob:
         return OWN_SEAT in self.row.players
 
     @property
+    def run(self) -> records.Run | None:
+        """The run that is being played, or waits to be resumed."""
+        match self.state:
+            case Running(run=run) | Resuming(run=run):
+                return run
+            case _:
+                return None
+
+    @property
+    def progress(self) -> Progress | None:
+        return self.state.progress if isinstance(self.state, Running) else None
+
+    @property
     def is_running(self) -> bool:
-        """Whether a run goes on."""
-        return self.going is not None and not self.is_resumed
+        """Whether a run is being played."""
+        return isinstance(self.state, Running) and self.state.run is not None
 
     @property
     def runs_left(self) -> int:
-        """How many runs are to be started, or resumed after a restart."""
-        if self.end:
-            return 0
-        return self.row.runs - self.row.started + self.is_resumed
+        """Runs to be started or resumed."""
+        left = self.row.runs - self.row.started
+        match self.state:
+            case Waiting():
+                return left
+            case Resuming():
+                return left + 1
+            case Running(end=end):
+                return 0 if end else left
+            case Ending():
+                return 0
 
     @property
     def users_bots(self) -> frozenset[str]:
@@ -176,8 +244,8 @@ class ActiveJob:
         Args:
             served: when its user was last served; 0 for never.
         """
-        # What was going on when the server ended comes before everything else.
-        first = -1 if self.is_resumed else served
+        # A run that was interrupted comes before everything else.
+        first = -1 if isinstance(self.state, Resuming) else served
         return WaitingJob(
             self.row.id, self.slot, self.runs_left, self.row.stamp, first, skips=self.skips, is_ready=is_ready
         )
@@ -280,14 +348,15 @@ def check_contest(settings: ServerSettings, game: ServerGame, request: JobReques
 async def forecasts(
     store: Store,
     jobs: Mapping[int, ActiveJob],
+    running: Mapping[int, ActiveJob],
     waiting: Iterable[WaitingJob],
-    slots: Mapping[int, RunPlace],
     limits: Limits,
 ) -> dict[int, Forecast]:
     """When each job that waits will start, as long as runs take what the last runs of their games took.
 
     Args:
-        jobs: of which something is left. waiting: the same as the queue sees them.
+        jobs: all whose end is not written. running: those of them with a run, in the order of their starts.
+        waiting: the same as the queue sees them.
 
     Raises:
         StoreError: the database cannot be read.
@@ -295,13 +364,14 @@ async def forecasts(
     per_hand_s = {game: seconds_per_hand(store, game) for game in {job.row.game for job in jobs.values()}}
     seconds = {number: _seconds(job, per_hand_s[job.row.game]) for number, job in jobs.items()}
     now_s = time.monotonic()
-    gone_s = {number: now_s - jobs[number].began_s for number in slots if number in jobs}
+    gone_s = {number: now_s - job.state.began_s for number, job in running.items() if isinstance(job.state, Running)}
+    places = {number: job.slot for number, job in running.items()}
 
     def left_s(number: int) -> float | None:
         all_s = seconds.get(number)
         return None if all_s is None else max(_LEAST_LEFT_S, all_s - gone_s.get(number, 0.0))
 
-    return await asyncio.to_thread(forecast, list(waiting), dict(slots), limits, seconds.get, left_s=left_s)
+    return await asyncio.to_thread(forecast, list(waiting), places, limits, seconds.get, left_s=left_s)
 
 
 def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:

@@ -95,7 +95,7 @@ def _document(server: ServerParts) -> Document:
 def _queue_part(jobs: list[ActiveJob]) -> Part:
     rows = []
     for job in jobs[:_MOST_JOBS]:
-        run = None if job.going is None else Link(job.going.id, run_path(str(job.going.id)))
+        run = None if job.run is None else Link(job.run.id, run_path(str(job.run.id)))
         progress, waits_s = job.progress, max(0.0, time.time() - job.row.submitted_s)
         done = "" if progress is None else f", {progress.hands:,} of {count_of(progress.hands_planned, 'hand')}"
         state = Toned(f"being played{done}", Tone.GOOD) if job.is_running else "waiting"

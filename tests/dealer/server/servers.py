@@ -305,7 +305,7 @@ def rows(folder: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
 def shared_workers() -> Workers:
     """Processes that compute for all servers of this process: each takes a second to load what it needs."""
     workers = local_workers(1)
-    atexit.register(workers.kill)
+    atexit.register(workers.end, at_once=True)
     return workers
 
 

@@ -20,7 +20,7 @@ from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobRequest, JobState, RunState
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.queue.jobs import SeatOpen
+from dealer.server.queue.jobs import Running, SeatOpen
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.server.service import Service
 from dealer.table.loop import new_event_loop
@@ -295,6 +295,24 @@ def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None
     play(talk, settings)
     assert Path("data/runs/00000001.1/match.a.log").read_bytes() == log
     assert Path("data/runs/00000001/match.a.log").read_bytes() != log
+
+
+def test_a_run_that_is_interrupted_when_its_job_has_ended_is_cancelled() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        host = Host(is_idle=True)
+        await service.enter(ann, offer("eve", games=("two",)), host)
+        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=5000)))
+        await until(service, lambda: [job.is_running for job in service.active()] == [True])
+        (job,) = service.active()
+        assert isinstance(job.state, Running)
+        job.state.end = "its client has left"
+        job.state.interrupt()
+        await until(service, lambda: is_over(service, row.id))
+        (run,) = records.runs(service.store, job=row.id)
+        assert (run.state, run.reason) == (RunState.CANCELLED, "its client has left.")
+        assert service.active() == []
+
+    play(talk)
 
 
 @pytest.mark.slow  # another process compiles

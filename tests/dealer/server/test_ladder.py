@@ -17,6 +17,7 @@ from dealer.server.db.records import JobKind, JobRequest, RunState
 from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import Limits, RunPlace, WaitingJob, has_idle_room, in_the_way, next_job
 from dealer.server.queue.feed import Feed
+from dealer.server.queue.jobs import Running
 from dealer.server.queue.ladder import Rater
 from dealer.server.server_settings import ServerSettings
 from dealer.server.service import Service
@@ -92,7 +93,7 @@ def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
         (first,) = service.active()
         row, _ = await service.submit(ann, JobRequest("two", ("A", "B"), terms=ContestTerms(deals=50)))
         async with asyncio.timeout(PATIENCE_S):
-            while not (first.is_interrupted or first.is_resumed):
+            while isinstance(first.state, Running) and not first.state.is_interrupted:
                 await asyncio.sleep(0.01)
         # Its first hand, at the latest, is played only now.
         Path("house/go").touch()

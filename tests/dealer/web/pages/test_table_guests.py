@@ -12,7 +12,7 @@ from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, new_job
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.queue.jobs import ActiveJob
+from dealer.server.queue.jobs import ActiveJob, Running
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame, bots_for
 from dealer.web.server_site import server_site
@@ -147,13 +147,14 @@ def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
             ActiveJob(new_job(User(9, "ladder"), JobRequest(GAME, ("random", "annbot"), kind=kind), 7), game)
             for kind in (JobKind.LADDER, JobKind.REQUEST)
         ]
-        for job in running:
-            job.going = object()  # type: ignore[assignment]
+        states = [Running(object()), Running(object())]  # type: ignore[arg-type]
+        for job, state in zip(running, states, strict=True):
+            job.state = state
         service = given.parts.service
         service.active = lambda: running[:1]  # type: ignore[method-assign]
         assert service.may_sit("annbot"), "the ladder goes"
         service.sit_down({"annbot"})
-        assert [job.is_interrupted for job in running] == [True, False]
+        assert [state.is_interrupted for state in states] == [True, False]
         assert not service.may_sit("annbot")
         service.stand_up({"annbot"})
         assert service.may_sit("annbot")
