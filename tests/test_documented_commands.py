@@ -98,8 +98,8 @@ SHORTER = {
         "5",
     ],
     "--plan": ["-n", "100"],
-    "--against": ["--boards", "2"],
-    "arena exploit": ["--hands", "50"],
+    "arena exploit against limit": ["--boards", "2"],
+    "arena exploit bound": ["--hands", "50"],
 }
 """What makes a command short; all others play two hands."""
 PLAYING = ("play", "tournament", "deal")
@@ -358,7 +358,7 @@ def _addresses(program: Program, words: list[str]) -> list[tuple[str, str]]:
     return [("127.0.0.1" if host == "0.0.0.0" else host, port) for host, port in found]
 
 
-_COMPILING: Final = ("--variance", "--score", "arena exploit")
+_COMPILING: Final = ("arena luck", "--score", "arena exploit")
 
 
 def _is_quick(command: Documented) -> bool:

@@ -314,7 +314,7 @@ class MarkData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerData:
-    """An answer that was learnt, as ``arena exploit --finer --json`` prints it.
+    """An answer that was learnt, as ``arena exploit bound --finer --json`` prints it.
 
     Attributes:
         strategy: checksum of the strategy that it answers.

@@ -200,7 +200,7 @@ def compared(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonData:
-    """What a strategy wins from another, as ``arena exploit --against --json`` prints it.
+    """What a strategy wins from another, as ``arena exploit against --json`` prints it.
 
     Attributes:
         boards: that were drawn.

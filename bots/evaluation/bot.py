@@ -41,7 +41,8 @@ class LbrBot(Bot):
 
     Other games: limit and no-limit hold'em of two players; all others are refused.
 
-    Strength: against the policy that it is given it wins what `arena exploit` finds; against others it has no claim.
+    Strength: against the policy that it assumes it wins what `arena exploit bound` finds, and nothing is claimed
+    against others.
 
     It draws nothing, so a match that is resumed or split between hands plays the same.
     """
@@ -54,7 +55,7 @@ class LbrBot(Bot):
         ] = "calling",
         actions: Annotated[
             str,
-            "what it tries on each street, as in `arena exploit --actions`; fcr in limit games and fcpa in "
+            "what it tries on each street, as in `arena exploit bound --actions`; fcr in limit games and fcpa in "
             "no-limit games by default",
         ] = "",
         explain: Annotated[

@@ -129,7 +129,7 @@ class ExactExploitability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploitabilityData:
-    """Best answers to a bot, as ``arena exploit --json`` prints them; winnings are chips per hand."""
+    """Best answers to a bot, as ``arena exploit exact --json`` prints them; winnings are chips per hand."""
 
     schema_version: int = 1
     game: str
@@ -145,7 +145,7 @@ class ExploitabilityData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectationData:
-    """What a bot wins from another, by position in chips per hand, as ``arena exploit --against --json`` prints it."""
+    """What a bot wins from another, by position in chips per hand, as ``arena exploit against --json`` prints it."""
 
     schema_version: int = 1
     game: str

@@ -27,6 +27,8 @@ _GROUPS = {
     "Analyse": {
         "stats": "Show how each bot plays: its win rate, how often it bets, raises and goes to showdown, by position "
         "and street.",
+        "luck": "Estimate win rates with less luck: of the cards, and of the choices of players whose strategy is "
+        "known.",
         "report": "Write one page about runs or logs: win rates over time, how each bot plays and where it loses, "
         "faults, big pots.",
         "leaks": "Find where a player loses: decisions in which another player with the same cards did better.",

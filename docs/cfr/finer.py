@@ -2,8 +2,8 @@
 
     python docs/cfr/finer.py FOLDER [THREADS]
 
-does as `arena exploit limit cfr --finer --run FOLDER`. FOLDER keeps what is learnt; the results go to `finer.csv` next
-to this script, and from there into the table of `docs/cfr-tables.md`.
+does as `arena exploit bound limit cfr --finer --run FOLDER`. FOLDER keeps what is learnt; the results go to `finer.csv`
+next to this script, and from there into the table of `docs/cfr-tables.md`.
 """
 
 from __future__ import annotations

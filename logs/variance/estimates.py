@@ -1,4 +1,4 @@
-"""Win rates by several estimators, side by side: what `arena stats --variance` shows and prints as JSON.
+"""Win rates by several estimators, side by side: what `arena luck` shows and prints as JSON.
 
 `SCHEMA_VERSION` counts up when a field changes its meaning or disappears; new fields do not change it.
 """
@@ -103,7 +103,7 @@ class GameEstimates(_Frozen):
 
 
 class Estimates(_Frozen):
-    """What ``arena stats --variance --json`` prints."""
+    """What ``arena luck --json`` prints."""
 
     schema_version: int = SCHEMA_VERSION
     kind: Literal["estimates"] = "estimates"

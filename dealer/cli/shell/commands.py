@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from dealer.cli.shell.command_options import option_of
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.help import HELP_ENTRY, Entry, Page, page_text
+from dealer.cli.shell.old_spellings import new_spelling
 from dealer.cli.shell.streams import EXIT_INTERRUPTED, EXIT_USAGE, prints_to_standard_error
 from dealer.errors import CommandError, ConfigError, FolderTakenError
 from engine.errors import PortableError, quoted
@@ -23,7 +24,7 @@ from engine.text import meant
 
 _NO_BOUND: Final = 10**9
 """A bound from here on only keeps numbers representable."""
-_STARTING: Final = ("arena doctor", "arena bench bot", "arena exploit")
+_STARTING: Final = ("arena doctor", "arena bench bot", "arena exploit exact", "arena exploit bound")
 """Commands whose argument BOT may be a command with blanks."""
 
 
@@ -72,6 +73,9 @@ class ArenaGroup(TyperGroup):
         typed = list(sys.argv[1:] if words is None else words)
         self.is_full = "--help" in typed
         terminal = Terminal(shlex.join(["arena", *typed]))
+        if (command := new_spelling(typed)) is not None:
+            terminal.error(f"'arena {typed[0]}' is spelt otherwise now; write: {command}")
+            sys.exit(EXIT_USAGE)
         try:
             code = super().main(*arguments, **values | {"standalone_mode": False, "obj": terminal})
         except KeyboardInterrupt:

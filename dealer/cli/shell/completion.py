@@ -44,8 +44,8 @@ def complete_player(incomplete: str) -> list[str]:
     return [f"{name}{equals}{word}" for word in [*complete_bot(bot), _TCP] if word.startswith(bot)]
 
 
-def complete_policy(incomplete: str) -> list[str]:
-    """NAME=POLICY; no name of a player is known."""
+def complete_known(incomplete: str) -> list[str]:
+    """NAME=BOT, where no name of a player is known."""
     return complete_player(incomplete) if "=" in incomplete else []
 
 
@@ -59,7 +59,7 @@ COMPLETERS: Final = {
     "GAMES": complete_games,
     "BOT": complete_bot,
     "BOTS": complete_bots,
-    "NAME[=POLICY]": complete_policy,
+    "NAME[=BOT]": complete_known,
 }
 """By the name of a value in the help, what completes it."""
 

@@ -323,7 +323,7 @@ class ContestResult(_Frozen):
     estimates: GameEstimates | None = Field(
         default=None,
         description="win rates by several estimators: of a play with corrected scores, or once "
-        "arena stats RUN --variance --save has run",
+        "arena luck RUN --save has run",
     )
 
     def rate(self, player: str | None = None) -> Rate | None:

@@ -39,7 +39,7 @@ def _texts(folder: Path) -> Iterator[str]:
     "words",
     [
         "stats m.log --json",
-        "stats m.log --variance --json",
+        "luck m.log --json",
         "hands m.log --hand 0 --json",
         "hands m.log --player Bob --json",
     ],

@@ -22,7 +22,7 @@ COMMANDS: Final = {
     "show cup": "result",
     "runs .": "runs",
     "stats run": "statistics",
-    "stats run --variance": "estimates",
+    "luck run": "estimates",
     "leaks run --player calling": "deviations",
     "doctor calling --game kuhn --situation folds": "doctor",
     "bench bot calling --game kuhn --deals 5": "speed",
@@ -39,9 +39,9 @@ COMMANDS: Final = {
     "games kuhn": "games",
     "bots": "bots",
     "bots random": "bots",
-    "exploit kuhn random": "exploitability",
-    "exploit kuhn random --against calling": "exploitability",
-    "exploit limit raising --hands 200 --actions fcr": "exploitability",
+    "exploit exact kuhn random": "exploitability",
+    "exploit against kuhn random calling": "exploitability",
+    "exploit bound limit raising --hands 200 --actions fcr": "exploitability",
 }
 
 

@@ -36,7 +36,7 @@ QUICK: Final = (
     "games",
     "stats limit",
     "stats six --full",
-    "stats kuhn --variance",
+    "luck kuhn",
     "leaks kuhn --player B",
     "leaks limit --player random",
     "hands kuhn --worst 2",

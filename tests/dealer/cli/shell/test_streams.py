@@ -90,7 +90,7 @@ class Talker(Bot):
     "arguments",
     [
         ["play", "kuhn", "talker.py:Talker", "random", "-n", "2", "--in-process", "--out", "run"],
-        ["exploit", "kuhn", "talker.py:Talker"],
+        ["exploit", "exact", "kuhn", "talker.py:Talker"],
         ["doctor", "talker.py:Talker", "--game", "kuhn"],
         ["bots", "talker.py:Talker"],
         ["bench", "bot", "talker.py:Talker", "--game", "kuhn", "-n", "5"],

@@ -1,0 +1,154 @@
+"""``arena luck``: win rates by estimators that take luck off."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from bots.sdk.options import Wording
+from dealer.cli.shell.command_options import Json
+from dealer.cli.shell.console import Terminal, abort, write_file
+from dealer.cli.shell.documents import show_document
+from dealer.cli.shell.progress import showing_progress
+from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions, abort_without_hands
+from dealer.errors import ResultError
+from dealer.run.folder import RESULT_NAME
+from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
+from engine import Game
+from engine.text import count_of
+
+if TYPE_CHECKING:
+    from bots.evaluation.policies import Policy
+    from logs.hand_source import HandSource
+    from logs.variance.estimates import Estimates
+
+
+def luck(
+    terminal: Terminal,
+    sources: Sources,
+    known: Annotated[
+        list[str] | None,
+        "A player whose strategy is known: NAME=BOT, NAME=file:PATH or NAME=ask:COMMAND; the name alone takes the bot "
+        "from the run's result. The luck of the player's own choices is taken off, too.",
+        Wording("NAME[=BOT]"),
+    ] = None,
+    ranges: Annotated[
+        bool,
+        "With --known, also AIVAT over possible cards: the mean over all that a known player might have held; slow.",
+    ] = False,
+    save: Annotated[bool, "Also write the win rates to the run's result.json."] = False,
+    as_json: Json = False,
+    *,
+    reading: StrictHandOptions,
+) -> None:
+    """Estimate win rates with less luck: of the cards, and of the choices of players whose strategy is known.
+
+    Each estimator has the same expectation as the chips and a smaller variance.
+    """
+    if ranges and not known:
+        abort("--ranges goes with --known: it needs a player whose strategy is known")
+    find = reading.finder(strict=reading.strict)
+    contest = _contest_to_save_in(sources) if save else None
+    players = _players_of(sources) if known else {}
+    estimates = _estimates(terminal, sources, find, players, _policies(known or [], players), over_ranges=ranges)
+    if contest is not None:
+        written = contest.model_copy(update={"estimates": estimates.games[0]})
+        write_file(sources[0] / RESULT_NAME, written.model_dump_json(indent=2) + "\n")
+    from logs.variance.estimates import estimates_document
+
+    show_document(terminal, estimates_document(estimates), as_json=as_json)
+
+
+def _contest_to_save_in(sources: Sequence[Path]) -> ContestResult:
+    if len(sources) != 1 or not os.path.isdir(sources[0]):
+        abort("--save goes with the folder of one run")
+    return read_contest(sources[0])
+
+
+def _policies(known: Sequence[str], players: Mapping[str, PlayerResult]) -> dict[str, str]:
+    """The texts of policies by player."""
+    found: dict[str, str] = {}
+    for text in known:
+        name, equals, policy = text.partition("=")
+        if not equals:
+            if name not in players:
+                abort(f"--known {text}: no result of a run names the bot of {name}; give --known {name}=BOT")
+            policy = players[name].player
+        if name in found:
+            abort(f"--known {name} is given twice")
+        found[name] = policy
+    return found
+
+
+def _players_of(sources: Sequence[Path]) -> dict[str, PlayerResult]:
+    """By name, the players of the runs given; of one that has several results, one with faults."""
+    found: dict[str, PlayerResult] = {}
+    for source in sources:
+        with contextlib.suppress(ResultError):
+            result = read_result(source)
+            for player in [player for contest in result.contests for player in contest.players]:
+                if player.name not in found or player.faults:
+                    found[player.name] = player
+    return found
+
+
+def _estimates(
+    terminal: Terminal,
+    sources: Sequence[Path],
+    find: Callable[..., HandSource],
+    players: Mapping[str, PlayerResult],
+    policies: Mapping[str, str],
+    *,
+    over_ranges: bool,
+) -> Estimates:
+    from bots.errors import PolicyError, SpecError
+    from bots.evaluation.policies import open_policy
+    from logs.variance.reduction import HandCorrections, Reduction, reduce_hands
+
+    doubts = {
+        name: f"{name} had {count_of(sum(player.faults.values()), 'fault')}: actions played for it are not its policy's"
+        for name, player in players.items()
+        if player.faults
+    }
+    with contextlib.ExitStack() as stack:
+
+        def policy_of(name: str, text: str, game: Game) -> Policy:
+            try:
+                return stack.enter_context(open_policy(text, game))
+            except PolicyError as error:
+                raise PolicyError(f"{name}: {error}") from error
+
+        def corrections(of: Game) -> HandCorrections:
+            from bots.evaluation.hypothetical_hands import (
+                MOST_HOLDINGS,
+                ActionTerms,
+                HypotheticalHands,
+                number_of_holdings,
+            )
+
+            known = {name: policy_of(name, text, of) for name, text in policies.items()}
+            hypothetical = [
+                HypotheticalHands(of, {name: known[name] for name in names})
+                for number in range(1, len(known) + 1)
+                for names in combinations(known, number)
+                if over_ranges and number_of_holdings(of, number) <= MOST_HOLDINGS
+            ]
+            return ActionTerms(of, known, doubts, imagined=hypothetical)
+
+        reduction = Reduction(corrections if policies else None)
+        try:
+            with Problems(terminal) as problems, showing_progress(terminal, "hands counted") as on_progress:
+                hands = reduce_hands(find(sources, on_problem=problems), reduction, on_progress=on_progress)
+        except (PolicyError, SpecError) as error:
+            abort(f"--known {error}" if isinstance(error, SpecError) else str(error))
+        if not hands:
+            abort_without_hands(sources)
+        found = reduction.estimates()
+    for name in policies:
+        if name not in reduction.players:
+            abort(f"--known {name}: there is no such player in these hands, only {', '.join(reduction.players)}")
+    return found

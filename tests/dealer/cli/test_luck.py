@@ -1,0 +1,111 @@
+"""``arena luck``, as people use it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dealer.run.results import ContestResult
+from logs.variance.estimates import Estimates
+from tests.dealer.cli.conftest import Arena
+
+
+@pytest.fixture
+def small(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
+    """A finished run of a game whose boards are few."""
+    played = (
+        "play",
+        "kuhn",
+        "A=random?seed=5",
+        "B=random?seed=9",
+        "-n",
+        "200",
+        "--seed",
+        "3",
+        "--in-process",
+        "--quiet",
+    )
+    return shutil.copytree(finished_runs(*played), tmp_path / "small")
+
+
+def test_estimators_side_by_side(arena_here: Arena, small: Path) -> None:
+    ran = arena_here("luck", "small")
+    assert ran.code == 0
+    for words in ("raw", "duplicate", "all-in adjusted", "chance-corrected, fitted", "worth raw hands"):
+        assert words in ran.out
+    assert "AIVAT" not in ran.out
+    assert "B: the same with the other sign" in ran.err
+    known = arena_here("luck", "small", "--known", "A", "--known", "B=random?seed=1")
+    for words in ("AIVAT, A known", "AIVAT, B known", "AIVAT, A and B known"):
+        assert words in known.out
+    over_ranges = arena_here("luck", "small", "--known", "A", "--known", "B", "--ranges")
+    for words in ("AIVAT over ranges, A known", "AIVAT over ranges, A and B known"):
+        assert words in over_ranges.out
+
+
+def test_estimates_as_json_are_kept_in_the_result(arena_here: Arena, small: Path) -> None:
+    ran = arena_here("luck", "small", "--json", "--save", "--known", "A")
+    assert ran.code == 0
+    found = Estimates.model_validate_json(ran.out)
+    (of_game,) = found.games
+    assert (of_game.hands, of_game.deals) == (400, 200)
+    result = ContestResult.model_validate_json((small / "result.json").read_text("utf-8"))
+    assert result.estimates == of_game
+    for player, told in zip(of_game.players, result.players, strict=True):
+        by_name = {estimate.name: estimate for estimate in player.estimates}
+        assert told.won is not None
+        assert by_name["duplicate"].mbb_per_game == pytest.approx(told.won.raw.mean)
+        assert by_name["duplicate"].half_width_95 == pytest.approx(told.won.raw.half_width)
+        assert by_name["AIVAT, A known"].standard_error < by_name["chance-corrected"].standard_error
+        assert all(estimate.warning is None for estimate in player.estimates)
+    one, other = (player.estimates for player in of_game.players)
+    for mine, theirs in zip(one, other, strict=True):
+        assert mine.mbb_per_game == pytest.approx(-theirs.mbb_per_game, abs=1e-6)
+
+
+def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None:
+    path = small / "result.json"
+    result = json.loads(path.read_text("utf-8"))
+    result["players"][0]["faults"] = {"timeout": 2}
+    path.write_text(json.dumps(result), "utf-8")
+    ran = arena_here("luck", "small", "--known", "A")
+    assert "A, AIVAT, A known: A had 2 faults: actions played for it are not its policy's" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--ranges"], "--ranges goes with --known: it needs a player whose strategy is known"),
+        (["--known", "C=calling"],
+         "--known C: there is no such player in these hands, only A, B"),
+        (["--known", "C"], "--known C: no result of a run names the bot of C; give --known C=BOT"),
+        (["--known", "A", "--known", "A=calling"], "--known A is given twice"),
+        (["--known", "A=file:none"], "A: none: No such file or directory"),
+        (["--known", "A=mfs"],
+         "A: mfs has no policy in this game: the chance to win is counted for hold'em only: limit or no-limit, two "
+         "hole cards from a deck of 52, a board of three, one and one, such as in the games nolimit, limit, nolimit3 "
+         "and limit10; this game is not one of them"),
+    ],
+)  # fmt: skip
+def test_estimates_that_cannot_be(arena_here: Arena, small: Path, arguments: list[str], sentence: str) -> None:
+    ran = arena_here("luck", "small", *arguments)
+    assert (ran.code, ran.sentence) == (2, sentence)
+
+
+def test_a_policy_that_did_not_play(arena_here: Arena, small: Path) -> None:
+    ran = arena_here("luck", "small", "--known", "A=calling")
+    assert ran.code == 2
+    assert "to which its policy gives no chance: these hands were played by another policy" in ran.sentence
+
+
+def test_logs_alone_have_no_result_to_save_in(arena_here: Arena, small: Path) -> None:
+    log = next(small.rglob("*.log"))
+    ran = arena_here("luck", str(log), "--save")
+    assert ran.sentence == "--save goes with the folder of one run"
+    ran = arena_here("luck", str(log))
+    assert ran.code == 0
+    assert "not shown: duplicate: every deal was played once" in ran.err
