@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from random import Random
 from typing import Final, TypeAlias
@@ -27,6 +27,7 @@ from dealer.doctor.findings import Examination
 from dealer.doctor.judge import (
     EXPECTED_VERSION,
     Judge,
+    Judgement,
     Kind,
     LineRole,
     Problem,
@@ -35,7 +36,7 @@ from dealer.doctor.judge import (
     first_difference,
     judge_version,
 )
-from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Delivery, Situation
+from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Delivery, Policy, Situation
 from dealer.match import FaultKind, Match, MatchSetup, Phase, PlayerCause, TimeLimits, Watcher, Write
 from dealer.match.causes import TooManyIdleLines
 from dealer.match.events import Event, HandStarted, LineReceived, LineSent
@@ -47,16 +48,22 @@ from protocol.framing import MAX_LINE_BYTES, LineReader
 from protocol.match_state import StateReader
 from protocol.session import VERSION_LINE
 
-MOST_LINES: Final = 1000
-"""At most so many lines may arrive for one question; of overlong lines, every piece that a dealer reads counts."""
+MAX_LINES_PER_QUESTION: Final = 1000
+"""Of an overlong line, every piece that a dealer reads counts."""
 _UNLIMITED_S: Final = 1e9
 _DEATH_NOTICE_S: Final = 2.0
 """How long to wait for the exit code of a bot that has closed the connection."""
-_STRADDLE_BYTES, _FIRST_LINES = 7, 4
-"""How long the pieces of straddled lines are; how many lines are sent slowly, as a bot is slow just after its start."""
-_PIECE_PAUSE_S, _LINE_PAUSE_S, _FIRST_PAUSE_S, _LAST_PIECE_PAUSE_S = 0.0005, 0.001, 0.02, 0.05
-"""Pauses after which a bot has seen what came before them: a piece of a line, a line, one of the first lines, and all
-of a line but its LF (a bot that takes CR for the end answers in this time)."""
+_STRADDLE_BYTES: Final = 7
+"""Length of the pieces of straddled lines."""
+_FIRST_LINES: Final = 4
+"""Number of lines that are sent slowly, as a bot is slow just after its start."""
+# Pauses after which a bot has read the bytes before them.
+_PIECE_PAUSE_S: Final = 0.0005
+_LINE_PAUSE_S: Final = 0.001
+_FIRST_PAUSE_S: Final = 0.02
+"""After each of the first lines."""
+_LAST_PIECE_PAUSE_S: Final = 0.05
+"""Before the LF of a line: a bot that takes CR for the end answers in this time."""
 _MAX_PIECE_BYTES: Final = 447
 """After a longer read, the rest of the line may wait in the socket, sent in the same call."""
 _COMMENTS: Final = (b"# a line for people\r\n", b"; MATCHSTATE:0:0:f:|\r\n", b"#\r\n")
@@ -71,47 +78,77 @@ class Dialogue(Match, Watcher):
     """A match that is entered in an `Examination`; use it with `Connections`, or as they use it.
 
     Attributes:
-        bot: the seat of the bot. judge: knows all states that were sent. has_come, has_closed: whether the bot has
-        connected, and has closed its side. call_later: calls a function after a time in seconds; the match's driver
-        sets it.
+        bot: the seat of the bot.
+        judge: knows all states that were sent.
+        has_come: the bot has connected.
+        has_closed: the bot has closed its side.
+        call_later: calls a function after a time in seconds; the match's driver sets it.
     """
 
     wants = frozenset({HandStarted, LineSent})
     """Where lines are watched, a match sends each one alone."""
 
     def __init__(self, examination: Examination, situations: Sequence[Situation], on_event: OnEvent) -> None:
-        settings, start_timeout_s = examination.settings, examination.start_timeout_s
-        game, first = examination.game, situations[0] if situations else HANDSHAKE
-        betting = (first.opening or betting_start)(game)
-        opening = [] if betting.finished else [action for actions in betting.rounds for _, action in actions]
-        # As in a real match, the bot keeps its seat and its position moves by one from hand to hand.
-        position = betting.acting_position if opening else 0
+        settings = examination.settings
+        game = examination.game
         players = game.num_players
+        first = HANDSHAKE
+        if situations:
+            first = situations[0]
+        betting = betting_start(game)
+        if first.opening is not None:
+            betting = first.opening(game)
+        opening = []
+        if not betting.finished:
+            for actions in betting.rounds:
+                opening += [action for _, action in actions]
+        # As in a real match, the bot keeps its seat and its position moves by one from hand to hand.
+        position = 0
+        if opening:
+            position = betting.acting_position
         self.bot = Seat((position + first.first_hand) % players)
         self.judge = Judge(game)
-        self.has_come = self.has_closed = False
+        self.has_come = False
+        self.has_closed = False
         self.call_later: Callable[[float, Callable[[], None]], object]
-        self._examination, self._on_event = examination, on_event
+        self._examination = examination
+        self._on_event = on_event
         self._script = [(situation, policy) for situation in situations for policy in situation.policies(game)]
-        self._last = situations[-1] if situations and situations[-1].needs_connection else END_OF_MATCH
-        self._policy, self._chance = self._script[0][1] if self._script else None, Random()
+        self._last = END_OF_MATCH
+        if situations and situations[-1].needs_connection:
+            self._last = situations[-1]
+        self._policy: Policy | None = None
+        if self._script:
+            _, self._policy = self._script[0]
+        self._chance = Random()
         self._position = position
         self._reader = LineReader()
-        self._lines = self._line_count = 0
-        """Of the bot since the present question, and of the dealer in the present situation."""
+        self._lines = 0
+        """Of the bot since the present question."""
+        self._line_count = 0
+        """Of the dealer in the present situation."""
         self._pieces_of_line: list[bytes] = []
         """Reads since the last line end of the bot."""
-        self._line_in_pieces, self._first_piece_bytes = b"", 0
-        """The last line of the bot that took more than one read, and the size of the first."""
-        self._is_cut = self._is_refused = self._is_paused = False
+        self._line_in_pieces = b""
+        """Last line of the bot that took more than one read."""
+        self._first_piece_bytes = 0
+        """Size of the first of these reads."""
+        self._is_cut = False
+        """The bot's last line was too long, so that the next is the rest of it."""
+        self._is_refused = False
+        """The first line of the bot was no version."""
+        self._is_paused = False
         self._repeats: list[tuple[bytes, SentState]] = []
         self._held = b""
         self._pieces: list[tuple[float, bytes]] = []
-        """What is on its way to the bot, each piece with the pause before it."""
+        """Bytes to be sent to the bot, each piece with the pause before it."""
         self._told = dict.fromkeys(map(Seat, range(players)), b"")
         """The last line of each opponent."""
         limits = TimeLimits.from_seconds(
-            response_s=settings.timeout_s, hand_s=_UNLIMITED_S, per_hand_s=_UNLIMITED_S, start_s=start_timeout_s
+            response_s=settings.timeout_s,
+            hand_s=_UNLIMITED_S,
+            per_hand_s=_UNLIMITED_S,
+            start_s=examination.start_timeout_s,
         )
         names = tuple([f"player{seat + 1}" for seat in range(players)])
         # One hand more than are played, so that the match is held after them.
@@ -130,8 +167,10 @@ class Dialogue(Match, Watcher):
         game = self.setup.game
         cards = deals(game, self.setup.seed)
         for number, (situation, _) in enumerate(self._script):
-            seated = (position - number) % game.num_players
-            yield _strong_deal(cards, seated) if situation.has_strong_cards else next(cards)
+            if situation.has_strong_cards:
+                yield _strong_deal(cards, (position - number) % game.num_players)
+            else:
+                yield next(cards)
 
     def _tell(self, seat: Seat, line: bytes, is_asked: bool) -> None:
         self._told[seat] = line
@@ -150,25 +189,28 @@ class Dialogue(Match, Watcher):
         self._on_event(situation)
         self._line_count = 0
 
-    # ---- what connections call
+    # ---- calls of the connections
 
     def connect(self, seat: Seat, write: Write) -> None:
-        self._write, self.has_come = write, True
+        self._write = write
+        self.has_come = True
         self.begin(HANDSHAKE)
         super().connect(seat, self._send)
 
     def receive(self, seat: Seat, data: bytes, arrived_ns: int | None = None) -> bool:
         # What waits while lines are on their way to the bot is bounded: more than this is a flood, whatever it is.
-        if self._reader.buffered_bytes <= MOST_LINES * MAX_LINE_BYTES:
+        if self._reader.buffered_bytes <= MAX_LINES_PER_QUESTION * MAX_LINE_BYTES:
             self._reader.feed(data)
             self._note_pieces(data)
         self._advance()
         return True
 
     def _note_pieces(self, data: bytes) -> None:
-        pieces, (beginning, end, _) = self._pieces_of_line, data.partition(b"\n")
+        pieces = self._pieces_of_line
+        end = data.find(b"\n") + 1
         if end and pieces:
-            self._line_in_pieces, self._first_piece_bytes = b"".join((*pieces, beginning, end)), len(pieces[0])
+            self._line_in_pieces = b"".join(pieces) + data[:end]
+            self._first_piece_bytes = len(pieces[0])
         if end:
             pieces.clear()
         if rest := data.rpartition(b"\n")[2]:
@@ -183,18 +225,21 @@ class Dialogue(Match, Watcher):
 
     @property
     def deadline_ns(self) -> int | None:
-        return None if self._pieces else super().deadline_ns
+        if self._pieces:
+            return None
+        return super().deadline_ns
 
     @property
     def is_done(self) -> bool:
         """Whether the situations are over, and the bot has been sent all of them."""
         return self.phase is Phase.HOLDING and not self._pieces
 
-    # ---- what the dealer sends
+    # ---- lines of the dealer
 
     def _send(self, line: bytes, is_asked: bool) -> None:
         """Send a state to the bot, as lines travel in the situation."""
-        text, situation = line.rstrip(), self._examination.situation
+        text = line.rstrip()
+        situation = self._examination.situation
         hand = StateReader(self.setup.game).read(text.decode("latin-1"))
         self._position = hand.position
         asks = hand.betting.acting_position == hand.position
@@ -210,7 +255,8 @@ class Dialogue(Match, Watcher):
         self.judge.latest = sent
 
     def _flush(self, *, asks: bool = False) -> None:
-        lines, self._held = self._held, b""
+        lines = self._held
+        self._held = b""
         for line in lines.splitlines(keepends=True):
             self._on_event(LineSent(self.bot, 0, line))
         if lines:
@@ -218,29 +264,43 @@ class Dialogue(Match, Watcher):
             self._pump()
 
     def _cut(self, lines: bytes, *, asks: bool) -> list[tuple[float, bytes]]:
-        """The pieces of lines that are sent at once, each with the pause before it."""
-        judge, wait_s, number = self.judge, self._examination.settings.wait_s, self._line_count
+        """Cut lines into pieces, each with the pause before it."""
+        judge = self.judge
+        wait_s = self._examination.settings.wait_s
+        number = self._line_count
         self._line_count += 1
         delivery = self._examination.situation.delivery
-        before_s, between_s, cuts = 0.0, _PIECE_PAUSE_S, list[int]()
+        before_s = 0.0
+        between_s = _PIECE_PAUSE_S
         if judge.latest is not None and not judge.latest.asks:
             # A bot that takes one read for one line is to fail only in the situations made for that fault.
-            before_s = _LINE_PAUSE_S if len(judge.sent) > _FIRST_LINES else _FIRST_PAUSE_S
-        if delivery is Delivery.STRADDLED:
-            cuts = list(range(_STRADDLE_BYTES, len(lines), _STRADDLE_BYTES))
-        elif delivery is Delivery.BYTEWISE:
-            cuts = list(range(1, len(lines))) if asks else [1 + number % (len(lines) - 1)]
-        elif delivery is Delivery.WAITING and number == 0:
-            before_s += wait_s
-        elif delivery is Delivery.WAITING and number == 1:
-            cuts, between_s = [len(lines) // 2], wait_s
-        bounds = itertools.pairwise([0, *cuts, len(lines)])
-        pieces = [(between_s if start else before_s, lines[start:end]) for start, end in bounds]
+            before_s = _FIRST_PAUSE_S
+            if len(judge.sent) > _FIRST_LINES:
+                before_s = _LINE_PAUSE_S
         if delivery is Delivery.COMMENTED:
             comment = _COMMENTS[number % len(_COMMENTS)]
             self._on_event(LineSent(self.bot, 0, comment))
-            pieces = [(before_s, comment), (0.0, lines)]
+            return [(before_s, comment), (0.0, lines)]
+        cuts: Iterable[int] = ()
+        if delivery is Delivery.STRADDLED:
+            cuts = range(_STRADDLE_BYTES, len(lines), _STRADDLE_BYTES)
         elif delivery is Delivery.BYTEWISE and asks:
+            cuts = range(1, len(lines))
+        elif delivery is Delivery.BYTEWISE:
+            cuts = [1 + number % (len(lines) - 1)]
+        elif delivery is Delivery.WAITING and number == 0:
+            before_s += wait_s
+        elif delivery is Delivery.WAITING and number == 1:
+            cuts = [len(lines) // 2]
+            between_s = wait_s
+        pieces = []
+        pause_s = before_s
+        start = 0
+        for end in (*cuts, len(lines)):
+            pieces.append((pause_s, lines[start:end]))
+            pause_s = between_s
+            start = end
+        if delivery is Delivery.BYTEWISE and asks:
             pieces[-1] = (_LAST_PIECE_PAUSE_S, b"\n")
         return pieces
 
@@ -269,17 +329,18 @@ class Dialogue(Match, Watcher):
             self._advance()
 
     def _find_early(self) -> None:
-        state, rest = self.judge.asked, self._reader.take_rest()
+        state = self.judge.asked
+        rest = self._reader.take_rest()
         self._reader.feed(rest)
         if state is not None and (start := rest.find(state.text + b":")) >= 0:
             wrong = "the answer came before the LF of the state: the bot takes CR for the end of a line"
             problem = Problem(Kind.EARLY, len(state.text) + 1, wrong, "no answer before the whole line has arrived")
             self._examination.find(problem, rest[start:].splitlines(keepends=True)[0], state)
 
-    # ---- what the bot sends
+    # ---- lines of the bot
 
     def _advance(self) -> None:
-        """Let the opponents act and judge the lines of the bot, until more is needed of it."""
+        """Let the opponents act and judge the lines of the bot, until another is needed."""
         while self.phase not in (Phase.FAILED, Phase.FINISHED):
             if self.phase is Phase.HOLDING:
                 self._flush()
@@ -296,19 +357,22 @@ class Dialogue(Match, Watcher):
 
     def _act(self) -> None:
         """Let an opponent act."""
-        seat, state = self._play.actor.seat, self.judge.latest
+        seat = self._play.actor.seat
+        state = self.judge.latest
         assert state is not None
         assert self._policy is not None
         action = self._policy(state.betting, self._position, self._chance)
         super().receive(seat, self._told[seat].rstrip() + b":" + format_action(action).encode() + b"\r\n")
 
     def _judge_line(self, line: bytes) -> None:
-        """Judge a line, and play what it amounts to."""
-        judge, examination, situation = self.judge, self._examination, self._examination.situation
-        is_rest, self._is_cut = self._is_cut, len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n")
+        """Judge a line, and play the action that a dealer would play for it."""
+        judge = self.judge
+        examination = self._examination
+        is_rest = self._is_cut
+        self._is_cut = len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n")
         self._lines += 1
-        if self._lines > MOST_LINES:
-            self.lose(TooManyIdleLines(self.bot, self._play.dealer.hand_number, MOST_LINES, line=line))
+        if self._lines > MAX_LINES_PER_QUESTION:
+            self.lose(TooManyIdleLines(self.bot, self._play.dealer.hand_number, MAX_LINES_PER_QUESTION, line=line))
             return
         if is_rest:
             return
@@ -322,31 +386,40 @@ class Dialogue(Match, Watcher):
         if self._is_refused and line.startswith(b"VERSION:"):
             # That the version line is late has been reported.
             return
-        judgement, state = judge.judge(line), judge.asked
+        judgement = judge.judge(line)
+        state = judge.asked
         for problem in judgement.problems:
             examination.find(problem, line, judgement.about)
         if judgement.role is LineRole.REPEAT and judgement.about is not None:
             self._repeats.append((line, judgement.about))
             if state is None:
                 self._find_repeats()
-        # A bot that was sent part of a state may have answered just that part.
-        elif state is not None and (
-            judgement.role in (LineRole.ANSWER, LineRole.ATTEMPT)
-            or (judgement.role is LineRole.FRAGMENT and not situation.delivery.is_cut)
-        ):
+        elif state is not None and self._is_played(judgement.role):
             if judgement.role is LineRole.ANSWER and line == self._line_in_pieces:
                 self._find_pieces(line, state)
-            self._find_repeats()
-            state.is_given_up = judgement.role is not LineRole.ANSWER
-            judge.asked = None
-            examination.row.count(judgement.action)
-            if (question := self.question) is not None:
-                examination.slowest_s = max(examination.slowest_s, (time.monotonic_ns() - question.asked_ns) / 1e9)
-            if situation.breaks_off and not state.betting.after(judgement.action).finished:
-                # The dealer disappears in the middle of the hand.
-                self.phase = Phase.HOLDING
-            else:
-                super().receive(self.bot, state.text + b":" + format_action(judgement.action).encode() + b"\r\n")
+            self._play_answer(state, judgement)
+
+    def _is_played(self, role: LineRole) -> bool:
+        """Return whether a dealer continues with an action for such a line."""
+        if role is LineRole.FRAGMENT:
+            # A bot that was sent part of a state may have answered just that part.
+            return not self._examination.situation.delivery.is_cut
+        return role in (LineRole.ANSWER, LineRole.ATTEMPT)
+
+    def _play_answer(self, state: SentState, judgement: Judgement) -> None:
+        examination = self._examination
+        self._find_repeats()
+        state.is_given_up = judgement.role is not LineRole.ANSWER
+        self.judge.asked = None
+        examination.row.count(judgement.action)
+        if (question := self.question) is not None:
+            took_s = (time.monotonic_ns() - question.asked_ns) / 1e9
+            examination.slowest_s = max(examination.slowest_s, took_s)
+        if examination.situation.breaks_off and not state.betting.after(judgement.action).finished:
+            # The dealer disappears in the middle of the hand.
+            self.phase = Phase.HOLDING
+        else:
+            super().receive(self.bot, state.text + b":" + format_action(judgement.action).encode() + b"\r\n")
 
     def _find_pieces(self, line: bytes, state: SentState) -> None:
         wrong = (
@@ -365,15 +438,20 @@ class Dialogue(Match, Watcher):
 
     def find_silence(self) -> None:
         """Enter that the bot has named no version, or not answered the present question, in time."""
-        examination, state = self._examination, self.judge.asked
-        line, limit = b"" if self._is_cut else self._reader.take_rest(), f"{examination.settings.timeout_s:g} s"
+        examination = self._examination
+        state = self.judge.asked
+        line = b""
+        if not self._is_cut:
+            line = self._reader.take_rest()
+        limit = f"{examination.settings.timeout_s:g} s"
         if line:
             self._on_event(LineReceived(self.bot, 0, line))
-        if state is None:
+        if state is None and line:
+            problems = judge_version(line, self.setup.game)
+        elif state is None:
             wrong = f"the bot connected, but sent no line within {examination.start_timeout_s or 0:g} s"
             advice = "The bot sends the first line: send it right after connecting, without waiting for the dealer."
-            silent = Problem(Kind.NO_VERSION, 0, wrong, EXPECTED_VERSION, advice)
-            problems = judge_version(line, self.setup.game) if line else (silent,)
+            problems = (Problem(Kind.NO_VERSION, 0, wrong, EXPECTED_VERSION, advice),)
         elif line:
             problems = self.judge.judge(line).problems
         elif self._repeats:
@@ -413,18 +491,20 @@ class Dialogue(Match, Watcher):
         """The longest wait for the end of the bot, once the match is over."""
         if self.judges_end:
             return self._examination.settings.timeout_s
-        is_gone = isinstance(self.failure, PlayerCause) and self.failure.kind is FaultKind.DISCONNECT
-        return _DEATH_NOTICE_S if is_gone else 0.0
+        if isinstance(self.failure, PlayerCause) and self.failure.kind is FaultKind.DISCONNECT:
+            return _DEATH_NOTICE_S
+        return 0.0
 
 
 def _strong_deal(cards: Iterator[Deal], position: int) -> Deal:
+    """Deal good hole cards to a position: it gets the best of several deals, in exchange for its own."""
     candidates = list(itertools.islice(cards, _STRONG_AMONG))
-    ranks = [
-        (rank_hand(hole), which, place)
-        for which, one in enumerate(candidates)
-        for place, hole in enumerate(one.hole_cards)
-    ]
-    _, which, place = max(ranks)
-    holes = list(candidates[which].hole_cards)
+    ranks = []
+    for number, deal in enumerate(candidates):
+        for place, hole in enumerate(deal.hole_cards):
+            ranks.append((rank_hand(hole), number, place))
+    _, number, place = max(ranks)
+    deal = candidates[number]
+    holes = list(deal.hole_cards)
     holes[position], holes[place] = holes[place], holes[position]
-    return candidates[which]._replace(hole_cards=tuple(holes))
+    return deal._replace(hole_cards=tuple(holes))

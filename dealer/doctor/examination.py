@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from bots.sdk.program import write_game
-from dealer.doctor.dialogue import MOST_LINES, Dialogue, OnEvent
+from dealer.doctor.dialogue import MAX_LINES_PER_QUESTION, Dialogue, OnEvent
 from dealer.doctor.findings import Examination, SituationState
 from dealer.doctor.judge import EXPECTED_VERSION, Kind, Problem, Severity
 from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Situation
@@ -34,10 +34,11 @@ from dealer.table.listener import Listener
 from dealer.table.loop import notify_from_thread
 from dealer.table.players import Player
 
-MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
-"""The numbers of unanswered questions, and of connections without a single answer, that end the examination."""
+MAX_SILENCES: Final = 3
+"""Number of unanswered questions that end the examination."""
+MAX_WITHOUT_ANSWER: Final = 3
+"""Number of connections without a single answer that end the examination."""
 _BEGINNING: Final = b"VERSION"
-_EXPECTED_CONNECTION: Final = "a TCP connection to the host and port that "
 _CONNECT_ADVICE: Final = "Start the client with the host and the port that were named, while the doctor waits."
 _START_ADVICE: Final = (
     "See what it wrote. To start it as it was started here: host and port behind its command, "
@@ -45,7 +46,7 @@ _START_ADVICE: Final = (
 )
 
 Exit: TypeAlias = tuple[int | None, tuple[str, ...]]
-"""How a bot ended: its exit code, negative for a signal, None if it still runs or is not ours; its last lines."""
+"""Exit code and last lines of a bot; the code is negative for a signal, None if the bot runs or is not ours."""
 
 
 Play: TypeAlias = Callable[[Dialogue], Awaitable[Exit]]
@@ -57,7 +58,9 @@ class ExaminedBot:
 
     def __init__(self, player: Player, examination: Examination, game_name: str, on_event: OnEvent) -> None:
         """Prepare; a bot that we start is given the game, of this canonical name."""
-        self._player, self._examination, self._on_event = player, examination, on_event
+        self._player = player
+        self._examination = examination
+        self._on_event = on_event
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._game_file = write_game(Path(self._folder.name) / "match.game", examination.game, game_name)
         self._listener: Listener | None = None
@@ -75,17 +78,21 @@ class ExaminedBot:
             LaunchError: it cannot be started.
             ListenError: the address cannot be listened on.
         """
-        bot, settings, given, process = match.bot, self._examination.settings, {}, None
+        bot = match.bot
+        settings = self._examination.settings
+        listeners = {}
+        process = None
         if self._examination.is_remote:
             self._listener = self._listener or Listener(
                 settings.host, settings.port, bot, is_version=_is_version, is_unfinished=_is_unfinished
             )
-            given[bot] = self._listener
-        connections = Connections(match, listeners=given)
+            listeners[bot] = self._listener
+        connections = Connections(match, listeners=listeners)
         connections.on_stray = lambda stray: self._on_event(stray_sentence(stray, self._player.name))
         match.call_later = partial(_call_later, connections)
         try:
-            port, host = connections.listen()[bot], connections.hosts[0]
+            port = connections.listen()[bot]
+            host = connections.hosts[0]
             if not self._examination.is_remote:
                 process = BotProcess(
                     self._player,
@@ -98,7 +105,9 @@ class ExaminedBot:
                 )
             else:
                 limit_s = self._examination.start_timeout_s
-                left = "no time limit" if limit_s is None else f"{limit_s:g} s left"
+                left = "no time limit"
+                if limit_s is not None:
+                    left = f"{limit_s:g} s left"
                 self._on_event(f"waiting for the bot at {host}:{port}, {left}")
             playing = asyncio.create_task(connections.run())
 
@@ -159,25 +168,31 @@ async def examine(examination: Examination, play: Play, on_event: OnEvent = lamb
     try:
         stopped = await _play_all(examination, play, on_event)
     except asyncio.CancelledError:
-        examination.is_interrupted, stopped = True, "interrupted"
+        examination.is_interrupted = True
+        stopped = "interrupted"
         examination.row.result = SituationState.INTERRUPTED
     for row in rows:
-        severities = [one.severity for one in examination.findings if row.name in one.situations]
-        if any(severity is not Severity.NOTE for severity in severities):
+        has_fault = any(
+            row.name in finding.situations and finding.severity is not Severity.NOTE for finding in examination.findings
+        )
+        if has_fault:
             row.result = SituationState.FAULTS
         elif row.result is SituationState.NOT_TRIED and not row.reason:
             row.reason = stopped or "the bot did not get that far"
 
 
 async def _play_all(examination: Examination, play: Play, on_event: OnEvent) -> str:
-    """Play all matches; returns why the examination stopped early, or an empty text."""
-    rows, matches = examination.rows, deque(_matches(examination))
-    connections = silences = 0
+    """Play all matches; return why the examination stopped early, or an empty text."""
+    rows = examination.rows
+    matches = deque(_matches(examination))
+    connections = 0
+    silences = 0
     while matches:
         situations = matches.popleft()
         if connections and examination.is_remote and not examination.settings.reconnect:
+            names = [situation.name for situation in situations]
             for row in rows:
-                if row.name in [situation.name for situation in situations]:
+                if row.name in names:
                     row.reason = "another connection is needed, with --reconnect"
             continue
         connections += 1
@@ -185,46 +200,59 @@ async def _play_all(examination: Examination, play: Play, on_event: OnEvent) -> 
         ended = await play(match)
         if stopped := _conclude(examination, match, ended):
             return stopped
-        silences += isinstance(match.failure, PlayerCause) and match.failure.kind is FaultKind.TIMEOUT
-        if silences >= MOST_SILENCES:
-            return f"{MOST_SILENCES} questions were left unanswered, which is enough"
-        if connections >= MOST_WITHOUT_ANSWER and not any(row.answers for row in rows):
-            return f"not one answer in {MOST_WITHOUT_ANSWER} connections is enough"
+        if isinstance(match.failure, PlayerCause) and match.failure.kind is FaultKind.TIMEOUT:
+            silences += 1
+        if silences >= MAX_SILENCES:
+            return f"{MAX_SILENCES} questions were left unanswered, which is enough"
+        if connections >= MAX_WITHOUT_ANSWER and not any(row.answers for row in rows):
+            return f"not one answer in {MAX_WITHOUT_ANSWER} connections is enough"
         if match.failure is not None and examination.situation in situations[:-1]:
             matches.appendleft(situations[situations.index(examination.situation) + 1 :])
     return ""
 
 
 def _matches(examination: Examination) -> list[list[Situation]]:
-    selected, shared = examination.settings.selected, list[Situation]()
+    """Situations of each match to be played."""
+    selected = examination.settings.selected
+    shared: list[Situation] = []
     alone: list[list[Situation]] = []
     for row, situation in zip(examination.rows, selected, strict=True):
         if missing := situation.missing_in(examination.game):
-            row.result, row.reason = SituationState.NOT_IN_GAME, missing
+            row.result = SituationState.NOT_IN_GAME
+            row.reason = missing
         elif situation.needs_connection:
             alone.append([situation])
         elif situation not in (HANDSHAKE, END_OF_MATCH):
             shared.append(situation)
     # Every connection begins with the handshake; every shared one reaches the end of the match.
-    return [shared, *alone] if shared or END_OF_MATCH in selected or not alone else alone
+    if alone and not shared and END_OF_MATCH not in selected:
+        return alone
+    return [shared, *alone]
 
 
 # ---- how a match ended
 
 
 def _conclude(examination: Examination, match: Dialogue, ended: Exit) -> str:
-    """Enter how a match ended; returns why no other is to be played, or an empty text."""
-    cause, asked, (code, output) = match.failure, match.judge.asked, ended
-    about, problem, stopped = asked or match.judge.latest, None, ""
+    """Enter the end of a match; return why no other is to be played, or an empty text."""
+    cause = match.failure
+    asked = match.judge.asked
+    code, output = ended
+    about = asked or match.judge.latest
+    problem = None
     severity = None
+    stopped = ""
     if isinstance(cause, NotStarted):
-        stopped = "the bot named no version" if match.has_come else "the bot did not connect"
+        stopped = "the bot did not connect"
+        if match.has_come:
+            stopped = "the bot named no version"
     if cause is None:
         about = None
         if match.judges_end:
             problem = _judge_end(examination, match, code)
-            # The bot may take a match that breaks off for a failure.
-            severity = Severity.NOTE if code and code > 0 and match.breaks_off else None
+            if code and code > 0 and match.breaks_off:
+                # The bot may take a match that breaks off for a failure.
+                severity = Severity.NOTE
     elif isinstance(cause, NotStarted) and not match.has_come:
         examination.situation = HANDSHAKE
         problem = _absence(examination, cause, code)
@@ -233,50 +261,64 @@ def _conclude(examination: Examination, match: Dialogue, ended: Exit) -> str:
     elif cause.kind is FaultKind.TIMEOUT:
         match.find_silence()
     elif cause.kind is FaultKind.FLOOD:
-        wrong = f"more than {MOST_LINES} lines came without an answer among them"
-        problem, output = Problem(Kind.FLOOD, 0, wrong, "one line for each question"), ()
+        wrong = f"more than {MAX_LINES_PER_QUESTION} lines came without an answer among them"
+        problem = Problem(Kind.FLOOD, 0, wrong, "one line for each question")
+        output = ()
     else:
-        when = "before the first state" if asked is None else "instead of answering"
-        if code:
-            problem = _crash(code, when)
-        else:
-            exited = " and ended with exit code 0" if code == 0 else ""
-            wrong = f"the bot closed the connection{exited} {when}"
-            problem = Problem(Kind.LEFT, 0, wrong, "the bot answers, and waits for more")
+        when = "instead of answering"
+        if asked is None:
+            when = "before the first state"
+        problem = _departure(code, when)
     if problem is not None:
         examination.find(problem, about=about, output=output, severity=severity)
     return stopped
 
 
-def _crash(code: int, when: str) -> Problem:
-    return Problem(
-        Kind.CRASHED, 0, f"the bot ended with {exit_in_words(code)} {when}", "the bot runs until the dealer closes"
-    )
+def _departure(code: int | None, when: str) -> Problem:
+    """The problem of a bot that left during the match."""
+    if code:
+        wrong = f"the bot ended with {exit_in_words(code)} {when}"
+        return Problem(Kind.CRASHED, 0, wrong, "the bot runs until the dealer closes")
+    wrong = f"the bot closed the connection {when}"
+    if code == 0:
+        wrong = f"the bot closed the connection and ended with exit code 0 {when}"
+    return Problem(Kind.LEFT, 0, wrong, "the bot answers, and waits for more")
 
 
 def _judge_end(examination: Examination, match: Dialogue, code: int | None) -> Problem | None:
-    """What is wrong with the way in which a bot ends after the dealer has closed."""
+    """The problem with the end of a bot after the dealer has closed, if any."""
     if code is None and not (examination.is_remote and match.has_closed):
-        what = "has not ended, although it has closed as well" if match.has_closed else "has neither closed nor ended"
+        what = "has neither closed nor ended"
+        if match.has_closed:
+            what = "has not ended, although it has closed as well"
         wrong = f"the dealer has closed, but after {examination.settings.timeout_s:g} s the bot {what}"
         return Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself")
     if code is not None and code < 0:
         wrong = f"the bot ended with {exit_in_words(code)} after the dealer had closed"
         return Problem(Kind.EXIT_CODE, 0, wrong, "exit code 0")
-    when = "when the dealer closed before the end of the match" if match.breaks_off else "though nothing was wrong"
-    return Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {code} {when}", "exit code 0") if code else None
+    if not code:
+        return None
+    when = "though nothing was wrong"
+    if match.breaks_off:
+        when = "when the dealer closed before the end of the match"
+    return Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {code} {when}", "exit code 0")
 
 
 def _absence(examination: Examination, cause: NotStarted, code: int | None) -> Problem:
-    limit, is_remote = f"{examination.start_timeout_s or 0:g} s", examination.is_remote
-    expected = _EXPECTED_CONNECTION + ("the doctor names" if is_remote else "are its last two arguments")
+    limit = f"{examination.start_timeout_s or 0:g} s"
+    if examination.is_remote:
+        expected = "a TCP connection to the host and port that the doctor names"
+        advice = _CONNECT_ADVICE
+    else:
+        expected = "a TCP connection to the host and port that are its last two arguments"
+        advice = _START_ADVICE
     kind = Kind.NO_CONNECTION
     if cause.problem is StartProblem.ENDED:
         wrong = f"the bot ended with {exit_in_words(code or 0)} without connecting"
     elif cause.problem is StartProblem.NOT_CONNECTED:
         wrong = f"the bot did not connect within {limit}"
     else:
-        kind, expected = Kind.NO_VERSION, EXPECTED_VERSION
+        kind = Kind.NO_VERSION
+        expected = EXPECTED_VERSION
         wrong = f"no client began with a version line within {limit}"
-    advice = _CONNECT_ADVICE if is_remote else _START_ADVICE
     return Problem(kind, 0, wrong, expected, examination.start_cure or advice)

@@ -38,7 +38,8 @@ from protocol.game_definition import short_name
 
 SCHEMA_VERSION: Final = 1
 _MOST_LINE_CHARACTERS: Final = 8192
-_START_TIMEOUT_S, _REMOTE_START_TIMEOUT_S = 30.0, 300.0
+_START_TIMEOUT_S = 30.0
+_REMOTE_START_TIMEOUT_S = 300.0
 
 
 class Finding(BaseModel):
@@ -127,10 +128,17 @@ class Examination:
     """
 
     def __init__(self, settings: DoctorSettings, game: Game, *, is_remote: bool = False) -> None:
-        self.settings, self.game, self.is_remote = settings, game, is_remote
-        self.start_timeout_s: float | None = _REMOTE_START_TIMEOUT_S if is_remote else _START_TIMEOUT_S
+        self.settings = settings
+        self.game = game
+        self.is_remote = is_remote
+        self.start_timeout_s: float | None
         if settings.start_timeout_s is not None:
+            # 0 waits without limit.
             self.start_timeout_s = settings.start_timeout_s or None
+        elif is_remote:
+            self.start_timeout_s = _REMOTE_START_TIMEOUT_S
+        else:
+            self.start_timeout_s = _START_TIMEOUT_S
         self.situation = HANDSHAKE
         self.row = SituationReport(name=HANDSHAKE.name)
         self.rows = [SituationReport(name=situation.name) for situation in settings.selected]
@@ -150,8 +158,11 @@ class Examination:
     def begin(self, situation: Situation) -> None:
         """Enter a situation; what happens in one that was not asked for is not in the rows."""
         self.situation = situation
-        rows = [row for row in self.rows if row.name == situation.name]
-        self.row = rows[0] if rows else SituationReport(name=situation.name)
+        self.row = SituationReport(name=situation.name)
+        for row in self.rows:
+            if row.name == situation.name:
+                self.row = row
+                break
         self.row.result = SituationState.OK
 
     def find(
@@ -164,41 +175,62 @@ class Examination:
         severity: Severity | None = None,
     ) -> None:
         """Add a finding, with the bot's line, the state that it belongs to and the last lines that the bot wrote."""
-        situation, severity = self.situation, severity or problem.kind.severity
-        problem = problem._replace(advice=problem.advice or problem.kind.advice)
+        situation = self.situation
+        if severity is None:
+            severity = problem.kind.severity
+        if not problem.advice:
+            problem = problem._replace(advice=problem.kind.advice)
         if situation.is_mild and severity is Severity.ERROR:
             severity = Severity.WARNING
         is_advised = situation.opening is None or about is None or about.hand == situation.first_hand
         if situation.advice and is_advised:
             problem = problem._replace(advice=f"{problem.advice} In this situation {situation.advice}.")
         # A line may be read in a later situation than its own; what ends the conversation belongs to the current one.
-        name = situation.name if about is None or not line else about.situation
+        name = situation.name
+        hand = None
+        state = ""
+        if about is not None:
+            hand = about.hand
+            state = about.text.decode("latin-1")
+            if line:
+                name = about.situation
         finding = Finding(
             **problem._asdict(),
             severity=severity,
             situations=(name,),
             situation=name,
-            hand=None if about is None else about.hand,
-            state="" if about is None else about.text.decode("latin-1"),
+            hand=hand,
+            state=state,
             line=line[:_MOST_LINE_CHARACTERS].decode("latin-1"),
             output=output,
         )
         before = self._found.get(problem.kind)
         if before is not None:
-            names = tuple(dict.fromkeys((*before.situations, name)))
-            worse = finding if severity.rank > before.severity.rank else before
+            names = before.situations
+            if name not in names:
+                names = (*names, name)
+            worse = before
+            if severity.rank > before.severity.rank:
+                worse = finding
             finding = worse.model_copy(update={"count": before.count + 1, "situations": names})
         self._found[problem.kind] = finding
 
     def report(self, *, bot: str, game: str) -> DoctorReport:
         """The report on the examination of a bot in a game, both by their names."""
-        rows, severities = self.rows, Counter(finding.severity.value for finding in self._found.values())
-        hands, answers = sum(row.hands for row in rows), sum(row.answers for row in rows)
+        rows = self.rows
+        severities = Counter(finding.severity.value for finding in self._found.values())
+        hands = sum(row.hands for row in rows)
+        answers = sum(row.answers for row in rows)
+        result: Literal["sound", "faulty", "interrupted"] = "sound"
+        if severities["error"]:
+            result = "faulty"
+        elif self.is_interrupted:
+            result = "interrupted"
         return DoctorReport(
             bot=bot,
             game=game,
             seed=self.settings.seed,
-            result="faulty" if severities["error"] else "interrupted" if self.is_interrupted else "sound",
+            result=result,
             errors=severities["error"],
             warnings=severities["warning"],
             notes=severities["note"],
@@ -211,12 +243,23 @@ class Examination:
         )
 
     def _sentence(self, game: str, hands: int, answers: int, severities: Mapping[str, int]) -> str:
-        found = [count_of(severities[one], one) for one in ("error", "warning", "note") if severities[one]]
-        played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}" if hands else "before the first hand"
-        sentence = f"{' and '.join(found) or 'Nothing wrong'} found {played} of {short_name(game)}."
+        counts = []
+        for severity in ("error", "warning", "note"):
+            if severities[severity]:
+                counts.append(count_of(severities[severity], severity))
+        played = "before the first hand"
+        if hands:
+            played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}"
+        sentence = f"{' and '.join(counts) or 'Nothing wrong'} found {played} of {short_name(game)}."
         if self.is_interrupted:
             sentence += " It was interrupted."
-        never = [word for word in ("folds", "calls", "raises") if not any(getattr(row, word) for row in self.rows)]
+        never = []
+        if not any(row.folds for row in self.rows):
+            never.append("folds")
+        if not any(row.calls for row in self.rows):
+            never.append("calls")
+        if not any(row.raises for row in self.rows):
+            never.append("raises")
         if answers and never:
             sentence += f" It never {' and never '.join(never)}, so that could not be checked."
         reasons = Counter(row.reason for row in self.rows if row.result is SituationState.NOT_TRIED)
@@ -227,19 +270,24 @@ class Examination:
 
 def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
     """The report for a build server: a case for each situation; warnings are failures if it is strict."""
-    counted = {Severity.ERROR, Severity.WARNING} if is_strict else {Severity.ERROR}
+    counted = {Severity.ERROR}
+    if is_strict:
+        counted.add(Severity.WARNING)
     failures = [one for one in report.findings if one.severity in counted]
     cases = []
     for row in report.situations:
-        found = [f"{one.kind}: {one.wrong} {one.advice}" for one in failures if row.name in one.situations]
-        skipped = row.reason if row.result in (SituationState.NOT_TRIED, SituationState.NOT_IN_GAME) else ""
-        if row.result is SituationState.INTERRUPTED:
+        texts = [f"{one.kind}: {one.wrong} {one.advice}" for one in failures if row.name in one.situations]
+        skipped = ""
+        if row.result in (SituationState.NOT_TRIED, SituationState.NOT_IN_GAME):
+            skipped = row.reason
+        elif row.result is SituationState.INTERRUPTED:
             skipped = row.result.value
-        cases.append(junit_case(row.name, "\n".join(found), skipped))
-    # So is what was found outside the situations asked for, such as in the handshake.
+        cases.append(junit_case(row.name, "\n".join(texts), skipped))
+    # Findings outside the selected situations, such as in the handshake, get a case of their own.
     names = {row.name for row in report.situations}
-    stray = [f"{one.kind}: {one.wrong}" for one in failures if not names & set(one.situations)]
-    cases += [junit_case("connection", "\n".join(stray))] if stray else []
+    stray = [f"{one.kind}: {one.wrong}" for one in failures if names.isdisjoint(one.situations)]
+    if stray:
+        cases.append(junit_case("connection", "\n".join(stray)))
     return junit_text([junit_suite(f"doctor: {report.bot}, {short_name(report.game)}", cases, report.sentence)])
 
 
@@ -255,10 +303,20 @@ def doctor_document(report: DoctorReport) -> Document:
     """The sentence of a report, the table of the situations, and each finding."""
     rows: list[tuple[Value, ...]] = []
     for row in report.situations:
-        counts = (row.hands, row.folds, row.calls, row.raises) if row.hands else (None,) * 4
-        rows.append((row.name, *counts, Toned(_result(row, report.findings), _TONES.get(row.result, Tone.FAINT))))
-    counted = (Column(name, ",", rank=1) for name in ("hands", "folds", "calls", "raises"))
-    table = Table.of("", ("situation", *counted, Column("result", TEXT)), rows)
+        result = Toned(_result(row, report.findings), _TONES.get(row.result, Tone.FAINT))
+        if row.hands:
+            rows.append((row.name, row.hands, row.folds, row.calls, row.raises, result))
+        else:
+            rows.append((row.name, None, None, None, None, result))
+    columns = (
+        "situation",
+        Column("hands", ",", rank=1),
+        Column("folds", ",", rank=1),
+        Column("calls", ",", rank=1),
+        Column("raises", ",", rank=1),
+        Column("result", TEXT),
+    )
+    table = Table.of("", columns, rows)
     sections = [Section("Situations", (table,))]
     if report.findings:
         sections.append(Section("Findings", tuple(map(_particulars, report.findings))))
@@ -273,8 +331,10 @@ def _result(row: SituationReport, findings: Sequence[Finding]) -> str:
         return kinds
     if row.result is SituationState.OK and kinds:
         return f"{row.result.value}, {kinds}"
+    if row.result is SituationState.NOT_IN_GAME:
+        return f"{row.result.value}: {row.reason}"
     # Many situations share one reason for not being tried: the sentence gives it.
-    return f"{row.result.value}: {row.reason}" if row.result is SituationState.NOT_IN_GAME else row.result.value
+    return row.result.value
 
 
 def _particulars(finding: Finding) -> Particulars:
@@ -282,11 +342,14 @@ def _particulars(finding: Finding) -> Particulars:
     if (more := len(finding.situations) - _MOST_NAMES) > 0:
         names += f" and {more} more"
     times = times_of(finding.count)
-    line = finding.line.encode("latin-1")
-    marked = Marked(escaped_bytes(line), len(escaped_bytes(line[: finding.byte - 1])), f"byte {finding.byte}")
+    marked: Value = ""
+    if finding.line:
+        line = finding.line.encode("latin-1")
+        before = escaped_bytes(line[: finding.byte - 1])
+        marked = Marked(escaped_bytes(line), len(before), f"byte {finding.byte}")
     facts = [
         Fact("dealer sent", finding.state, CODE),
-        Fact("bot sent", marked if line else "", CODE),
+        Fact("bot sent", marked, CODE),
         Fact("wrong", f"{capitalized(finding.wrong)}.", TEXT),
         Fact("expected", finding.expected, TEXT),
         Fact("to do", finding.advice, TEXT),
@@ -320,9 +383,13 @@ class SituationsData:
 
 def situations_document(situations: Sequence[Situation]) -> Document:
     columns = ("situation", Column("description", TEXT), Column("own connection", NAME, rank=1))
-    rows = ((one.name, one.what, "yes" if one.needs_connection else "") for one in situations)
-    data = tuple(
-        SituationData(name=one.name, description=one.what, needs_connection=one.needs_connection) for one in situations
-    )
+    rows = []
+    data = []
+    for situation in situations:
+        own_connection = "yes" if situation.needs_connection else ""
+        rows.append((situation.name, situation.what, own_connection))
+        data.append(
+            SituationData(name=situation.name, description=situation.what, needs_connection=situation.needs_connection)
+        )
     table = Table.of("", columns, rows)
-    return Document("Situations", sections=(Section("", (table,)),), data=SituationsData(situations=data))
+    return Document("Situations", sections=(Section("", (table,)),), data=SituationsData(situations=tuple(data)))

@@ -58,7 +58,9 @@ class Kind(enum.StrEnum):
 
     def __new__(cls, name: str, advice: str = "", severity: Severity = Severity.ERROR) -> Kind:
         kind = str.__new__(cls, name)
-        kind._value_, kind.advice, kind.severity = name, advice, severity
+        kind._value_ = name
+        kind.advice = advice
+        kind.severity = severity
         return kind
 
     # Coming and going
@@ -225,22 +227,24 @@ def split_end(line: bytes) -> tuple[bytes, bytes]:
 
 def first_difference(one: bytes, other: bytes) -> int:
     """Index of the first byte in which two texts differ; the shorter length if one begins with the other."""
-    pairs = zip(one, other, strict=False)
-    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    length = min(len(one), len(other))
+    for index in range(length):
+        if one[index] != other[index]:
+            return index
+    return length
 
 
 def describe_legal(betting: BettingState) -> str:
     """The legal answers in words, such as ``f, c, or r with a size from 400 to 20000 (the total for the hand)``."""
     legal = betting.legal_actions()
-    letters = ["f"] * legal.can_fold + ["c"]
     if not legal.can_raise:
-        return " or ".join(letters)
+        return "f or c" if legal.can_fold else "c"
+    others = "f, c" if legal.can_fold else "c"
     if betting.game.is_limit:
-        return f"{', '.join(letters)} or r"
+        return f"{others} or r"
     if legal.raise_min == legal.raise_max:
-        return f"{', '.join(letters)} or r{legal.raise_min}"
-    sizes = f"from {legal.raise_min} to {legal.raise_max} (the total for the hand)"
-    return f"{', '.join(letters)}, or r with a size {sizes}"
+        return f"{others} or r{legal.raise_min}"
+    return f"{others}, or r with a size from {legal.raise_min} to {legal.raise_max} (the total for the hand)"
 
 
 # ---- the version line and the end of any line
@@ -251,13 +255,17 @@ EXPECTED_VERSION: Final = r"VERSION:2.0.0\r\n"
 def judge_version(line: bytes, game: Game) -> tuple[Problem, ...]:
     """Judge the first line of a bot."""
     session = DealerSession(game)
-    session.receive_data(line if line.endswith(b"\n") else line + b"\n")
-    body, wanted = split_end(line)[0], VERSION_LINE.rstrip()
-    byte, problems = first_difference(body, wanted) + 1, _judge_end(line)
+    session.receive_data(line.removesuffix(b"\n") + b"\n")
+    body, _ = split_end(line)
+    wanted = VERSION_LINE.rstrip()
+    byte = first_difference(body, wanted) + 1
+    problems = _judge_end(line)
     try:
         event = session.next_event()
     except RemoteProtocolError:
-        what = "is a comment" if line[:1] in (b"#", b";") else "does not name the version"
+        what = "does not name the version"
+        if _is_comment(line):
+            what = "is a comment"
         wrong = f"the first line {what}; a dealer refuses the bot and ends the match"
         return Problem(Kind.NO_VERSION, byte, wrong, EXPECTED_VERSION), *problems
     assert isinstance(event, Handshake)
@@ -279,10 +287,15 @@ def _judge_end(line: bytes) -> tuple[Problem, ...]:
     if end == b"\n":
         wrong = "the line ends with LF alone; the reference dealer takes it, the protocol asks for CR LF"
         return (Problem(Kind.LINE_END, len(line), wrong, r"\r\n"),)
-    wrong = (
-        f"the line {'ends with CR alone' if end else 'has no end'}; a dealer waits for LF until the bot's time is up"
-    )
+    what = "has no end"
+    if end:
+        what = "ends with CR alone"
+    wrong = f"the line {what}; a dealer waits for LF until the bot's time is up"
     return (Problem(Kind.LINE_UNFINISHED, len(line) + 1, wrong, r"\r\n"),)
+
+
+def _is_comment(line: bytes) -> bool:
+    return line.startswith((b"#", b";"))
 
 
 # ---- any other line
@@ -310,8 +323,10 @@ _NO_REPLIES: Final = (Kind.LINE_TOO_LONG, Kind.NUL_BYTE, Kind.EMPTY_LINE, Kind.J
 
 
 def expected_answer(asked: SentState | None) -> str:
-    """What a bot should send, in words."""
-    return "nothing: no answer is due" if asked is None else f"the state, ':', and {describe_legal(asked.betting)}"
+    """Describe the answer to the open question."""
+    if asked is None:
+        return "nothing: no answer is due"
+    return f"the state, ':', and {describe_legal(asked.betting)}"
 
 
 class Judge:
@@ -336,20 +351,28 @@ class Judge:
         if judgement.role is not LineRole.OTHER or any(one.kind not in _NO_REPLIES for one in problems):
             # The end of a line that is no reply is not judged as well.
             problems += _judge_end(line)
-        expected = expected_answer(self.asked)
-        problems = tuple([one if one.expected else one._replace(expected=expected) for one in problems])
-        return judgement._replace(problems=problems, about=judgement.about or self.asked or self.latest)
+        complete = []
+        for problem in problems:
+            if not problem.expected:
+                problem = problem._replace(expected=expected_answer(self.asked))
+            complete.append(problem)
+        about = judgement.about or self.asked or self.latest
+        return judgement._replace(problems=tuple(complete), about=about)
 
     def _judge_line(self, line: bytes) -> Judgement:
-        asked, is_comment = self.asked, line[:1] in (b"#", b";")
+        asked = self.asked
+        is_comment = _is_comment(line)
         if len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n"):
-            what = f"the {'comment' if is_comment else 'line'} has more than {MAX_LINE_BYTES} bytes"
-            wrong = f"{what}; a dealer cuts it there and takes the rest for a new line"
+            what = "comment" if is_comment else "line"
+            wrong = (
+                f"the {what} has more than {MAX_LINE_BYTES} bytes; "
+                "a dealer cuts it there and takes the rest for a new line"
+            )
             expected = f"at most {MAX_LINE_BYTES} bytes, the line end included"
             return _other(Problem(Kind.LINE_TOO_LONG, MAX_LINE_BYTES, wrong, expected))
         if is_comment:
             return Judgement(LineRole.OTHER)
-        body = split_end(line)[0]
+        body, _ = split_end(line)
         nul = body.find(b"\0")
         if asked is not None and nul > len(asked.text) + 1 and body.startswith(asked.text + b":"):
             start = len(asked.text) + 1
@@ -357,7 +380,9 @@ class Judge:
             wrong = "a NUL byte follows the action; the reference dealer reads the line up to it, others may not"
             return Judgement(LineRole.ANSWER, (*problems, Problem(Kind.ACTION_TAIL, nul + 1, wrong)), action=action)
         if nul >= 0:
-            role = LineRole.ATTEMPT if asked is not None and asked.text in body else LineRole.OTHER
+            role = LineRole.OTHER
+            if asked is not None and asked.text in body:
+                role = LineRole.ATTEMPT
             wrong = "the line holds a NUL byte; a dealer reads the line only up to it"
             return Judgement(role, (Problem(Kind.NUL_BYTE, nul + 1, wrong),))
         if not body:
@@ -382,15 +407,18 @@ def _other(problem: Problem) -> Judgement:
 
 
 def _judge_stale(known: SentState) -> Judgement:
-    if known.is_given_up or known.asks:
-        return Judgement(LineRole.OTHER if known.is_given_up else LineRole.REPEAT, about=known)
+    if known.is_given_up:
+        return Judgement(LineRole.OTHER, about=known)
+    if known.asks:
+        return Judgement(LineRole.REPEAT, about=known)
+    byte = len(known.text) + 1
     if known.betting.finished:
         wrong = "no answer is due to the last state of a hand; a dealer ignores the answer"
-        problem = Problem(Kind.UNASKED_FINAL, len(known.text) + 1, wrong, "nothing: the hand is over")
+        problem = Problem(Kind.UNASKED_FINAL, byte, wrong, "nothing: the hand is over")
     else:
         acting = known.betting.acting_position
         wrong = f"in this state position {acting} is to act, not the bot; a dealer ignores the answer"
-        problem = Problem(Kind.UNASKED, len(known.text) + 1, wrong, f"nothing: position {acting} is to act")
+        problem = Problem(Kind.UNASKED, byte, wrong, f"nothing: position {acting} is to act")
     return Judgement(LineRole.OTHER, (problem,), known)
 
 
@@ -417,35 +445,41 @@ def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Judgement:
     is_read = not isinstance(session.next_event(), BadState | StaleReply)
     wanted = asked.text + b":"
     at = first_difference(body, wanted)
-    part, advice = _PARTS[min(asked.text[:at].count(b":"), _FIELDS - 1)]
-    found = f"{chr(body[at])!a} in place of" if at < len(body) else "the line ends before"
-    differs = f"in {part}, {found} {chr(wanted[at])!a}"
+    field = min(asked.text[:at].count(b":"), _FIELDS - 1)
+    part, advice = _PARTS[field]
+    received = "the line ends before"
+    if at < len(body):
+        received = f"{chr(body[at])!a} in place of"
+    differs = f"in {part}, {received} {chr(wanted[at])!a}"
     if is_read:
-        wrong = f"the echo differs from the state {differs}; the reference dealer takes it for the same state, "
-        wrong += "others compare bytes"
+        wrong = (
+            f"the echo differs from the state {differs}; the reference dealer takes it for the same state, "
+            "others compare bytes"
+        )
         problem = Problem(Kind.ECHO_REWRITTEN, at + 1, wrong, advice=_ECHO + advice)
         scanned = scan_match_state(body.decode("latin-1"), game)
         assert scanned is not None
-        end = scanned[1]
+        _, end = scanned
         if body[end : end + 1] != b":":
             return Judgement(LineRole.ANSWER, (problem, _judge_after_echo(body, end)))
         action, problems = judge_action(body[end + 1 :], end + 2, asked.betting)
         return Judgement(LineRole.ANSWER, (problem, *problems), action=action)
     problem = _judge_stray(body, asked)
-    # Behind a colon it is the rest of a reply whose first part has been taken for the answer already.
-    is_attempt = problem.kind is Kind.ECHO_MISSING and not body.startswith(b":")
-    if body.strip(b" \t")[:5].upper() == b"MATCH" and problem.kind is not Kind.ECHO_CUT:
-        wrong = f"the echo is not the state: it differs {differs}; a dealer ignores the line and keeps waiting"
-        problem, is_attempt = Problem(Kind.ECHO_CHANGED, at + 1, wrong, advice=_ECHO + advice), True
-    role = LineRole.ATTEMPT if is_attempt else LineRole.OTHER
+    role = LineRole.OTHER
     if problem.kind is Kind.ECHO_CUT:
         role = LineRole.FRAGMENT
+    elif body.strip(b" \t")[:5].upper() == b"MATCH":
+        role = LineRole.ATTEMPT
+        wrong = f"the echo is not the state: it differs {differs}; a dealer ignores the line and keeps waiting"
+        problem = Problem(Kind.ECHO_CHANGED, at + 1, wrong, advice=_ECHO + advice)
+    # Behind a colon it is the rest of a reply whose first part has been taken for the answer already.
+    elif problem.kind is Kind.ECHO_MISSING and not body.startswith(b":"):
+        role = LineRole.ATTEMPT
     return Judgement(role, (problem,), action=_attempted_action(body, asked.betting))
 
 
 def _judge_stray(body: bytes, about: SentState | None) -> Problem:
-    cut = None if about is None else _judge_cut(body, about)
-    if cut is not None:
+    if about is not None and (cut := _judge_cut(body, about)) is not None:
         return cut
     if _BARE_ACTION.fullmatch(body.strip()):
         return Problem(Kind.ECHO_MISSING, 1, "this is an action without its state; a dealer ignores the line")
@@ -461,15 +495,25 @@ def _judge_cut(body: bytes, about: SentState) -> Problem | None:
     start = about.text.find(head)
     if not head or start < 0 or head == about.text:
         return None
-    which = f"those from {start + 1} to {start + len(head)}" if start else f"the first {len(head)}"
+    if start:
+        which = f"those from {start + 1} to {start + len(head)}"
+        byte = 1
+    else:
+        which = f"the first {len(head)}"
+        byte = len(head) + 1
     wrong = f"the state has {len(about.text)} bytes, and only {which} came back; a dealer ignores the line"
-    return Problem(Kind.ECHO_CUT, 1 if start else len(head) + 1, wrong)
+    return Problem(Kind.ECHO_CUT, byte, wrong)
 
 
 def _attempted_action(body: bytes, betting: BettingState) -> Action:
-    scanned = scan_action(body.rpartition(b":")[2].strip().decode("latin-1"), 0, betting.game.is_limit)
-    action = scanned[0] if scanned else None
-    return CALL if action is None or betting.after_if_legal(action) is None else action
+    text = body.rpartition(b":")[2].strip().decode("latin-1")
+    scanned = scan_action(text, 0, betting.game.is_limit)
+    if scanned is None:
+        return CALL
+    action, _ = scanned
+    if action is None or betting.after_if_legal(action) is None:
+        return CALL
+    return action
 
 
 # ---- the action
@@ -503,8 +547,11 @@ def judge_action(tail: bytes, start: int, betting: BettingState) -> tuple[Action
     action, problems = _judge_action_text(tail.decode("latin-1"), start, betting.game.is_limit)
     if action is not None and (refused := _judge_by_the_rules(action, start, betting)) is not None:
         problems.append(refused)
-    played = CALL if action is None else nearest_legal(action, betting)
-    return played, tuple([problem._replace(expected=describe_legal(betting)) for problem in problems])
+    played = CALL
+    if action is not None:
+        played = nearest_legal(action, betting)
+    expected = describe_legal(betting)
+    return played, tuple([problem._replace(expected=expected) for problem in problems])
 
 
 def _judge_action_text(text: str, start: int, is_limit: bool) -> tuple[Action | None, list[Problem]]:
@@ -515,7 +562,8 @@ def _judge_action_text(text: str, start: int, is_limit: bool) -> tuple[Action | 
     action, end = scanned
     if action is None:
         return None, [_unknown_letter(text, start)]
-    problems, rest = [], text[1:]
+    problems = []
+    rest = text[1:]
     if text[0] not in "fcr":
         meant = format_action(action)[0]
         wrong = f"{text[0]!r} is not a letter of the protocol; the reference dealer takes it for {meant!r}, "
@@ -535,16 +583,21 @@ def _unknown_letter(text: str, start: int) -> Problem:
     if not text:
         return Problem(Kind.ACTION_MISSING, start, "nothing follows the colon; a dealer plays a call")
     what = f"{_quote(text)} begins no action{_HINTS.get(text[0].lower(), '')}"
-    what = "a blank precedes the action" if text[0] in " \t" else what
+    if text[0] in " \t":
+        what = "a blank precedes the action"
     return Problem(Kind.ACTION_UNKNOWN, start, f"{what}; a dealer plays a call for it")
 
 
 def _judge_size_text(size: str, start: int, end: int, action: Action) -> list[Problem]:
-    read, plain, same = f"a dealer reads {action.hand_total}", _PLAIN_SIZE.match(size), _SAME_SIZE.match(size)
+    read = f"a dealer reads {action.hand_total}"
+    plain = _PLAIN_SIZE.match(size)
+    same = _SAME_SIZE.match(size)
     if same is not None and int(same[1]) <= _MOST_CHIPS and _AFTER_SIZE.fullmatch(rest := size[same.end() :]):
         problems = []
         if not _PLAIN_SIZE.fullmatch(same[0]):
-            first = end if _PLAIN_SIZE.fullmatch(same[1]) else 1
+            first = 1
+            if _PLAIN_SIZE.fullmatch(same[1]):
+                first = end
             wrong = f"{_quote(same[0])} is not a plain number, though {read}, as is meant"
             problems.append(Problem(Kind.SIZE_UNUSUAL, start + first, wrong))
         if rest:
@@ -554,7 +607,9 @@ def _judge_size_text(size: str, start: int, end: int, action: Action) -> list[Pr
     if plain and int(plain[0]) > _MOST_CHIPS:
         wrong = f"{_quote(size)} is beyond {_MOST_CHIPS}, the largest number a dealer can hold; {read}"
         return [Problem(Kind.SIZE_UNREADABLE, start + 1, wrong, advice=_TOTALS)]
-    first = end if plain and int(plain[0]) == action.hand_total else 1
+    first = 1
+    if plain and int(plain[0]) == action.hand_total:
+        first = end
     return [Problem(Kind.SIZE_UNREADABLE, start + first, f"{_quote(size)} is not a whole number of chips; {read}")]
 
 
@@ -564,7 +619,8 @@ def _judge_by_the_rules(action: Action, start: int, betting: BettingState) -> Pr
         return None
     except IllegalAction as error:
         rule = error.rule
-    legal, size = betting.legal_actions(), action.hand_total
+    legal = betting.legal_actions()
+    size = action.hand_total
     if rule is Rule.NOTHING_TO_FOLD_TO:
         wrong = "there is nothing to call, so folding is not allowed; a dealer plays a check"
         return Problem(Kind.FOLD_REFUSED, start, wrong)
@@ -582,14 +638,19 @@ def _judge_by_the_rules(action: Action, start: int, betting: BettingState) -> Pr
 def _guess_meaning(size: int, betting: BettingState) -> str:
     legal = betting.legal_actions()
     before = betting.spent_before_round[betting.acting_position]
-    meanings = [(betting.max_spent + size, "was to come on top of the bet to call")]
-    if before:
-        meanings.append((before + size, "was the total of this round"))
-    guesses = [
-        f"r{total} if {size} {meaning}" for total, meaning in meanings if legal.raise_min <= total <= legal.raise_max
-    ]
-    return f" Here that is {', or '.join(guesses)}." if guesses else ""
+    guesses = []
+    on_top = betting.max_spent + size
+    if legal.raise_min <= on_top <= legal.raise_max:
+        guesses.append(f"r{on_top} if {size} was to come on top of the bet to call")
+    total = before + size
+    if before and legal.raise_min <= total <= legal.raise_max:
+        guesses.append(f"r{total} if {size} was the total of this round")
+    if not guesses:
+        return ""
+    return f" Here that is {', or '.join(guesses)}."
 
 
 def _quote(text: str) -> str:
-    return ascii(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
+    if len(text) > _SHOWN:
+        text = text[:_SHOWN] + "..."
+    return ascii(text)

@@ -22,16 +22,17 @@ from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, be
 from engine.errors import quoted
 from engine.game import MAX_ACTIONS_PER_ROUND
 
-_FEW, _RESUMED_AT = 3, 999_998
-"""How many hands there are if not every position has to be tried; the first hand of a resumed match, whose number has
-one more digit two hands later."""
+_FEW: Final = 3
+"""Number of hands of a situation that need not be tried in every position."""
+_RESUMED_AT: Final = 999_998
+"""First hand of a resumed match: two hands later, the number has one more digit."""
 
 
 # ---- opponents
 
 
 Policy: TypeAlias = Callable[[BettingState, int, Random], Action]
-"""An opponent's action: of the betting so far, the position of the bot, and random numbers."""
+"""Chooses an opponent's action by the betting so far, the position of the bot, and random numbers."""
 
 
 def smallest_raise(betting: BettingState) -> Action:
@@ -47,7 +48,9 @@ def largest_raise(betting: BettingState) -> Action:
 def _raise_or_call(betting: BettingState, size: int) -> Action:
     if not betting.legal_actions().can_raise:
         return CALL
-    return RAISE if betting.game.is_limit else raise_to(size)
+    if betting.game.is_limit:
+        return RAISE
+    return raise_to(size)
 
 
 def call(betting: BettingState, bot: int, chance: Random) -> Action:
@@ -56,13 +59,17 @@ def call(betting: BettingState, bot: int, chance: Random) -> Action:
 
 def fold(betting: BettingState, bot: int, chance: Random) -> Action:
     """Fold as soon as that is legal: the hand ends early, perhaps before the bot has acted."""
-    return FOLD if betting.legal_actions().can_fold else CALL
+    if betting.legal_actions().can_fold:
+        return FOLD
+    return CALL
 
 
 def bet_once(betting: BettingState, bot: int, chance: Random) -> Action:
     """Make the first bet of every round, a minimum bet, and call the bets of others."""
-    is_first = all(action.kind is not ActionKind.RAISE for _, action in betting.rounds[-1])
-    return smallest_raise(betting) if is_first else CALL
+    for _, action in betting.rounds[-1]:
+        if action.kind is ActionKind.RAISE:
+            return CALL
+    return smallest_raise(betting)
 
 
 def raise_always(betting: BettingState, bot: int, chance: Random) -> Action:
@@ -72,7 +79,13 @@ def raise_always(betting: BettingState, bot: int, chance: Random) -> Action:
 
 def shove_in_round(round_: int) -> Policy:
     """Check and call before this round, 0-based, then make the largest raise."""
-    return lambda betting, bot, chance: largest_raise(betting) if betting.round >= round_ else CALL
+
+    def policy(betting: BettingState, bot: int, chance: Random) -> Action:
+        if betting.round < round_:
+            return CALL
+        return largest_raise(betting)
+
+    return policy
 
 
 def _short_stack_all_in(betting: BettingState, bot: int, chance: Random) -> Action:
@@ -81,25 +94,30 @@ def _short_stack_all_in(betting: BettingState, bot: int, chance: Random) -> Acti
     shortest = min(others, key=lambda position: stacks[position])
     if betting.acting_position == shortest:
         return largest_raise(betting)
-    return CALL if betting.is_able(shortest) or betting.round == 0 else bet_once(betting, bot, chance)
+    if betting.is_able(shortest) or betting.round == 0:
+        return CALL
+    return bet_once(betting, bot, chance)
 
 
 def draw(betting: BettingState, bot: int, chance: Random) -> Action:
-    """Draw an action, folds seldom, and its size among all legal ones; the bounds are drawn often."""
-    legal, number = betting.legal_actions(), chance.random()
+    """Draw an action, seldom a fold, and its size among all legal sizes, often the smallest or the largest."""
+    legal = betting.legal_actions()
+    number = chance.random()
     if legal.can_fold and number < 0.08:
         return FOLD
     if not legal.can_raise or number < 0.6:
         return CALL
     if betting.game.is_limit:
         return RAISE
-    least, most = legal.raise_min, legal.raise_max
-    # Mostly small: sizes drawn uniformly would end most hands in their first round.
-    largest = most if number > 0.97 else min(most, least + 3 * betting.pot)
-    return raise_to(chance.choice((least, chance.randint(least, largest), largest)))
+    smallest = legal.raise_min
+    largest = legal.raise_max
+    if number <= 0.97:
+        # Sizes drawn among all legal ones would end most hands in their first round.
+        largest = min(largest, smallest + 3 * betting.pot)
+    return raise_to(chance.choice((smallest, chance.randint(smallest, largest), largest)))
 
 
-# ---- what a situation is
+# ---- the parts of a situation
 
 
 class Delivery(enum.Enum):
@@ -166,7 +184,9 @@ def _why_no_all_in(game: Game) -> str:
         return ""
     raises = [min(count, MAX_ACTIONS_PER_ROUND) for count in game.max_raises]
     most = game.big_blind + sum(count * size for count, size in zip(raises, game.raise_sizes, strict=True))
-    return "" if most >= min(game.stacks) else "bets never reach the stacks"
+    if most < min(game.stacks):
+        return "bets never reach the stacks"
+    return ""
 
 
 def _why_no_side_pot(game: Game) -> str:
@@ -178,7 +198,9 @@ def _why_no_side_pot(game: Game) -> str:
 
 
 def _why_no_action(game: Game) -> str:
-    return "the blinds put every player all-in" if betting_start(game).finished else ""
+    if betting_start(game).finished:
+        return "the blinds put every player all-in"
+    return ""
 
 
 def middle_of_a_hand(game: Game) -> BettingState:
@@ -190,7 +212,9 @@ def middle_of_a_hand(game: Game) -> BettingState:
     if betting.finished:
         return betting
     after = betting.after(smallest_raise(betting))
-    return betting if after.finished else after
+    if after.finished:
+        return betting
+    return after
 
 
 def middle_of_a_long_hand(game: Game) -> BettingState:
@@ -199,8 +223,11 @@ def middle_of_a_long_hand(game: Game) -> BettingState:
     while not betting.finished:
         longest = betting
         legal = betting.legal_actions()
-        is_all_in = legal.can_raise and legal.raise_min == legal.raise_max and not game.is_limit
-        betting = betting.after(CALL if is_all_in else smallest_raise(betting))
+        action = smallest_raise(betting)
+        if legal.can_raise and legal.raise_min == legal.raise_max and not game.is_limit:
+            # The only raise is all-in, which would end the hand.
+            action = CALL
+        betting = betting.after(action)
     return longest
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.doctor.dialogue import MOST_LINES, Dialogue
+from dealer.doctor.dialogue import MAX_LINES_PER_QUESTION, Dialogue
 from dealer.doctor.findings import Examination
 from dealer.doctor.judge import Kind, Severity
 from dealer.match import LineReceived, LineSent
@@ -136,7 +136,7 @@ def test_the_rest_of_a_line_that_is_too_long_is_dropped(size: int, findings: int
     assert [(finding.kind, finding.count) for finding in examination.findings] == [(Kind.LINE_TOO_LONG, 4)] * findings
 
 
-@pytest.mark.parametrize(("lines", "kinds"), [(MOST_LINES - 1, []), (MOST_LINES, [Kind.FLOOD])])
+@pytest.mark.parametrize(("lines", "kinds"), [(MAX_LINES_PER_QUESTION - 1, []), (MAX_LINES_PER_QUESTION, [Kind.FLOOD])])
 def test_lines_are_counted_for_each_question(lines: int, kinds: list[Kind]) -> None:
     class Talks(Peer):
         def reply(self, text: bytes, action: bytes, betting: object) -> bytes:

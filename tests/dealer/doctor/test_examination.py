@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dealer.doctor.dialogue import Dialogue
-from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Exit
+from dealer.doctor.examination import MAX_SILENCES, MAX_WITHOUT_ANSWER, Exit
 from dealer.doctor.findings import Examination, SituationState, junit_of
 from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.situations import SITUATIONS, Situation
@@ -91,8 +91,8 @@ def test_silence_is_waited_for_a_few_times_only() -> None:
     host = LocalHost(Stalls, LIMIT)
     examination = run(host)
     (group,) = examination.findings
-    assert group.count == MOST_SILENCES
-    assert len(host.visits) == MOST_SILENCES
+    assert group.count == MAX_SILENCES
+    assert len(host.visits) == MAX_SILENCES
     last = examination.rows[-1]
     assert (last.result, last.reason) == (SituationState.NOT_TRIED, "3 questions were left unanswered, which is enough")
 
@@ -100,7 +100,7 @@ def test_silence_is_waited_for_a_few_times_only() -> None:
 def test_a_bot_that_never_answers_is_given_up() -> None:
     host = LocalHost(FAULTS["lines without end"].make, LIMIT)
     examination = run(host)
-    assert len(host.visits) == MOST_WITHOUT_ANSWER
+    assert len(host.visits) == MAX_WITHOUT_ANSWER
     assert examination.rows[-1].reason == "not one answer in 3 connections is enough"
 
 
