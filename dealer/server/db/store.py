@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -300,6 +301,9 @@ class Store:
             self._writer = self._thread.submit(_opened, path).result()
             self._reader = _connected(path)
             self._reader.execute("PRAGMA query_only = ON")
+            # Threads read, too, and a connection that is closed meanwhile ends the process.
+            self._reading = threading.Lock()
+            self._is_closed = False
         except BaseException:
             self._thread.shutdown()
             raise
@@ -329,13 +333,18 @@ class Store:
             StoreError: they cannot be read.
         """
         try:
-            return self._reader.execute(query, values).fetchall()
+            with self._reading:
+                if self._is_closed:
+                    raise StoreError(self.path, "it is closed")
+                return self._reader.execute(query, values).fetchall()
         except sqlite3.Error as error:
             raise StoreError(self.path, str(error)) from None
 
     def close(self) -> None:
-        """Close the database when all changes are made."""
-        self._reader.close()
+        """Close the database when all changes are made and all queries are answered."""
+        with self._reading:
+            self._is_closed = True
+            self._reader.close()
         self._thread.submit(self._writer.close).result()
         self._thread.shutdown()
 

@@ -7,6 +7,7 @@ import contextlib
 import sqlite3
 from array import array
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,21 @@ def test_a_change_that_fails_leaves_nothing(store: Store) -> None:
 def test_what_is_read_cannot_be_changed(store: Store) -> None:
     with pytest.raises(StoreError, match="readonly"):
         store.read("DELETE FROM users")
+
+
+def test_database_is_closed_while_threads_read(tmp_path: Path) -> None:
+    """Before, a connection that was closed in the middle of a query ended the process."""
+    query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT max(i) FROM n"
+    for _ in range(3):
+        store = Store(tmp_path / "server.sqlite3")
+        with ThreadPoolExecutor(4) as threads:
+            # Each query takes some ten milliseconds: some are asked before, some after the end.
+            answers = [threads.submit(store.read, query) for _ in range(8)]
+            answers[0].result()
+            store.close()
+        for answer in answers:
+            error = answer.exception()
+            assert error is None or (isinstance(error, StoreError) and "it is closed" in str(error))
 
 
 def test_an_older_database_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
