@@ -61,21 +61,27 @@ class KuhnSettings:
     )
     selection: Annotated[Literal["tournament", "rank", "roulette"], "how parents are drawn"] = "tournament"
     tournament: Annotated[int, "participants of a tournament", Interval(1)] = 2
-    offset: Annotated[float, "what a roulette wheel adds to every fitness", Interval(-1e6, 1e6)] = 2.0
+    offset: Annotated[
+        float, "what a roulette wheel adds to every fitness", Interval(-1e6, 1e6), Wording(is_rare=True)
+    ] = 2.0
     crossover: Annotated[Literal["uniform", "one-point"], "what a pair of children exchanges"] = "uniform"
     crossover_rate: Annotated[float, "chance that a pair exchanges anything", Interval(0, 1)] = 0.7
-    share: Annotated[float, "chance that uniform crossover exchanges a gene", Interval(0, 1)] = 0.5
+    share: Annotated[float, "chance that uniform crossover exchanges a gene", Interval(0, 1), Wording(is_rare=True)] = (
+        0.5
+    )
     mutation_rate: Annotated[float, "chance that a child gets a new value in a gene", Interval(0, 1)] = 0.01
     mutated: Annotated[int, "genes that a mutation changes", Interval(1)] = 1
     elite: Annotated[int, "best individuals that live on unchanged", Interval(0)] = 0
     unique: Annotated[bool, "a child equal to another is dropped"] = True
     start: Annotated[Literal["uniform", "random"], "values spread evenly, or all drawn"] = "uniform"
-    alleles: Annotated[int, "values of a gene in a uniform start"] = 101
+    alleles: Annotated[int, "values of a gene in a uniform start", Wording(is_rare=True)] = 101
     hall: Annotated[int, "places in each hall of fame", Interval(1)] = 100
     tens_as_twos: Annotated[
-        bool, "in breadth, a bet of 10 looks like one of 2: the second seat answers both by the same genes"
+        bool,
+        "in breadth, a bet of 10 looks like one of 2: the second seat answers both by the same genes",
+        Wording(is_rare=True),
     ] = False
-    as_published: Annotated[bool, "make the mistakes of the thesis's listing"] = False
+    as_published: Annotated[bool, "make the mistakes of the thesis's listing", Wording(is_rare=True)] = False
     seed: Annotated[int, "of everything that is drawn"] = 1
 
     def __post_init__(self) -> None:

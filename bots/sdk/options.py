@@ -66,6 +66,7 @@ class Wording(NamedTuple):
         otherwise: the default in words.
         example: appears in an example of a file, commented out with its section.
         is_flag: whether the command line has an option for it.
+        is_rare: named without its meaning in the short help.
     """
 
     unit: str = ""
@@ -74,6 +75,7 @@ class Wording(NamedTuple):
     otherwise: str = ""
     example: object = None
     is_flag: bool = True
+    is_rare: bool = False
 
 
 _FILE: Final = Wording("FILE")

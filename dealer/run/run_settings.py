@@ -253,10 +253,11 @@ class RunSettings(StrictSettings):
     affinity: Annotated[
         Affinity,
         "Let a dealer and its quick bots share a core: 'auto' where the system can and no bot is slow, or 'off'.",
+        Wording(is_rare=True),
     ] = Affinity.AUTO
     in_process: Annotated[bool, "Play Python bots inside this process: faster, the same log."] = False
-    fixed_seats: Annotated[bool, "Do not move the button."] = False
-    host: Host = "127.0.0.1"
+    fixed_seats: Annotated[bool, "Do not move the button.", Wording(is_rare=True)] = False
+    host: Annotated[Host, Wording(is_rare=True)] = "127.0.0.1"
     ports: Annotated[
         tuple[int, ...],
         "Ports by seat, for a single match: separated by commas; 0 means any free port.",
@@ -265,20 +266,24 @@ class RunSettings(StrictSettings):
     ] = ()
     on_fault: Annotated[OnFault, Wording(group="Clocks and faults")] = FaultPolicy.END
     t_response_s: Annotated[_Seconds, "Seconds for one answer."] = DEFAULT_LIMITS.response_us / 1e6
-    t_hand_s: Annotated[_Seconds, "Seconds for all answers of a player in one hand."] = DEFAULT_LIMITS.hand_us / 1e6
-    t_per_hand_s: Annotated[_Seconds, "Average seconds of a player per hand of the match."] = (
+    t_hand_s: Annotated[_Seconds, "Seconds for all answers of a player in one hand.", Wording(is_rare=True)] = (
+        DEFAULT_LIMITS.hand_us / 1e6
+    )
+    t_per_hand_s: Annotated[_Seconds, "Average seconds of a player per hand of the match.", Wording(is_rare=True)] = (
         DEFAULT_LIMITS.per_hand_us / 1e6
     )
     start_timeout_s: Annotated[
         float,
         "Seconds for all bots to connect and name a version; 0 waits without limit.",
         Interval(0, _MAX_SETTING_S),
+        Wording(is_rare=True),
     ] = 30.0
     coalesce_ms: Annotated[
         float,
         "Hold lines for a player that is not to act: until its next question, at most this many milliseconds. Faster, "
         "the same bytes; 0 for bots that compute during opponents' turns.",
         Interval(0, 1000),
+        Wording(is_rare=True),
     ] = 1000 * DEFAULT_COALESCE_S
     export: Annotated[
         tuple[str, ...] | None,
@@ -289,21 +294,24 @@ class RunSettings(StrictSettings):
     histories: Annotated[
         _PathText | None,
         "Folder for the hand histories of all runs: a file per match, so that a tracker watches one folder.",
-        Wording("DIR", otherwise="a folder per format in the run's own"),
+        Wording("DIR", otherwise="a folder per format in the run's own", is_rare=True),
     ] = None
     hero: Annotated[
         str | None,
         "The player whose cards hand histories show from the start.",
         Wording("NAME", otherwise="the first player of each contest"),
     ] = None
-    observed: Annotated[bool, "Write hand histories without a hero."] = False
+    observed: Annotated[bool, "Write hand histories without a hero.", Wording(is_rare=True)] = False
     stakes: Annotated[
         str | None,
         "The stakes in hand histories, such as 0.50/1: the blinds, in limit games the bets.",
-        Wording("SMALL/BIG", otherwise="a chip is 1"),
+        Wording("SMALL/BIG", otherwise="a chip is 1", is_rare=True),
     ] = None
     currency: Annotated[
-        str, "Currency of hand histories: USD, EUR, GBP, or none for play money.", AfterValidator(_currency)
+        str,
+        "Currency of hand histories: USD, EUR, GBP, or none for play money.",
+        AfterValidator(_currency),
+        Wording(is_rare=True),
     ] = "USD"
     directory: Annotated[
         _PathText | None, "The folder in which commands start.", Wording(is_flag=False, otherwise="the current one")

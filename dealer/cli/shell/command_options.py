@@ -15,7 +15,7 @@ typed, by name: then a configuration file decides about the others, and then the
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_args, get_origin, get_type_hints
@@ -41,12 +41,16 @@ JsonOutput: TypeAlias = Annotated[
     bool, "Print the result as JSON and nothing else.", Wording(flags="--json", group=_OUTPUT)
 ]
 Json: TypeAlias = Annotated[bool, "Print everything as JSON.", Wording(flags="--json")]
-Junit: TypeAlias = Annotated[Path | None, "Write a JUnit report for a build server.", Wording("FILE", group=_OUTPUT)]
+Junit: TypeAlias = Annotated[
+    Path | None, "Write a JUnit report for a build server.", Wording("FILE", group=_OUTPUT, is_rare=True)
+]
 Verbose: TypeAlias = Annotated[
-    bool, "Log connections, faults and restarts to standard error.", Wording(flags="-v", group=_OUTPUT)
+    bool, "Log connections, faults and restarts to standard error.", Wording(flags="-v", group=_OUTPUT, is_rare=True)
 ]
 Scheduler: TypeAlias = Annotated[
-    str | None, "Let a dask cluster play: each of its workers a contest at a time.", Wording("ADDRESS", group="Match")
+    str | None,
+    "Let a dask cluster play: each of its workers a contest at a time.",
+    Wording("ADDRESS", group="Match", is_rare=True),
 ]
 _NAMES: Final[Mapping[str, str]] = {
     "directory": "directory",
@@ -82,7 +86,7 @@ class RunOptions:
         "Play the same cards again with the seats rotated: with fresh bots, so that the luck of the cards cancels.",
         Wording(flags="--duplicate/--no-duplicate", group="Match", otherwise="on, unless a player is 'tcp'"),
     ] = None
-    permutations: Annotated[bool, "Play the cards in every order of the players."] = False
+    permutations: Annotated[bool, "Play the cards in every order of the players.", Wording(is_rare=True)] = False
     config: Annotated[
         Path | None,
         "Settings as TOML: for example the run.toml of an earlier run; command-line options take precedence.",
@@ -103,49 +107,59 @@ class RunOptions:
             raise ConfigError("--permutations plays every order of the players: leave out --[no-]duplicate")
         if self.permutations:
             return {"seating": Seating.PERMUTATIONS}
-        return {} if self.duplicate is None else {"seating": (Seating.SINGLE, Seating.ROTATIONS)[self.duplicate]}
+        if self.duplicate is None:
+            return {}
+        return {"seating": Seating.ROTATIONS if self.duplicate else Seating.SINGLE}
 
 
 def warning_text(warning: ExportWarning) -> str:
     """A warning with the option that helps."""
     if warning.lacks_begin:
         return f"{warning.problem}; --begin sets when the match began."
-    return warning.problem + ("." if warning.better is None else f": --stakes {warning.better} would help.")
+    if warning.better is None:
+        return f"{warning.problem}."
+    return f"{warning.problem}: --stakes {warning.better} would help."
 
 
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Make typer's parameters of a command's options; those of a dataclass reach it as one object, or as `Given`."""
+    """Make typer's parameters of a command's options; those of a dataclass reach it as one object, or as `Given`.
+
+    The result has the names of options that are rarely needed as `rare_options`.
+    """
     hints = get_type_hints(command, include_extras=True)
     own = {option.name: option for option in options_of(command)}
+    # The commands of a group come here again when the application is made twice in a process.
+    rare = set(getattr(command, "rare_options", ()))
+    rare.update(option.name for option in own.values() if option.wording.is_rare)
     groups: dict[str, tuple[Callable[..., Any], list[Option]]] = {}
-    parameters, terminals = [], []
+    parameters = []
+    terminals = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in own:
-            default = own[name].default
-            parameters.append(_parameter(own[name], inspect.Parameter.empty if default is NO_DEFAULT else default))
+            parameters.append(_parameter(own[name], _required_or_default(own[name])))
             continue
         if hints[name] is Terminal:
             terminals.append(name)
             parameters.append(parameter.replace(annotation=typer.Context, kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        kind, *about = get_args(hints[name]) if get_origin(hints[name]) is Annotated else [hints[name]]
-        declared = next((one for one in (kind, *about) if isinstance(one, type) and is_dataclass(one)), None)
+        declared, is_given, defaults = _declared_options(hints[name])
         if declared is None:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        otherwise: Mapping[str, str] = next((one for one in about if isinstance(one, dict)), {})
         options = [option for option in options_of(declared) if option.wording.is_flag]
-        groups[name] = kind if kind is declared else dict, options
-        parameters += [_parameter(option, None, otherwise.get(option.name, "")) for option in options]
+        groups[name] = (dict if is_given else declared), options
+        for option in options:
+            parameters.append(_parameter(option, None, defaults.get(option.name, "")))
+            if option.wording.is_rare:
+                rare.add(option.name)
 
     def run(**values: Any) -> None:
         for name in terminals:
             values[name] = values[name].ensure_object(Terminal)
         for name, (make, options) in groups.items():
-            typed = {one.name: value for one in options if (value := values.pop(one.name)) is not None}
-            for one in options if make is not dict else ():
-                if get_origin(one.kind) is tuple and one.name in typed:
-                    typed[one.name] = tuple(typed[one.name].split())
+            typed = _typed(values, options)
+            if make is not dict:
+                _split_texts(typed, options)
             try:
                 values[name] = make(**typed)
             except ValueError as error:
@@ -156,7 +170,48 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     run.__name__ = command.__name__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.rare_options = frozenset(rare)  # type: ignore[attr-defined]
     return run
+
+
+def _required_or_default(option: Option) -> Any:
+    return inspect.Parameter.empty if option.default is NO_DEFAULT else option.default
+
+
+def _declared_options(hint: Any) -> tuple[Any, bool, Mapping[str, str]]:
+    """The dataclass whose options a parameter takes, whether it takes them as `Given`, and defaults in other words.
+
+    The dataclass is None for an argument of typer.
+    """
+    kind = hint
+    about: list[Any] = []
+    if get_origin(hint) is Annotated:
+        kind, *about = get_args(hint)
+    defaults: Mapping[str, str] = {}
+    for item in about:
+        if isinstance(item, dict):
+            defaults = item
+    for item in (kind, *about):
+        if isinstance(item, type) and is_dataclass(item):
+            return item, item is not kind, defaults
+    return None, False, defaults
+
+
+def _typed(values: dict[str, Any], options: Sequence[Option]) -> Given:
+    """Remove the values of options, and return those that were typed."""
+    typed = {}
+    for option in options:
+        value = values.pop(option.name)
+        if value is not None:
+            typed[option.name] = value
+    return typed
+
+
+def _split_texts(typed: Given, options: Sequence[Option]) -> None:
+    """Split the texts of options that have several values."""
+    for option in options:
+        if get_origin(option.kind) is tuple and option.name in typed:
+            typed[option.name] = tuple(typed[option.name].split())
 
 
 def _parameter(option: Option, default: Any, shown: str = "") -> inspect.Parameter:

@@ -98,11 +98,13 @@ def help_page(command: Any, context: Any) -> Page:
     """The help of a command or a group."""
     panels: dict[str, list[Entry]] = {"Arguments": [], "Options": []}
     arguments = []
+    rare = getattr(command.callback, "rare_options", ())
     for parameter in command.params:
         is_argument = parameter.param_type_name == "argument"
         title = parameter.rich_help_panel or ("Arguments" if is_argument else "Options")
         if not parameter.hidden:
-            panels.setdefault(title, []).append(_entry(parameter, context))
+            entry = _entry(parameter, context)
+            panels.setdefault(title, []).append(entry._replace(is_rare=parameter.name in rare))
         if is_argument:
             arguments.append(_in_usage(parameter))
     panels["Options"].append(HELP_ENTRY)

@@ -1,7 +1,8 @@
 """The help of a command as text: in short, a line per option (``-h``), or in full, the text below each option.
 
-The short meaning of an option is the first clause of its text, which ends at ``.``, ``:`` or ``;``. Nothing heavy is
-imported: ``arena -h`` prints the list of commands without any command.
+A short help of more than 40 lines only names the options that are rarely needed. The short meaning of an option is the
+first clause of its text, which ends at ``.``, ``:`` or ``;``. Nothing heavy is imported: ``arena -h`` prints the list
+of commands without any command.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Final, NamedTuple
 _WIDEST: Final = 100
 _WIDEST_NAMES: Final = 26
 """Longer names push their text to the right."""
+MAX_SHORT_LINES: Final = 40
+"""A longer short help only names the options that are rarely needed."""
 _NARROWEST_TEXT: Final = 30
 """Where the window leaves less beside the names, the text is below them."""
 
@@ -27,6 +30,7 @@ class Entry(NamedTuple):
     text: str
     note: str = ""
     """Its default and bounds."""
+    is_rare: bool = False
 
     @property
     def full_text(self) -> str:
@@ -49,16 +53,46 @@ HELP_ENTRY: Final = Entry("-h, --help", "Print help: a line per option with -h, 
 def page_text(page: Page, *, is_full: bool) -> str:
     """The page for the window, or for 80 columns where there is none."""
     width = min(shutil.get_terminal_size().columns, _WIDEST)
-    description = page.description if is_full else page.description.split("\n\n")[0]
-    blocks = [_wrapped(page.usage, width, "Usage: ", " " * 7), *_paragraphs(description, width)]
-    for title, entries in page.sections:
-        lines = _below(entries, width) if is_full else _beside(_shortened(entries), width)
-        blocks.append("\n".join([title, *lines]))
-    for title, entries in page.commands:
-        blocks.append("\n".join([title, *_beside(entries if is_full else _shortened(entries), width)]))
     if is_full:
-        blocks += _paragraphs(page.epilog, width)
+        return _full_text(page, width)
+    text = _short_text(page, width)
+    if text.count("\n") > MAX_SHORT_LINES:
+        text = _short_text(page, width, names_rare=True)
+    return text
+
+
+def _full_text(page: Page, width: int) -> str:
+    blocks = [_usage(page, width), *_paragraphs(page.description, width)]
+    for title, entries in page.sections:
+        blocks.append("\n".join([title, *_below(entries, width)]))
+    for title, entries in page.commands:
+        blocks.append("\n".join([title, *_beside(entries, width)]))
+    return "\n\n".join([*blocks, *_paragraphs(page.epilog, width)]) + "\n"
+
+
+def _short_text(page: Page, width: int, *, names_rare: bool = False) -> str:
+    """A line for each entry; with `names_rare`, a line per section for the names of those that are rarely needed."""
+    blocks = [_usage(page, width), *_paragraphs(page.description.split("\n\n")[0], width)]
+    for title, entries in (*page.sections, *page.commands):
+        lines = [title]
+        shown = [entry for entry in entries if not (names_rare and entry.is_rare)]
+        if shown:
+            lines += _beside(_shortened(shown), width)
+        if len(shown) < len(entries):
+            names = [_longest_name(entry) for entry in entries if entry not in shown]
+            lines.append(_wrapped(f"{', '.join(names)}: see --help", width, "  ", "  "))
+        blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
+
+
+def _usage(page: Page, width: int) -> str:
+    return _wrapped(page.usage, width, "Usage: ", " " * 7)
+
+
+def _longest_name(entry: Entry) -> str:
+    """The name of an option without its value: ``--quiet`` of ``-q, --quiet``."""
+    names: list[str] = re.findall(r"--?[\w-]+", entry.names)
+    return max(names, key=len)
 
 
 def first_clause(text: str) -> str:
@@ -75,8 +109,8 @@ def _beside(entries: Sequence[Entry], width: int) -> Iterator[str]:
     if width - column < _NARROWEST_TEXT:
         yield from _below(entries, width)
         return
-    for names, text, _ in entries:
-        yield _wrapped(text, width, f"  {names}  ".ljust(column), " " * column)
+    for entry in entries:
+        yield _wrapped(entry.text, width, f"  {entry.names}  ".ljust(column), " " * column)
 
 
 def _below(entries: Sequence[Entry], width: int) -> Iterator[str]:

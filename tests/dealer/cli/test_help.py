@@ -23,7 +23,7 @@ from typer.main import get_command
 from dealer.cli import COMMANDS as LISTED
 from dealer.cli.shell.app import application
 from dealer.cli.shell.commands import help_page
-from dealer.cli.shell.help import Page, page_text
+from dealer.cli.shell.help import MAX_SHORT_LINES, Entry, Page, page_text
 from tests.dealer.cli.conftest import Arena
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -127,8 +127,30 @@ def test_in_short_each_option_and_each_command_has_one_line(pages: list[Page], m
         for (title, entries), block in zip(sections, blocks, strict=True):
             first, *lines = block.splitlines()
             assert first == title
-            assert len(lines) == len(entries), block
             assert max(map(len, lines)) <= 80
+            if lines[-1].endswith(": see --help"):
+                named = lines.pop().removesuffix(": see --help").split(", ")
+                rare = [entry for entry in entries if entry.is_rare]
+                assert len(named) == len(rare)
+                assert all(name.strip() in entry.names for name, entry in zip(named, rare, strict=True))
+                assert len(lines) + len(rare) == len(entries), block
+            else:
+                assert len(lines) == len(entries), block
+
+
+def test_in_short_a_command_fits_a_screen(pages: list[Page], monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the list of commands, which has a line for each of them."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = {page.usage: page_text(page, is_full=False).count("\n") for page in pages[1:]}
+    assert {usage: count for usage, count in lines.items() if count > MAX_SHORT_LINES} == {}
+
+
+def test_a_short_help_that_fits_explains_every_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    entries = [Entry("--near", "Near."), Entry("-f, --far N", "Far.", is_rare=True)]
+    assert "  -f, --far N  Far\n" in page_text(Page("arena x", "", [("Options", entries)]), is_full=False)
+    entries += [Entry(f"--near{number}", "Near.") for number in range(40)]
+    assert "\n  --far: see --help\n" in page_text(Page("arena x", "", [("Options", entries)]), is_full=False)
 
 
 def test_the_list_of_commands_has_a_line_for_each(arena: Arena) -> None:
