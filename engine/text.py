@@ -29,8 +29,8 @@ def listed(names: Sequence[str]) -> str:
 
 def capitalized(clause: str, names: Iterable[str] = ()) -> str:
     """The clause with a capital at its start, unless one of these names stands there."""
-    first = re.split(r"[\s,:']", clause, maxsplit=1)[0]
-    return clause if first in names else f"{clause[:1].upper()}{clause[1:]}"
+    begins_with_name = f"{clause} ".startswith(tuple(f"{name}{mark}" for name in names for mark in " ,:'"))
+    return clause if begins_with_name else f"{clause[:1].upper()}{clause[1:]}"
 
 
 def meant(word: str, known: Iterable[str]) -> str | None:

@@ -5,7 +5,6 @@ A sentence shows what players sent and wrote only if asked to: their cards may b
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Sequence
 from typing import Final
@@ -98,11 +97,6 @@ def stray_sentence(event: StrayConnection, name: str) -> str:
     line = event.line.decode("utf-8", "backslashreplace").rstrip()
     shown = f": {quoted(line)}" if event.line else ""
     return f"a connection from {event.host} to {name}'s port was closed: it {event.problem.value}{shown}"
-
-
-def without_output(text: str) -> str:
-    """A sentence of `failure_sentence` without what the process wrote."""
-    return re.sub(r" The last \S+ wrote:\n.*", "", text, count=1, flags=re.DOTALL)
 
 
 def exit_in_words(code: int) -> str:

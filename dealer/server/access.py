@@ -18,10 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dealer.match.ending_sentences import without_output
 from dealer.server.accounts import Scope, Token, User
 from dealer.server.db import records
-from dealer.server.db.records import Bot, Fault, Job, Run
+from dealer.server.db.records import Bot, Fault, Job, Run, RunState
 from dealer.server.db.store import Store
 from engine import DealKey, Seed
 
@@ -100,9 +99,9 @@ class Access:
         """Whether the faults of a player may be read."""
         return self.is_managed or self.is_own(player)
 
-    def words(self, text: str) -> str:
-        """How a run ended, as far as it may be read: for most without what its bots wrote."""
-        return text if self.reads_output else without_output(text)
+    def reason(self, run: Run) -> str:
+        """Why a run ended, as far as it may be read: for most without what its bots sent and wrote."""
+        return run.reason_for(shows_output=self.reads_output)
 
 
 def access_to(store: Store, run: Run, job: Job, person: Person) -> Access:
@@ -118,11 +117,11 @@ def _is_whose(bot: Bot, person: Person) -> bool:
     return bot.owner is not None and bot.owner == person.user
 
 
-def reason(store: Store, job: int, person: Person, text: str) -> str:
-    """Why a run of a job ended, as far as a visitor may read it; see `Access.words`."""
-    # Most reasons quote nothing, and cost no question.
-    row = None if without_output(text) == text else records.job(store, job)
-    return text if row is None else Access(sees_cards(store, row, person), manages(row, person)).words(text)
+def reason(store: Store, run: Run, person: Person) -> str:
+    """Why a run ended, as far as a visitor may read it; see `Access.reason`."""
+    # Other reasons quote nothing, and cost no question.
+    job = records.job(store, run.job) if run.state is RunState.FAILED else None
+    return run.reason if job is None else Access(sees_cards(store, job, person), manages(job, person)).reason(run)
 
 
 def faults(

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from dealer.errors import RefusedError
-from dealer.match.ending_sentences import without_output
 from dealer.reports.result_documents import crosstable, rankings
 from dealer.run.choices import Seating
 from dealer.run.results import GameStandings, read_standings
@@ -74,7 +73,7 @@ def event_detail(store: Store, event: ScheduledEvent, compute: Callable[..., Any
             players=job.players,
             state=job.state,
             reason=job.reason,
-            run=run and run.model_copy(update={"reason": without_output(run.reason)}),
+            run=run,
         )
         for job, run in contests_of(store, event)
     )
@@ -322,11 +321,11 @@ def _publish_contest(store: Store, folder: Path, run: Run, target: Path) -> None
         Section("Matches", (Table.of("Matches", (Column("match"), Column("hands", ","), Column("files")), rows),)),
     )
     title = " - ".join(shown(seat.name) for seat in run.seats)
-    reason = capitalized(run.reason, [seat.name for seat in run.seats])
+    begins_with_name = run.cause is not None and run.cause.seat is not None
     assert isinstance(run.seed, DealKey)
     document = Document(
         title,
-        (without_output(reason),),
+        (run.reason if begins_with_name else capitalized(run.reason),),
         (
             Fact("event", Link("all contests", "../../index.html"), NAME),
             Fact("game", short_name(run.game), NAME),

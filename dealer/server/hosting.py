@@ -66,7 +66,7 @@ class Hosting:
             hands=sum(match.hands for match in records.matches(store, run.id)),
             mbb_per_game=None if own is None else own.mbb_per_game,
             half_width_95=None if own is None else own.half_width_95,
-            reason=access.reason(store, job.id, Person(user), run.reason),
+            reason=access.reason(store, run, Person(user)),
         )
 
 

@@ -25,6 +25,7 @@ from bots.errors import WorkersError
 from bots.sdk.program import end_programs_of
 from dealer import library
 from dealer.errors import DealerError, RefusedError, StoreError
+from dealer.match.causes import CannotPlay, InternalError
 from dealer.run.dealers import DealerProcesses
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
@@ -417,10 +418,10 @@ class Service:
             cancelled = running.end if running.is_cancelled else ""
             return await self.computing.run(report_of, contest.plan, contest.scores, result, cancelled, unrated)
         except (DealerError, WorkersError) as error:
-            return RunReport(RunState.FAILED, f"{error}.")
+            return RunReport.failed(CannotPlay(str(error)))
         except Exception as error:
             _log.exception("run %d of %s", row.number, job.row.label)
-            return RunReport(RunState.FAILED, f"internal error: {type(error).__name__}.")
+            return RunReport.failed(InternalError.of(error))
 
     def _opened(self, job: ActiveJob, row: Run, own_address: str | None) -> library.Run[AnyResult]:
         folder = self._folder / row.folder

@@ -196,7 +196,7 @@ def tournament_result(tournament: Tournament, folder: Path, *, resume: str | Non
         seconds=tournament.seconds,
         folder=str(folder),
         resume=None if outcome.is_complete else resume,
-        sentence=" ".join([*map(first_places, standings), capitalized(reason, plan.names)]),
+        sentence=" ".join([*map(first_places, standings), capitalized(reason)]),
     )
 
 

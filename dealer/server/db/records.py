@@ -26,6 +26,7 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
 
 from dealer.run.choices import Seating
+from dealer.run.results import FailureReport, public_sentence
 from dealer.server.accounts import User
 from dealer.server.db.store import Store
 from engine import DealKey, Seed
@@ -231,6 +232,7 @@ class Run(Model):
     tag: str
     game: str
     state: RunState
+    # For everybody: nothing that a player sent or wrote is quoted.
     reason: str
     duplicates: int | None = Field(description="deals that were played in every seating")
     is_rated: bool = Field(description="whether it counts in the standings")
@@ -243,6 +245,16 @@ class Run(Model):
     seed: _Seed = Field(exclude=True)
     # Of its files, in the folder of the server.
     folder: str = Field(exclude=True)
+    # Why it failed; also None where an older version of the server has kept a sentence only.
+    cause: FailureReport | None = Field(default=None, exclude=True)
+    # The sentence that the database has; it may quote a player.
+    kept_reason: str = Field(default="", exclude=True)
+
+    def reason_for(self, *, shows_output: bool) -> str:
+        """Why it ended; what players sent and wrote is quoted if `shows_output`."""
+        if not shows_output:
+            return self.reason
+        return self.kept_reason if self.cause is None else self.cause.sentence(shows_output=True)
 
     @property
     def results(self) -> tuple[RunSeat, ...]:
@@ -466,7 +478,16 @@ def _runs(store: Store, rows: Sequence[sqlite3.Row]) -> tuple[Run, ...]:
     for row in found:
         name = row["name"] or row["bot_name"] or users_of[row["run"]]
         seats[row["run"]].append(model_of(RunSeat, row, name=name))
-    return tuple(model_of(Run, row, seed=_seed_of(row), seats=tuple(seats[row["id"]])) for row in rows)
+    return tuple(
+        model_of(Run, row, seed=_seed_of(row), seats=tuple(seats[row["id"]]), **_reasons_of(row)) for row in rows
+    )
+
+
+def _reasons_of(row: sqlite3.Row) -> dict[str, object]:
+    """The fields about the end of a run."""
+    cause = None if row["cause"] is None else FailureReport.model_validate_json(row["cause"])
+    reason = public_sentence(cause) if row["state"] == RunState.FAILED else row["reason"]
+    return {"cause": cause, "kept_reason": row["reason"], "reason": reason}
 
 
 def run(store: Store, number: int) -> Run | None:

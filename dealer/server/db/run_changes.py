@@ -15,9 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dealer.errors import Cause
+from dealer.match.causes import Failure
 from dealer.match.faults import Fault
 from dealer.match.writers import remedy_text
 from dealer.run.choices import Seating
+from dealer.run.results import FailureReport
 from dealer.server.accounts import User, add_user
 from dealer.server.db.counted_scores import add_run
 from dealer.server.db.records import TERM_COLUMNS, Job, JobRequest, JobState, Match, Run, RunSeat, RunState, new_job
@@ -35,6 +38,8 @@ class RunReport:
     """How a run ended.
 
     Attributes:
+        reason: a sentence for everybody; empty where it has failed.
+        cause: why it has failed; None in every other state.
         duplicates: how many deals were played in every seating, or as many hands with cards of each seating's own; None
             for a run of which no scores are kept.
         seats: by seat; empty where nothing was played.
@@ -45,13 +50,19 @@ class RunReport:
     """
 
     state: RunState
-    reason: str
+    reason: str = ""
     duplicates: int | None = None
     seats: tuple[RunSeat, ...] = ()
     scores: tuple[array[float], ...] = ()
     matches: tuple[Match, ...] = ()
     faults: tuple[tuple[str, Fault], ...] = ()
     unrated: str = ""
+    cause: FailureReport | None = None
+
+    @classmethod
+    def failed(cls, cause: Cause) -> RunReport:
+        """The report of a run that cannot be played; the cause is about no match."""
+        return cls(RunState.FAILED, cause=FailureReport.of(Failure(cause)))
 
 
 def run_seed(job: Job, number: int) -> Seed:
@@ -125,11 +136,12 @@ def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], 
 
 def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     """Close a run and count it; one that is closed already stays as it is."""
+    cause = None if report.cause is None else report.cause.model_dump_json()
     closed = db.execute(
         # A clock may have been set back meanwhile.
-        "UPDATE runs SET state = ?, reason = ?, duplicates = ?, unrated = ?, ended_s = max(started_s, ?) "
+        "UPDATE runs SET state = ?, reason = ?, cause = ?, duplicates = ?, unrated = ?, ended_s = max(started_s, ?) "
         "WHERE id = ? AND state = 'running'",
-        (report.state, report.reason, report.duplicates, report.unrated, time.time(), run),
+        (report.state, report.reason, cause, report.duplicates, report.unrated, time.time(), run),
     )
     if closed.rowcount != 1:
         return

@@ -282,7 +282,10 @@ CREATE TABLE uploads ( -- versions of bots that run here for their owners
 CREATE INDEX uploads_by_user ON uploads (user, bot);
 CREATE INDEX uploads_by_state ON uploads (state);
 """
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS, _AUDIT, _RATING_HISTORY, _UPLOADS)
+_CAUSES = """
+ALTER TABLE runs ADD COLUMN cause TEXT; -- why it failed, as JSON; null in older rows, whose reason may quote a player
+"""
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS, _AUDIT, _RATING_HISTORY, _UPLOADS, _CAUSES)
 """The steps from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

@@ -72,10 +72,11 @@ def report_of(
     is_kept = is_complete or (is_comparable and bool(units))
     # Also of what was broken off: who did that may have had a reason in the scores.
     scores = tuple(array("d", column) for column in zip(*units, strict=True)) if is_kept else ()
-    state, reason = RunState.FINISHED, result.reason
-    if not is_complete:
-        state = RunState.CANCELLED if cancelled else RunState.FAILED
-        reason = f"{cancelled}." if cancelled else reason
+    state, reason, cause = RunState.FINISHED, result.reason, None
+    if not is_complete and cancelled:
+        state, reason = RunState.CANCELLED, f"{cancelled}."
+    elif not is_complete:
+        state, reason, cause = RunState.FAILED, "", result.cause
     return RunReport(
         state,
         reason,
@@ -85,6 +86,7 @@ def report_of(
         matches=matches,
         faults=faults,
         unrated=unrated,
+        cause=cause,
     )
 
 

@@ -270,7 +270,7 @@ class _Connection:
     def _result_text(self, job: Job, run: Run) -> str:
         label = f"{job.label} run {run.number} of {job.runs}: {run.state}"
         if run.state in (RunState.FAILED, RunState.CANCELLED):
-            return f"{label}: {access.reason(self._service.store, job.id, Person(self._user), run.reason)}"
+            return f"{label}: {access.reason(self._service.store, run, Person(self._user))}"
         return label + "".join(f", {_seat_text(seat)}" for seat in run.results)
 
     async def _send_logs(self, tag: str, number: int | None) -> None:

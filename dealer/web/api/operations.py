@@ -79,10 +79,7 @@ def shown_job(parts: ServerParts, job: Job, caller: Token) -> Job:
 
 
 def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Token) -> list[Run]:
-    return [
-        run.model_copy(update={"reason": access.reason(parts.store, run.job, Person.of(caller), run.reason)})
-        for run in runs
-    ]
+    return [run.model_copy(update={"reason": access.reason(parts.store, run, Person.of(caller))}) for run in runs]
 
 
 def _before(found: Sequence[Job | Run | Fault], limit: int) -> int | None:

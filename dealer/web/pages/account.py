@@ -320,7 +320,7 @@ class _Account:
         """A run of the user's, with the files of its matches and the faults of the user's bots."""
         run, seen = self._own_run(request)
         store = self.server.store
-        title, reason = f"Run {run.id}", seen.words(run.reason)
+        title, reason = f"Run {run.id}", seen.reason(run)
         ended = f"{run.state.capitalize()}: {reason}" if reason else f"{run.state.capitalize()}."
         unrated = (f"This contest does not count in the standings: {run.unrated}.",) if run.unrated else ()
         seats = [

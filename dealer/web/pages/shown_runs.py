@@ -21,8 +21,10 @@ from weakref import WeakKeyDictionary
 from starlette.requests import Request
 
 from dealer.errors import WebError
+from dealer.reports.result_sentences import contest_sentence
 from dealer.reports.run_lists import listed_run
 from dealer.run.folder import CONFIG_NAME
+from dealer.run.results import AnyResult, TournamentResult
 from dealer.run.tournament_run import Progress
 from dealer.server.access import Access, access_to, public_hands
 from dealer.server.db import records
@@ -54,7 +56,7 @@ class ShownRun:
         run: the run.
         access: what the visitor may see of it.
         live: its matches as they are played; None where only its files are there.
-        reason: why it failed or was cancelled, as the server keeps it; empty for all others.
+        reason: why it failed or was cancelled, as the visitor may read it; empty for all others.
         unrated: why it does not count in the standings of its server; empty where it does, and while it is played.
         practice_path: the form that asks for it as practice, with the same cards in every seating; empty where that is
             not allowed, or the run is none of a server.
@@ -72,7 +74,14 @@ class ShownRun:
     @property
     def sentence(self) -> str:
         """How the run ended; empty while it goes on."""
-        return self.access.words(self.reason if self.run.result is None else self.run.result.sentence)
+        return self.reason if self.run.result is None else self.sentence_of(self.run.result)
+
+    def sentence_of(self, result: AnyResult) -> str:
+        """The sentence of its result, or of a contest of it."""
+        # What players wrote is quoted of contests alone.
+        if self.access.reads_output or isinstance(result, TournamentResult):
+            return result.sentence
+        return contest_sentence(result, shows_output=False)
 
     @property
     def sees_cards(self) -> bool:
@@ -333,11 +342,11 @@ class ServerLibrary:
             raise WebError(404, _NO_RUN)
         access = access_to(store, row, job, visitor.person)
         path = self.parts.folder / row.folder
-        reason = f"The run {_ENDED[row.state]}: {row.reason}" if row.state in _ENDED else ""
+        reason = f"The run {_ENDED[row.state]}: {access.reason(row)}" if row.state in _ENDED else ""
         if removed := removal_sentence(path):
             raise WebError(410, removed)
         if not path.is_dir():
-            raise WebError(404, access.words(reason) or "The files of this run have been removed.")
+            raise WebError(404, reason or "The files of this run have been removed.")
         run, live = self._open(path, key), None
         if row.state is RunState.RUNNING:
             live = self.parts.service.watchers.live(row.id) or LiveMatches()

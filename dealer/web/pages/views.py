@@ -244,7 +244,7 @@ def verdict(found: ShownRun, contest: WatchedContest) -> list[str]:
     """Who is ahead, by how much and how sure that is, then what was played; of a run that has ended, its sentence."""
     scores = contest.scores
     if (result := _result_of(found, contest)) is not None:
-        return [shown(found.access.words(result.sentence))]
+        return [shown(found.sentence_of(result))]
     rates = [rate for name in scores.players if (rate := scores.rate(name)) is not None]
     best = max(rates, key=lambda rate: rate.mean, default=None)
     sentences = [shown(found.sentence)] if found.sentence else []

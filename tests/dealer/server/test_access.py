@@ -25,20 +25,23 @@ from starlette.routing import Mount, Route, WebSocketRoute
 
 import dealer.library
 from dealer.library import new_run
+from dealer.match.causes import Failure, NoAnswer
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.writers import format_fault
 from dealer.person.table_settings import table_config
 from dealer.run.choices import Seating
 from dealer.run.folder import RESULT_NAME
+from dealer.run.results import FailureReport
 from dealer.run.run_settings import BotSettings
 from dealer.server.access import DELAY_HANDS, Person, access_to, public_hands, sees_cards
 from dealer.server.accounts import Accounts, Scope, User, add_token, add_user
 from dealer.server.computing import Computing
-from dealer.server.db import records
+from dealer.server.db import event_records, records
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, close_table, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.event_results import publish
 from dealer.server.hosting import Hosting, Line
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.server import ServerParts
@@ -56,6 +59,7 @@ from engine import DealKey, Seat, Seed
 from protocol import find_game, format_game_definition
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, ClientCommand, Verb
 from protocol.joining import Cancel, Challenge, ContestTerms, Join, Joined, SeatOver, SeatText, ServerMessage, encode
+from tests.dealer.match.test_causes import NAMES
 from tests.dealer.server.servers import Talk, shared_workers
 from tests.dealer.web.visits import small_house
 
@@ -72,8 +76,11 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
     "joined bot": {"seating": Seating.ROTATIONS, "has_key": True, "deals": 2, "players": ("bobs-bot", "calling")},
     "ladder": {"seating": Seating.ROTATIONS, "has_key": True, "deals": 2, "kind": JobKind.LADDER},
 }
-STATES: Final = ("queued", "running", "one of two done", "finished", "failed at once", "cancelled", "being stopped")
-OVER: Final = ("finished", "failed at once", "cancelled", "closed")
+STATES: Final = (
+    *("queued", "running", "one of two done", "finished"),
+    *("failed at once", "failed long ago", "cancelled", "being stopped"),
+)
+OVER: Final = ("finished", "failed at once", "failed long ago", "cancelled", "closed")
 SEED_IS_KNOWN: Final = ("text port", "own agent", "chosen seed")
 """To its user from the start."""
 
@@ -236,6 +243,7 @@ class House:
         users: by name. tokens: by name. cookies: of those who have logged in with a browser.
         hidden: what is secret, job by job and run by run.
         secret: by text, whose it is and what.
+        bot_name: of the first player in the causes of failures; also of its seat, where it is not a bot of theirs.
     """
 
     parts: ServerParts
@@ -244,6 +252,7 @@ class House:
     cookies: dict[str, str] = field(default_factory=dict)
     hidden: list[Secrets] = field(default_factory=list)
     secret: dict[str, tuple[Secrets, str]] = field(default_factory=dict)
+    bot_name: str = "random"
 
     @property
     def store(self) -> Store:
@@ -295,7 +304,7 @@ class House:
         names = tuple("ann" if name == OWN_SEAT else name for name in job.players)
         texts, matches = self.play(row.folder, row.seed, names, job.seating)
         one = Secrets(job.id, kind, state, row.id, texts)
-        if state == "failed at once":
+        if state.startswith("failed"):
             # Before the first hand: there is no log, and the result has the sentence alone.
             shutil.rmtree(self.parts.folder / row.folder / "pokerstars")
             for log in (self.parts.folder / row.folder).glob("match*"):
@@ -308,13 +317,34 @@ class House:
             lines = [(text, int(what[-1])) for text, what in texts.items() if what.startswith("faults")]
             faults = tuple(("match", _fault(text, player)) for text, player in lines)
             seats = tuple(
-                RunSeat(player=seat, name=name, chips=0.0, mbb_per_game=0.0) for seat, name in enumerate(names)
+                RunSeat(player=seat, name=self.bot_name if name == "random" else name, chips=0.0, mbb_per_game=0.0)
+                for seat, name in enumerate(names)
             )
-            why = f"random crashed. The last it wrote:\n    {output}"
-            ended = RunState.CANCELLED if state == "cancelled" else RunState.FAILED
-            report = RunReport(ended, why, 2, seats=seats, matches=matches, faults=faults)
+            report = RunReport(RunState.FAILED, "", 2, seats=seats, matches=matches, faults=faults)
+            cause = FailureReport.of(failure(self.bot_name, output))
+            if state == "cancelled":
+                report = replace(report, state=RunState.CANCELLED, reason="it was cancelled.")
+            elif state == "failed long ago":
+                # As older versions of the server have kept it.
+                report = replace(report, reason=cause.sentence(shows_output=True))
+            else:
+                report = replace(report, cause=cause)
             self.store.write_now(lambda db: end_run(db, row.id, report))
+            self.write_cause(self.parts.folder / row.folder / RESULT_NAME, None if report.cause is None else cause)
         self.hide(one)
+
+    def write_cause(self, path: Path, cause: FailureReport | None) -> None:
+        """Have a result end by a failure; without a cause, as older versions wrote it."""
+        result = json.loads(path.read_text())
+        output = f"OUTPUT-{path.parent.name}"
+        sentence = FailureReport.of(failure(self.bot_name, output)).sentence(shows_output=True)
+        result |= {"outcome": "failed", "reason": sentence}
+        result["sentence"] += f" It ended early: {sentence}"
+        if cause is None:
+            result.pop("cause")
+        else:
+            result["cause"] = cause.model_dump(mode="json")
+        path.write_text(json.dumps(result))
 
     def play(
         self, where: str, seed: Seed, names: Sequence[str], seating: Seating
@@ -342,9 +372,6 @@ class House:
         # In the first seating every player sits where it was named.
         faults = [format_fault(_fault(f"FAULTY-{key}-{player}", player)) for player in (0, 1)]
         logs[0].with_suffix(".faults").write_text("".join(faults))
-        result = json.loads((folder / RESULT_NAME).read_text())
-        result["sentence"] += f" random crashed. The last it wrote:\n    OUTPUT-{key}"
-        (folder / RESULT_NAME).write_text(json.dumps(result))
         return texts, tuple(Match(name=log.stem, log=log.name, first_hand=0, hands=2) for log in logs)
 
     def add_table(self, owner: str, game: str, state: str) -> None:
@@ -388,6 +415,12 @@ def _fault(text: str, player: int) -> Fault:
     return Fault(Seat(player), FaultKind.MALFORMED_REPLY, 0, text.encode(), Remedy.IGNORED)
 
 
+def failure(name: str, output: str) -> Failure:
+    """A failure in which everything that may hold a player's words holds the output."""
+    cause = NoAnswer(Seat(0), 1, 1, is_closed=True, line=output.encode())
+    return Failure(cause, (name, "calling"), 0, 3, (output, f"The last {name} wrote:", output))
+
+
 @contextlib.contextmanager
 def house(folder: Path, kinds: Sequence[str]) -> Any:
     """A server that is not started; with tables where `kinds` names them."""
@@ -405,6 +438,9 @@ def house(folder: Path, kinds: Sequence[str]) -> Any:
                 owner = f"user {made.users['ann'].id}"
                 made.add_table(owner, GAME, "open")
                 made.add_table(owner, GAME, "closed")
+            elif kind == "names":
+                for made.bot_name, state in itertools.product(NAMES, ("finished", "failed at once", "failed long ago")):
+                    made.add_job("ladder", state)
             elif kind == "slumbot":
                 made.add_table(owner_of(SESSION), SLUMBOT_GAME, "open")
                 made.add_table(owner_of("another"), GAME, "closed")
@@ -657,6 +693,59 @@ def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str) -> Non
             late = ENDS if address == EVENTS else set()
             wanted = expected - {"own cards"} - ({"seed"} if "cards" in expected else set()) - late
             assert shown[address] - late == wanted, address
+
+
+@pytest.mark.sampled
+def test_no_name_of_a_bot_lets_its_output_through(tmp_path: Path) -> None:
+    """Every page, API answer, feed and published folder, for who asked for the runs, for an organiser and others."""
+
+    async def walk(made: House) -> None:
+        pattern = searched(made)
+        people = {name: person for name, person in persons(made).items() if name in ("", "eve", "root")}
+        texts: dict[tuple[str, str], str] = {}
+        async with site_of(made) as (app, there):
+            for address in there:
+                method, path = address.split(" ")
+                if method != "GET":
+                    continue
+                asked = {json.dumps(values): values for one in made.hidden for values in values_of(made, address, one)}
+                for values, (name, person) in itertools.product(asked.values(), people.items()):
+                    filled = path.format(**{key: quote(value, safe="") for key, value in values.items()})
+                    is_program = path.startswith("/api/v1")
+                    headers = {"last-event-id": "1"} if address == "GET /api/v1/events" else {}
+                    if name and is_program:
+                        headers["authorization"] = f"Bearer {made.tokens[name]}"
+                    elif name:
+                        headers["cookie"] = f"arena-80={made.cookies[name]}"
+                    answer = await call(app, method, filled, "", headers)
+                    seen_as = person if is_program else Person(person.user)
+                    texts[filled, name] = answer.text
+                    check(made, pattern, answer.text, seen_as, filled)
+        for one in made.hidden:
+            if one.run is None:
+                continue
+            run = records.run(made.store, one.run)
+            assert run is not None
+            name, output = run.seats[0].name, f"OUTPUT-{one.run:08}"
+            public = f"{name} closed the connection in hand 0. Its process ended with exit code 3."
+            whole = f"{public} The last it wrote:\n    {output}\n    The last {name} wrote:\n    {output}"
+            told = {
+                person: json.loads(texts[f"/api/v1/runs/{one.run}", person])["run"]["reason"]
+                for person in ("eve", "root")
+            }
+            is_old = one.state == "failed long ago"
+            assert told == {"eve": "a player or an error ended it." if is_old else public, "root": whole}
+
+    with house(tmp_path / "data", ["names"]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(walk(made))
+        event = event_records.event(made.store, "calling")
+        assert event is not None
+        published = tmp_path / "site"
+        assert publish(made.store, made.parts.folder, event, published) == 3 * len(NAMES)
+        pages = [path for path in published.rglob("*") if path.is_file()]
+        assert len(pages) > 3 * len(NAMES)
+        for page in pages:
+            check(made, searched(made), page.read_text("utf-8"), Person(), str(page))
 
 
 def test_a_session_shows_its_own_cards_to_who_has_its_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
