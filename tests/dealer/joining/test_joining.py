@@ -21,6 +21,7 @@ from dealer.joining import connection as joining_connection
 from dealer.joining.connection import JoinSettings
 from dealer.joining.server_client import ConnectionLost, JoinedServer, JoinEnding, Joining, News, PlayedSeat
 from dealer.library import play
+from dealer.run.results import FailureReport
 from dealer.server.accounts import Scope, add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.server_settings import ServerSettings, read_toml_settings
@@ -385,10 +386,11 @@ def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(hous
         await logged(1000)
         await client.leave()
         async with asyncio.timeout(PATIENCE_S):
-            while not (ended := house.rows("SELECT state, reason FROM runs WHERE state != 'running'")):
+            while not (ended := house.rows("SELECT state, cause FROM runs WHERE state != 'running'")):
                 await asyncio.sleep(0.02)
-        ((state, reason),) = ended
+        ((state, cause),) = ended
         assert state == "failed"
+        reason = FailureReport.model_validate_json(cause).sentence(shows_output=True)
         # Its matches end at once, and the first of them is told of.
         assert re.fullmatch(r"mine closed the connection (in hand [0-9]+|before it named its version)\.", reason)
 
@@ -426,8 +428,10 @@ def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_fold
         async with asyncio.timeout(PATIENCE_S):
             while house.rows("SELECT state FROM runs") != [("failed",)]:
                 await asyncio.sleep(0.02)
-        ((reason,),) = house.rows("SELECT reason FROM runs")
-        assert reason.startswith("mine ")
+        ((cause,),) = house.rows("SELECT cause FROM runs")
+        report = FailureReport.model_validate_json(cause)
+        assert report.seat is not None
+        assert report.names[report.seat] == "mine"
         await client.leave()
 
     serve(talk, settings_of(house_folder, rejoin=0.2))

@@ -302,8 +302,8 @@ def test_a_bot_that_leaves_while_its_opponent_is_awaited_is_lost_at_once(said: s
         if said:
             await ann.say(SeatText(seat, said))
         await ann.say(SeatOver(seat, "it does not start"))
-        assert (await ann.hear(RunOver)).state == "failed"
-        assert house.rows("SELECT reason FROM runs") == [("mine closed the connection before it named its version.",)]
+        over = await ann.hear(RunOver)
+        assert (over.state, over.reason) == ("failed", "mine closed the connection before it named its version.")
         assert len([message for message in ann.heard if isinstance(message, SeatOffer)]) == 1
 
     play(talk, config=CONFIG.replace("B=./bot2l.sh", "slow=./slow.sh"), start_timeout_s=0.0)
