@@ -21,10 +21,10 @@ from weakref import WeakKeyDictionary
 from starlette.requests import Request
 
 from dealer.errors import WebError
-from dealer.reports.result_sentences import contest_sentence
 from dealer.reports.run_lists import listed_run
 from dealer.run.folder import CONFIG_NAME
 from dealer.run.results import AnyResult, TournamentResult
+from dealer.run.results.result_sentences import contest_sentence
 from dealer.run.tournament_run import Progress
 from dealer.server.access import Access, access_to, public_hands
 from dealer.server.db import records
