@@ -43,7 +43,9 @@ POT_PARTS: Final = (("p/2", "½ pot"), ("2/3p", "⅔ pot"), ("p", "pot"), ("2p",
 
 def verb_of(scene: Scene) -> str:
     """What a raise is called here: a bet where there is no bet or blind in the round."""
-    return "Raise to" if any(scene.view.street_committed) else "Bet"
+    if any(scene.view.street_committed):
+        return "Raise to"
+    return "Bet"
 
 
 def has_sizes(scene: Scene) -> bool:
@@ -57,21 +59,31 @@ def offers(scene: Scene) -> tuple[Offer, ...]:
     if not scene.is_your_turn:
         return ()
     view = scene.view
-    found = [Offer("f", "f", "Fold")] if view.can_fold else []
-    all_in = ", all-in" if view.to_call == view.stack_left else ""
-    found.append(Offer("c", "c", f"Call {view.to_call:,}{all_in}" if view.to_call else "Check"))
+    actions = []
+    if view.can_fold:
+        actions.append(Offer("f", "f", "Fold"))
+    label = "Check"
+    if view.to_call:
+        label = f"Call {view.to_call:,}"
+        if view.to_call == view.stack_left:
+            label += ", all-in"
+    actions.append(Offer("c", "c", label))
     if view.can_raise and not has_sizes(scene):
-        all_in = "" if scene.game.is_limit else ", all-in"
-        found.append(Offer("r", "r", f"{verb_of(scene)} {view.min_raise_street_total:,}{all_in}"))
-    return tuple(found)
+        label = f"{verb_of(scene)} {view.min_raise_street_total:,}"
+        if not scene.game.is_limit:
+            # The only size of a no-limit game is the whole stack.
+            label += ", all-in"
+        actions.append(Offer("r", "r", label))
+    return tuple(actions)
 
 
 def size_offers(scene: Scene) -> tuple[Offer, ...]:
     """Sizes of a bet or raise that the person may choose; none where the game fixes it."""
     if not has_sizes(scene):
         return ()
-    least, most = scene.view.min_raise_street_total, scene.view.max_raise_street_total
-    totals = {least: Offer("m", "", f"smallest ({least:,})", least)}
+    smallest = scene.view.min_raise_street_total
+    largest = scene.view.max_raise_street_total
+    totals = {smallest: Offer("m", "", f"smallest ({smallest:,})", smallest)}
     for entry, name in POT_PARTS:
         try:
             action = read_entry(entry, scene)
@@ -79,18 +91,22 @@ def size_offers(scene: Scene) -> tuple[Offer, ...]:
             continue
         total = scene.view.to_street_total(action.hand_total)
         totals.setdefault(total, Offer(entry, "", f"{name} ({total:,})", total))
-    totals[most] = Offer("a", "", f"all-in ({most:,})", most)
+    totals[largest] = Offer("a", "", f"all-in ({largest:,})", largest)
     return tuple(totals[total] for total in sorted(totals))
 
 
 def possible(scene: Scene) -> list[tuple[str, str]]:
-    """What may be typed, and what it does: ``("c", "call 20")``."""
-    found = [(offer.key, offer.label[0].lower() + offer.label[1:]) for offer in offers(scene)]
+    """Entries that are possible, each with its effect: ``("c", "call 20")``."""
+    entries = []
+    for offer in offers(scene):
+        effect = offer.label[0].lower() + offer.label[1:]
+        entries.append((offer.key, effect))
     if has_sizes(scene):
-        least, most = scene.view.min_raise_street_total, scene.view.max_raise_street_total
-        does = f"{verb_of(scene).lower()} N, from {least:,} (m) to {most:,} (a), or by p/2, p, 2p"
-        found.append(("r N", does))
-    return found
+        smallest = scene.view.min_raise_street_total
+        largest = scene.view.max_raise_street_total
+        effect = f"{verb_of(scene).lower()} N, from {smallest:,} (m) to {largest:,} (a), or by p/2, p, 2p"
+        entries.append(("r N", effect))
+    return entries
 
 
 _FOLD: Final = ("f", "fold")
@@ -112,7 +128,8 @@ def read_entry(text: str, scene: Scene) -> Action:
     """The legal action that a person, whose turn it is, has typed; else an `UnclearEntry` with what is possible."""
     if not scene.is_your_turn:
         raise ValueError("it is not the person's turn")
-    view, entry = scene.view, " ".join(text.lower().split())
+    view = scene.view
+    entry = " ".join(text.lower().split())
     if entry in _FOLD:
         if not view.can_fold:
             _refuse("There is nothing to fold to", scene)
@@ -121,10 +138,15 @@ def read_entry(text: str, scene: Scene) -> Action:
         _refuse(f"You cannot check, there are {view.to_call:,} to call", scene)
     if entry in (*_CALL, *_CHECK):
         return CALL
-    found = _RAISE.fullmatch(entry)
-    size = found["size"] if found is not None else entry
-    if found is None and not _is_size(size):
-        _refuse(f"{quoted(entry, _MOST_LETTERS)} is not clear" if entry else "Nothing was entered", scene)
+    if not entry:
+        _refuse("Nothing was entered", scene)
+    raise_entry = _RAISE.fullmatch(entry)
+    if raise_entry is not None:
+        size = raise_entry["size"]
+    elif _is_size(entry):
+        size = entry
+    else:
+        _refuse(f"{quoted(entry, _MOST_LETTERS)} is not clear", scene)
     if not view.can_raise:
         if size in _ALL_IN and view.to_call == view.stack_left:
             return CALL
@@ -133,23 +155,26 @@ def read_entry(text: str, scene: Scene) -> Action:
 
 
 def _is_size(text: str) -> bool:
-    patterns = (_CHIPS, _POT, _PERCENT)
-    return text in (*_MINIMUM, *_ALL_IN) or any(pattern.fullmatch(text) for pattern in patterns)
+    if text in _MINIMUM or text in _ALL_IN:
+        return True
+    return any(pattern.fullmatch(text) for pattern in (_CHIPS, _POT, _PERCENT))
 
 
 def _raise_of(size: str, scene: Scene) -> Action:
-    view, is_fixed = scene.view, scene.game.is_limit
-    least, most = view.min_raise_street_total, view.max_raise_street_total
-    if not size and not is_fixed and least < most:
+    view = scene.view
+    is_fixed = scene.game.is_limit
+    smallest = view.min_raise_street_total
+    largest = view.max_raise_street_total
+    if not size and not is_fixed and smallest < largest:
         _refuse("How much?", scene)
     if size and not _is_size(size):
         _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", scene)
     if not size or size in _MINIMUM:
-        street_total = least
+        street_total = smallest
     elif size in _ALL_IN:
-        if is_fixed and most < view.stack_left + view.street_committed[scene.position]:
+        if is_fixed and largest < view.stack_left + view.street_committed[scene.position]:
             _refuse("There is no all-in: the game fixes the size", scene)
-        street_total = most
+        street_total = largest
     elif _CHIPS.fullmatch(size):
         street_total = int(size.replace(",", ""))
     else:
@@ -158,21 +183,29 @@ def _raise_of(size: str, scene: Scene) -> Action:
         except ZeroDivisionError:
             _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", scene)
         betting = scene.betting
-        street_total = view.to_street_total(betting.max_spent + int(part * (betting.pot + betting.to_call)))
-    if not least <= street_total <= most:
+        pot_after_call = betting.pot + betting.to_call
+        street_total = view.to_street_total(betting.max_spent + int(part * pot_after_call))
+    if not smallest <= street_total <= largest:
         _refuse(f"{street_total:,} is not possible here", scene)
-    return RAISE if is_fixed else raise_to(view.to_hand_total(street_total))
+    if is_fixed:
+        return RAISE
+    return raise_to(view.to_hand_total(street_total))
 
 
 def _part_of_pot(size: str) -> Fraction:
     if (percent := _PERCENT.fullmatch(size)) is not None:
         return Fraction(percent["number"]) / 100
-    found = _POT.fullmatch(size)
-    assert found is not None
-    return Fraction(found["number"] or 1) / Fraction(found["under"] or 1) / Fraction(found["part"] or 1)
+    pot = _POT.fullmatch(size)
+    assert pot is not None
+    number = Fraction(pot["number"] or 1)
+    return number / Fraction(pot["under"] or 1) / Fraction(pot["part"] or 1)
 
 
 def _refuse(problem: str, scene: Scene) -> NoReturn:
-    *ways, last = (f"{keys} to {does}" for keys, does in possible(scene))
-    said = f"{', '.join(ways)} or {last}" if ways else last
-    raise UnclearEntry(f"{problem}{'' if problem.endswith('?') else ':'} {said}.")
+    *others, last = [f"{keys} to {effect}" for keys, effect in possible(scene)]
+    advice = last
+    if others:
+        advice = f"{', '.join(others)} or {last}"
+    if not problem.endswith("?"):
+        problem += ":"
+    raise UnclearEntry(f"{problem} {advice}.")

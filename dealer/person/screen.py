@@ -13,7 +13,8 @@ from logs.document.terminal import table_lines
 from logs.poker_table.faces import SYMBOLS, with_symbols
 
 _WIDTH_OF_PIPES: Final = 80
-_NARROWEST, _WIDEST = 36, 120
+_MIN_WIDTH: Final = 36
+_MAX_WIDTH: Final = 120
 _TWO_COLOURS: Final = ("bold", "bold bright_red", "bold bright_red", "bold")
 _FOUR_COLOURS: Final = ("bold green", "bold bright_blue", "bold bright_red", "bold")
 
@@ -26,13 +27,16 @@ class Screen:
 
     def __init__(self, console: Console, *, has_four_colours: bool = False) -> None:
         self.console = console
-        self._colours = _FOUR_COLOURS if has_four_colours else _TWO_COLOURS
+        self._colours = _TWO_COLOURS
+        if has_four_colours:
+            self._colours = _FOUR_COLOURS
 
     @property
     def width(self) -> int:
-        """Of a line."""
-        width = self.console.width if self.console.is_terminal else _WIDTH_OF_PIPES
-        return min(max(width, _NARROWEST), _WIDEST)
+        """Width of a line in characters."""
+        if not self.console.is_terminal:
+            return _WIDTH_OF_PIPES
+        return min(max(self.console.width, _MIN_WIDTH), _MAX_WIDTH)
 
     def say(self, text: str, indent: str = "", style: str = "") -> None:
         """Print sentences, broken between words."""

@@ -87,7 +87,9 @@ class Scene:
 
     @cached_property
     def values(self) -> tuple[float, ...] | None:
-        return self.view.values if self.finished else None
+        if not self.finished:
+            return None
+        return self.view.values
 
     @cached_property
     def history(self) -> tuple[HandEvent, ...]:
@@ -100,21 +102,30 @@ class Scene:
         now = live_views(self.betting, self.names, self.all_hole_cards, self.board)[-1]
         if self.values is None:
             return now
-        seats = zip(now.seats, self.values, strict=True)
-        return replace(now, seats=tuple([replace(seat, value=value) for seat, value in seats]))
+        seats = []
+        for seat, value in zip(now.seats, self.values, strict=True):
+            seats.append(replace(seat, value=value))
+        return replace(now, seats=tuple(seats))
 
 
 def in_words(event: HandEvent, scene: Scene) -> str:
     """One event of the scene's history as a sentence without its full stop."""
     if isinstance(event, Dealt):
         name = round_names(scene.game)[event.round].capitalize()
-        cards = f": {' '.join(scene.game.shown_cards(event.cards))}" if event.cards else ""
+        cards = ""
+        if event.cards:
+            cards = f": {' '.join(scene.game.shown_cards(event.cards))}"
         return f"{name}{cards} (pot {event.pot:,})"
-    is_you = event.position == scene.position
-    who, end = ("You", "") if is_you else (shown(scene.names[event.position]), "s")
+    who = shown(scene.names[event.position])
+    end = "s"
+    if event.position == scene.position:
+        who = "You"
+        end = ""
     if isinstance(event, Shown):
-        strength = f", {event.strength}" if event.strength else ""
-        return f"{who} show{end} {' '.join(scene.game.shown_cards(event.cards))}{strength}"
+        sentence = f"{who} show{end} {' '.join(scene.game.shown_cards(event.cards))}"
+        if event.strength:
+            sentence += f", {event.strength}"
+        return sentence
     return f"{who} {action_words(event, scene.game, end=end)}"
 
 
@@ -142,7 +153,9 @@ class HumanSeat:
         # A person looks after every hand, and leaves at any time.
         self._mean = AnyTimeMean((), score_bounds(game))
         self._mbb_per_chip = 1000.0 / game.big_blind
-        self._opponent = self._names[1 - seat] if len(self._names) == 2 else "the table"
+        self._opponent = "the table"
+        if len(self._names) == 2:
+            self._opponent = self._names[1 - seat]
 
     @property
     def score(self) -> MatchScore:

@@ -24,9 +24,13 @@ def game_sentence(game: Game) -> str:
     if is_holdem(game):
         name += f" hold'em {bets}".rstrip()
     else:
-        name += f" with a deck of {len(game.deck)} cards{', bets ' * bool(bets)}{bets}"
-    depth = "" if game.stacks[0] >= DEFAULT_STACK else f", stacks {game.stacks[0]:,}"
-    return f"{name}, {game.num_players} players, blinds {blinds}{depth}"
+        name += f" with a deck of {len(game.deck)} cards"
+        if bets:
+            name += f", bets {bets}"
+    sentence = f"{name}, {game.num_players} players, blinds {blinds}"
+    if game.stacks[0] < DEFAULT_STACK:
+        sentence += f", stacks {game.stacks[0]:,}"
+    return sentence
 
 
 def score_text(score: MatchScore) -> str:
@@ -39,13 +43,17 @@ def score_remark(score: MatchScore) -> str:
     rate = score.rate
     if rate is None or rate.half_width is None:
         return "(too few to separate skill from luck)"
-    verdict = "which may be luck" if abs(rate.mean) <= rate.half_width else "more than luck explains"
+    verdict = "more than luck explains"
+    if abs(rate.mean) <= rate.half_width:
+        verdict = "which may be luck"
     return f"({rate.text()} at 95 %, {verdict})"
 
 
 def result_sentence(scene: Scene) -> str:
     """The end of a hand: what it meant for the person, and the score."""
-    value = 0.0 if scene.values is None else scene.values[scene.position]
+    value = 0.0
+    if scene.values is not None:
+        value = scene.values[scene.position]
     return f"{chips_text(value)} in this hand, {score_text(scene.score)} {score_remark(scene.score)}."
 
 
@@ -59,7 +67,9 @@ _WHY_NO_RAISE: Final = {
 
 def reasons(scene: Scene) -> tuple[str, ...]:
     """What the rules allow the person here and why no more, in sentences; nothing unless it is asked."""
-    return (_about_calling(scene), _about_raising(scene)) if scene.is_your_turn else ()
+    if not scene.is_your_turn:
+        return ()
+    return _about_calling(scene), _about_raising(scene)
 
 
 def _about_calling(scene: Scene) -> str:
@@ -74,18 +84,25 @@ def _about_calling(scene: Scene) -> str:
 
 
 def _about_raising(scene: Scene) -> str:
-    view, verb = scene.view, verb_of(scene).lower()
-    least, most = view.min_raise_street_total, view.max_raise_street_total
+    view = scene.view
+    verb = verb_of(scene).lower()
+    smallest = view.min_raise_street_total
+    largest = view.max_raise_street_total
     if not view.can_raise:
         rule = scene.betting.raise_refusal()
-        return f"You cannot raise: {_WHY_NO_RAISE.get(rule, 'the rules forbid it') if rule else 'the rules forbid it'}."
+        reason = "the rules forbid it"
+        if rule is not None:
+            reason = _WHY_NO_RAISE.get(rule, reason)
+        return f"You cannot raise: {reason}."
     if scene.game.is_limit:
-        return f"The game fixes the size: you may {verb} {least:,}, your total for this round."
-    if least == most:
-        return f"You may {verb} {most:,}: all your chips, and less is no raise."
-    size = "as much more as the last bet or raise" if any(view.street_committed) else "the big blind"
+        return f"The game fixes the size: you may {verb} {smallest:,}, your total for this round."
+    if smallest == largest:
+        return f"You may {verb} {largest:,}: all your chips, and less is no raise."
+    size = "the big blind"
+    if any(view.street_committed):
+        size = "as much more as the last bet or raise"
     return (
-        f"You may {verb} anything from {least:,}, which is {size}, to {most:,}, "
+        f"You may {verb} anything from {smallest:,}, which is {size}, to {largest:,}, "
         "which is all-in. Sizes are your total for this round."
     )
 
@@ -95,11 +112,19 @@ def waiting_sentence(session: TableSession) -> str:
     scene = session.scene
     if session.moments.is_asked or not session.is_dealing:
         return ""
-    others = [player for player in session.awaited if player.name != session.names[SEAT]]
-    if others:
-        remote = [f"{shown(one.name)} to connect at {one.address}" for one in others if one.is_remote and one.port]
-        rest = [shown(one.name) for one in others if not (one.is_remote and one.port)]
-        return f"Waiting for {listed(remote or [f'{listed(rest)} to sit down'])}."
+    remote = []
+    local = []
+    for player in session.awaited:
+        if player.name == session.names[SEAT]:
+            continue
+        if player.is_remote and player.port:
+            remote.append(f"{shown(player.name)} to connect at {player.address}")
+        else:
+            local.append(shown(player.name))
+    if remote:
+        return f"Waiting for {listed(remote)}."
+    if local:
+        return f"Waiting for {listed(local)} to sit down."
     if scene is not None and not scene.finished and scene.betting.acting_position != scene.position:
         return f"Waiting for {shown(scene.names[scene.betting.acting_position])}."
     return "The next hand is being dealt."

@@ -87,7 +87,10 @@ class SeatMoments:
     def name(self) -> str:
         """The name of the moment that is shown; empty before the first hand."""
         scene = self.scene
-        return "" if scene is None else f"{scene.hand_number}.{sum(map(len, scene.betting.rounds))}"
+        if scene is None:
+            return ""
+        actions = sum(map(len, scene.betting.rounds))
+        return f"{scene.hand_number}.{actions}"
 
     @property
     def is_asked(self) -> bool:
@@ -97,7 +100,9 @@ class SeatMoments:
 
     def see(self, scene: Scene) -> Action | None:
         """Take a scene from the dealer; returns the answer to it, where the person has given it before a break."""
-        action = self._played_here(scene) if scene.is_your_turn else None
+        action = None
+        if scene.is_your_turn:
+            action = self._played_here(scene)
         if action is None:
             self._coming.append(scene)
             self._advance()
@@ -115,8 +120,9 @@ class SeatMoments:
         scene = self.scene
         if scene is None or name != self.name or not self.is_asked:
             raise StaleEntry(self._stale(name))
+        action = None
         if scene.finished:
-            action, said = None, f"you have continued from hand {scene.hand_number}"
+            said = f"you have continued from hand {scene.hand_number}"
         else:
             action = read_entry(entry, scene)
             after = scene.betting.after(action)
@@ -131,14 +137,22 @@ class SeatMoments:
 
     def _advance(self) -> None:
         while self._coming and not self.is_asked:
-            self.scene, self._is_passed = self._coming.popleft(), False
+            self.scene = self._coming.popleft()
+            self._is_passed = False
 
     def _played_here(self, scene: Scene) -> Action | None:
-        played, so_far = self.played, betting_text(scene.betting)
-        if played is None or played[0] != scene.hand_number or not played[1].startswith(so_far):
+        """The action at a scene that the person had played before a break; None if it had not come so far."""
+        if self.played is None:
             return None
-        found = scan_action(played[1], len(so_far), scene.game.is_limit)
-        return None if found is None else found[0]
+        hand_number, betting = self.played
+        so_far = betting_text(scene.betting)
+        if hand_number != scene.hand_number or not betting.startswith(so_far):
+            return None
+        scanned = scan_action(betting, len(so_far), scene.game.is_limit)
+        if scanned is None:
+            return None
+        action, _ = scanned
+        return action
 
     def _stale(self, name: str) -> str:
         if name in self._answers:
@@ -148,8 +162,11 @@ class SeatMoments:
 
 def _said(scene: Scene, action: Action) -> str:
     after = replace(scene, betting=scene.betting.after(action))
-    so_far = hand_events(after.betting, after.all_hole_cards, after.board, None)
-    words = in_words([one for one in so_far if isinstance(one, Acted) and one.position == scene.position][-1], after)
+    own_events = []
+    for event in hand_events(after.betting, after.all_hole_cards, after.board, None):
+        if isinstance(event, Acted) and event.position == scene.position:
+            own_events.append(event)
+    words = in_words(own_events[-1], after)
     return words[0].lower() + words[1:]
 
 
@@ -184,7 +201,9 @@ class TableSession:
         kept = read_saved_seat(run.folder)
         earlier, records = _earlier_hands(run)
         self.moments = SeatMoments(kept.played)
-        self.decision_s = kept.decision_s if decision_s is None else decision_s
+        self.decision_s = decision_s
+        if decision_s is None:
+            self.decision_s = kept.decision_s
         self.notes: deque[str] = deque(maxlen=_MOST_NOTES)
         self.awaited: tuple[AwaitedPlayer, ...] = ()
         self.result: ContestResult | None = run.finished
@@ -208,7 +227,10 @@ class TableSession:
     @property
     def is_ended(self) -> bool:
         """Whether nothing more is dealt, and the person has seen everything."""
-        return not self.is_dealing and not (self.moments.is_asked and self.scene is not None and self.scene.finished)
+        if self.is_dealing:
+            return False
+        has_unseen_end = self.moments.is_asked and self.scene is not None and self.scene.finished
+        return not has_unseen_end
 
     @property
     def time_left_s(self) -> float | None:
@@ -223,13 +245,19 @@ class TableSession:
         scene = self.scene
         if scene is None:
             return self._last_seen
-        return max(self._last_seen, scene.hand_number if scene.finished else scene.hand_number - 1)
+        last_hand = scene.hand_number
+        if not scene.finished:
+            last_hand -= 1
+        return max(self._last_seen, last_hand)
 
     def record(self, hand_number: int) -> HandRecord | None:
         """A finished hand, with the cards of all players and the comments; None before the person has seen its end."""
         if hand_number > self.last_hand:
             return None
-        return next((record for record in reversed(self._records) if record.hand_number == hand_number), None)
+        for record in reversed(self._records):
+            if record.hand_number == hand_number:
+                return record
+        return None
 
     # ---- the match
 
@@ -369,13 +397,15 @@ class TableSession:
         scene = self.scene
         if scene is None or not scene.is_your_turn or not self.is_dealing:
             return
-        entry, does = ("f", "fold") if scene.view.can_fold else ("k", "check")
-        self._late = asyncio.create_task(self._enter_late(name, entry, does))
+        action = "check"
+        if scene.view.can_fold:
+            action = "fold"
+        self._late = asyncio.create_task(self._enter_late(name, action))
 
-    async def _enter_late(self, name: str, entry: str, does: str) -> None:
+    async def _enter_late(self, name: str, action: str) -> None:
         with contextlib.suppress(StaleEntry):
-            await self.enter(name, entry)
-            self._note(f"Your time was up: you {does}.")
+            await self.enter(name, action)
+            self._note(f"Your time was up: you {action}.")
 
 
 KEPT_HANDS: Final = 1000
@@ -386,7 +416,8 @@ def _earlier_hands(
     run: Run[Any],
 ) -> tuple[list[tuple[int, tuple[Seat, ...], tuple[float, ...]]], deque[HandRecord]]:
     """The hands of a run that were played before: what counts of all, and those that can be shown again."""
-    values, records = [], deque[HandRecord](maxlen=KEPT_HANDS)
+    values = []
+    records: deque[HandRecord] = deque(maxlen=KEPT_HANDS)
     # There are none yet; files that are damaged are found out when the run picks them up.
     with contextlib.suppress(LogError):
         for record in find([run.folder], on_problem=lambda problem: None, times=True).hands():

@@ -100,7 +100,8 @@ def sit_down(
 @contextlib.contextmanager
 def loop_in_thread(name: str) -> Iterator[asyncio.AbstractEventLoop]:
     """An event loop of `dealer.table.loop.new_event_loop` that runs in a thread until the end of the block."""
-    loop, left = new_event_loop(), asyncio.Event()
+    loop = new_event_loop()
+    left = asyncio.Event()
 
     def work() -> None:
         # A wait that Ctrl-C has interrupted in the main thread is cancelled here.
@@ -137,26 +138,36 @@ def _signals(handler: Any) -> Iterator[None]:
 
 def show_heading(scene: Scene, screen: Screen) -> None:
     """Begin a hand."""
-    so_far = f", you {score_text(scene.score)}" if scene.score.hands else ""
+    heading = f"Hand {scene.hand_number}"
+    if scene.score.hands:
+        heading += f", you {score_text(scene.score)}"
     screen.draw(Text())
-    screen.say(f"Hand {scene.hand_number}{so_far}", style="bold")
+    screen.say(heading, style="bold")
     screen.say(f"You have {_cards(scene.game, scene.hole_cards)}", _INDENT)
 
 
 def show_event(event: HandEvent, scene: Scene, screen: Screen) -> None:
-    style = "bold" if isinstance(event, Dealt) else ""
-    if isinstance(event, Acted) and event.move is Move.FOLD:
-        style = "dim"
-    screen.say(in_words(event, scene), "" if isinstance(event, Dealt) else _INDENT, style)
+    sentence = in_words(event, scene)
+    if isinstance(event, Dealt):
+        screen.say(sentence, style="bold")
+    elif isinstance(event, Acted) and event.move is Move.FOLD:
+        screen.say(sentence, _INDENT, "dim")
+    else:
+        screen.say(sentence, _INDENT)
 
 
 def show_position(scene: Scene, screen: Screen) -> None:
     """Print the cards and the pot before the person's decision, and the chips that the players have left."""
-    game, strength = scene.game, f", {scene.strength}" if scene.strength else ""
+    game = scene.game
     cards = " | ".join([_cards(game, cards) for cards in (scene.hole_cards, scene.board) if cards])
-    screen.say(f"{cards}  {round_names(game)[scene.betting.round]}, pot {scene.pot:,}{strength}", _INDENT)
-    players = [seat for seat in scene.moment.seats if not seat.has_folded]
-    stacks = [f"{seat.name} {seat.stack_left:,}" for seat in players if seat.stack_left is not None]
+    line = f"{cards}  {round_names(game)[scene.betting.round]}, pot {scene.pot:,}"
+    if scene.strength:
+        line += f", {scene.strength}"
+    screen.say(line, _INDENT)
+    stacks = []
+    for seat in scene.moment.seats:
+        if not seat.has_folded and seat.stack_left is not None:
+            stacks.append(f"{seat.name} {seat.stack_left:,}")
     if stacks:
         screen.say(f"left: {', '.join(stacks)}", _INDENT, "dim")
 
@@ -165,8 +176,15 @@ def show_players(scene: Scene, screen: Screen) -> None:
     """Print what every player has done and has left."""
     rows = []
     for seat in scene.moment.seats:
-        done = "folded" if seat.has_folded else seat.last or ("to act" if seat.is_acting else "")
-        rows.append((seat.place + " D" * seat.is_button, seat.name, seat.street_total or None, seat.stack_left, done))
+        place = seat.place
+        if seat.is_button:
+            place += " D"
+        last = seat.last
+        if seat.has_folded:
+            last = "folded"
+        elif not last and seat.is_acting:
+            last = "to act"
+        rows.append((place, seat.name, seat.street_total or None, seat.stack_left, last))
     columns = ("seat", Column("player"), Column("bet", ","), Column("left", ",", rank=1), Column("last", TEXT))
     screen.table(Table.of("", columns, rows).without_empty())
 
@@ -196,15 +214,19 @@ def show_again(record: HandRecord, screen: Screen) -> None:
 
 def show_keys(game: Game, screen: Screen) -> None:
     """Print all keys, each followed by Enter."""
-    sizes = [
-        ("300", "bet 300, or raise to 300: your total for this round (also r 300)"),
-        ("p, p/2, 2p", "call, then raise by the pot, half of it, twice it (also 75%)"),
-        ("m, a", "the smallest raise; all-in"),
-    ]
     rows = [
         ("f", "fold"),
         ("c", "call; check where there is nothing to call (also k)"),
-        *([("r", "bet or raise; the game fixes the size")] if game.is_limit else sizes),
+    ]
+    if game.is_limit:
+        rows.append(("r", "bet or raise; the game fixes the size"))
+    else:
+        rows += [
+            ("300", "bet 300, or raise to 300: your total for this round (also r 300)"),
+            ("p, p/2, 2p", "call, then raise by the pot, half of it, twice it (also 75%)"),
+            ("m, a", "the smallest raise; all-in"),
+        ]
+    rows += [
         ("t", "what the players have done and have left"),
         ("w", "the score and its interval"),
         ("s, s 12", "show the last hand, or hand 12, again, with the reasons that bots gave"),
@@ -215,13 +237,21 @@ def show_keys(game: Game, screen: Screen) -> None:
 
 def show_prompt(scene: Scene, screen: Screen, *, is_last: bool) -> None:
     """Print what the person may type: at a decision, or after a hand, which may be the last of the match."""
-    ways = possible(scene)
+    entries = possible(scene)
     if scene.finished:
-        ways = [("Enter", "end the match" if is_last else "next hand"), ("s", "show this one again, with reasons")]
-    parts = [f"{keys} {does}" for keys, does in (*ways, ("q", "leave"), ("?", "help"))]
-    # A line ends between two of them where that can be.
-    joined = " | ".join([part.replace(" ", "\xa0") if len(part) < screen.width - 1 else part for part in parts])
-    for line in textwrap.wrap(joined, screen.width, break_on_hyphens=False):
+        effect = "next hand"
+        if is_last:
+            effect = "end the match"
+        entries = [("Enter", effect), ("s", "show this one again, with reasons")]
+    entries += [("q", "leave"), ("?", "help")]
+    parts = []
+    for keys, effect in entries:
+        part = f"{keys} {effect}"
+        if len(part) < screen.width - 1:
+            # Lines break between two parts, not inside one that fits.
+            part = part.replace(" ", "\xa0")
+        parts.append(part)
+    for line in textwrap.wrap(" | ".join(parts), screen.width, break_on_hyphens=False):
         screen.draw(screen.painted(line.replace("\xa0", " ")))
 
 
@@ -245,8 +275,12 @@ class _Person:
         pause_s: float | None,
         shows_all: bool,
     ) -> None:
-        self._screen, self._session, self._entries, self._loop = screen, session, entries, loop
-        self._pause_s, self._shows_all = pause_s, shows_all
+        self._screen = screen
+        self._session = session
+        self._entries = entries
+        self._loop = loop
+        self._pause_s = pause_s
+        self._shows_all = shows_all
         self._seen: tuple[int, int] = -1, 0
         """The number of the hand that is shown, and how many of its events."""
         self._notes_seen = 0
@@ -261,22 +295,26 @@ class _Person:
             _Left: the person leaves.
             KeyboardInterrupt: likewise.
         """
-        session, waited_s, named = self._session, 0.0, ""
+        session = self._session
+        waited_s = 0.0
+        last_sentence = ""
         you = session.names[SEAT]
         self._screen.say(f"{game_sentence(session.game)}. You are {you}; ? shows the keys, q leaves.")
         while not session.is_ended:
             # Asked first: what is shown then is what the person is asked about.
-            version, is_asked = session.version, session.moments.is_asked
+            version = session.version
+            is_asked = session.moments.is_asked
             self._show_news()
             if is_asked:
                 self._ask()
-                waited_s, named = 0.0, ""
+                waited_s = 0.0
+                last_sentence = ""
             elif self._call(session.wait(version, _LOOK_UP_S)):
                 waited_s = 0.0
             else:
                 waited_s += _LOOK_UP_S
-                if waited_s >= _NAME_AFTER_S and (sentence := waiting_sentence(session)) != named:
-                    named = sentence
+                if waited_s >= _NAME_AFTER_S and (sentence := waiting_sentence(session)) != last_sentence:
+                    last_sentence = sentence
                     self._screen.say(sentence)
         self._show_news()
 
@@ -298,9 +336,11 @@ class _Person:
 
     def _ask(self) -> None:
         """Let the person act, or go on after a hand; asks until what is typed is clear and legal."""
-        session, scene = self._session, self._session.scene
+        session = self._session
+        scene = session.scene
         assert scene is not None
-        name, is_last = session.moments.name, scene.hand_number + 1 >= session.hands
+        name = session.moments.name
+        is_last = scene.hand_number + 1 >= session.hands
         entry = None
         if scene.finished:
             self._screen.say(result_sentence(scene))
@@ -347,8 +387,10 @@ class _Person:
                 continue
             if not entry or not scene.finished:
                 return entry
-            goes_on = "ends the match" if is_last else "deals the next hand"
-            self._screen.say(f"{quoted(entry, 40)} is not clear after a hand: Enter {goes_on}, q leaves.")
+            effect = "deals the next hand"
+            if is_last:
+                effect = "ends the match"
+            self._screen.say(f"{quoted(entry, 40)} is not clear after a hand: Enter {effect}, q leaves.")
 
     def _entry(self) -> str:
         """The next line that is typed.
@@ -360,12 +402,14 @@ class _Person:
         console.print(Text(_PROMPT, "bold"), end="")
         console.file.flush()
         entry = self._entries.next()
-        if entry is None or not self._entries.is_terminal:
-            # What is typed in a terminal stands there already.
-            self._screen.draw(self._screen.painted(shown("" if entry is None else entry.strip())))
         if entry is None:
+            self._screen.draw(self._screen.painted(""))
             raise _Left
-        return entry.strip()
+        entry = entry.strip()
+        if not self._entries.is_terminal:
+            # A terminal has shown it already.
+            self._screen.draw(self._screen.painted(shown(entry)))
+        return entry
 
     def _is_request(self, entry: str, scene: Scene) -> bool:
         """Do what an entry asks for that is no action; whether it does.
@@ -393,14 +437,19 @@ class _Person:
         if number and not (number.isascii() and number.isdigit() and len(number) < 12):
             self._screen.say(f"A hand is shown again by its number, as in 's 12', not by {quoted(number, 40)}.")
             return
-        record = self._session.record(int(number) if number else self._session.last_hand)
-        if record is None:
-            self._screen.say(f"There is no finished hand {number}." if number else "No hand has been finished yet.")
-        else:
+        hand_number = self._session.last_hand
+        if number:
+            hand_number = int(number)
+        record = self._session.record(hand_number)
+        if record is not None:
             show_again(record, self._screen)
+        elif number:
+            self._screen.say(f"There is no finished hand {number}.")
+        else:
+            self._screen.say("No hand has been finished yet.")
 
 
-_LONGEST: Final = 1000
+_MAX_LINE_LETTERS: Final = 1000
 """Characters of a line that are kept; more is an accident."""
 
 
@@ -413,7 +462,9 @@ class Entries:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         """Read from a stream; from standard input by default, which may be closed."""
-        self._stream = sys.stdin if stream is None else stream
+        self._stream = stream
+        if stream is None:
+            self._stream = sys.stdin
         if isinstance(self._stream, io.TextIOWrapper):
             self._stream.reconfigure(errors="replace")
         self.is_terminal = self._stream is not None and self._stream.isatty()
@@ -423,11 +474,13 @@ class Entries:
         if self._stream is None:
             return None
         try:
-            line = self._stream.readline(_LONGEST)
+            line = self._stream.readline(_MAX_LINE_LETTERS)
             rest = line
             while rest and not rest.endswith("\n"):
-                rest = self._stream.readline(_LONGEST)
+                rest = self._stream.readline(_MAX_LINE_LETTERS)
         except OSError:
             # The terminal is gone.
             return None
-        return line.rstrip("\r\n") if line else None
+        if not line:
+            return None
+        return line.rstrip("\r\n")
