@@ -46,7 +46,7 @@ from bots.errors import BotFileError
 from engine.cards import starting_hand
 from engine.ranges import are_free
 
-Buckets = NDArray[np.uint16]
+_Buckets = NDArray[np.uint16]
 NO_BUCKET: Final = 0xFFFF
 """Of a holding that shares a card with the board."""
 _STARTING_HANDS: Final = np.array([starting_hand(cards) for cards in HOLDING_CARDS.tolist()], np.uint16)
@@ -71,9 +71,9 @@ class FlopBuckets(NamedTuple):
 
     keys: NDArray[np.int64]
     starts: NDArray[np.int64]
-    hands: Buckets
+    hands: _Buckets
 
-    def on(self, board: Sequence[int]) -> Buckets:
+    def on(self, board: Sequence[int]) -> _Buckets:
         key, suits = suit_order(board)
         row = int(np.searchsorted(self.keys, key))
         numbers = distinct_holdings([card & 0xFC | suits[card & 3] for card in board])[renamed_holdings(suits)]
@@ -112,24 +112,24 @@ class ClusteredHands:
         }
 
     @lru_cache(maxsize=64)  # noqa: B019  there are few abstractions, and they live as long as the process
-    def on(self, board: tuple[int, ...]) -> Buckets:
+    def on(self, board: tuple[int, ...]) -> _Buckets:
         """The bucket of every holding, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
         if board:
             return self.buckets_of(np.array(sorted(board), np.uint8))
         return _STARTING_HANDS
 
-    def buckets_of(self, board: NDArray[np.uint8]) -> Buckets:
+    def buckets_of(self, board: NDArray[np.uint8]) -> _Buckets:
         """`on` a board of ascending cards that is asked for once."""
         if len(board) == 3:
             return self.flops.on(board.tolist())
         return self._on_turn(board) if len(board) == 4 else self._on_river(board)
 
-    def _on_turn(self, board: NDArray[np.uint8]) -> Buckets:
+    def _on_turn(self, board: NDArray[np.uint8]) -> _Buckets:
         features = np.empty((HOLDING_COUNT, FEATURES), np.uint8)
         turn_features(board, features)
         return _of_holdings(board, features, self.turn_centres)
 
-    def _on_river(self, board: NDArray[np.uint8]) -> Buckets:
+    def _on_river(self, board: NDArray[np.uint8]) -> _Buckets:
         order = np.empty(ON_RIVER, np.uint16)
         classes = np.empty((ON_RIVER, CLASSES), np.uint8)
         river_features(board, order, classes, np.empty(ON_RIVER, np.uint16))
@@ -144,12 +144,12 @@ class CardTables(NamedTuple):
     flop_keys: NDArray[np.int64]
     turn_keys: NDArray[np.int64]
     river_keys: NDArray[np.int64]
-    flops: Buckets
-    turns: Buckets
-    rivers: Buckets
+    flops: _Buckets
+    turns: _Buckets
+    rivers: _Buckets
 
 
-def _of_holdings(board: NDArray[np.uint8], features: Vectors, centres: Vectors) -> Buckets:
+def _of_holdings(board: NDArray[np.uint8], features: Vectors, centres: Vectors) -> _Buckets:
     is_live = are_free(board.tolist())
     found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
     found[is_live] = nearest(features[is_live], centres)
@@ -191,8 +191,8 @@ class _Boards:
             pool.shutdown(cancel_futures=True)
 
     def table(
-        self, boards: CanonicalBoards, part: float, compute: Callable[[int, NDArray[np.uint8]], Buckets]
-    ) -> Buckets:
+        self, boards: CanonicalBoards, part: float, compute: Callable[[int, NDArray[np.uint8]], _Buckets]
+    ) -> _Buckets:
         """The buckets on all boards, each computed of its number and its cards."""
         table = np.empty((len(boards.keys), HOLDING_COUNT), np.uint16)
 
@@ -279,7 +279,7 @@ def _by_strength(centres: Vectors) -> Vectors:
     return centres[np.argsort(centres[:, :CLASSES].sum(axis=1, dtype=np.int64), kind="stable")]
 
 
-def _by_hand(flops: CanonicalBoards, buckets: Buckets) -> FlopBuckets:
+def _by_hand(flops: CanonicalBoards, buckets: _Buckets) -> FlopBuckets:
     hands = []
     starts = [0]
     for board, row in zip(flops.cards.tolist(), buckets, strict=True):

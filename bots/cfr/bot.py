@@ -28,7 +28,7 @@ SHIPPED: Final[Mapping[str, str]] = {
     for name in ("limit", "limit3", "nolimit", "kuhn", "kuhn-depth", "leduc", "leduc-nolimit")
 }
 """The strategies that ship, by the short name of their game; the first line of each has its training."""
-RIVER_ITERATIONS: Final = {True: 50, False: 200}
+_RIVER_ITERATIONS: Final = {True: 50, False: 200}
 """By which a river is solved: in limit games, and in no-limit games, whose rivers have more nodes and larger bets."""
 _MOST_ITERATIONS: Final = 100_000
 _TURN: Final = 2
@@ -285,7 +285,7 @@ class CfrBot(LearningBot):
         if strategy.path not in self._endgames:
             from bots.cfr.endgames import Endgames
 
-            rivers = self._iterations or RIVER_ITERATIONS[view.game.is_limit]
+            rivers = self._iterations or _RIVER_ITERATIONS[view.game.is_limit]
             self._endgames[strategy.path] = Endgames(strategy, rivers, self._turns)
         endgames = self._endgames[strategy.path]
         if endgames.solves(view.round):

@@ -45,9 +45,9 @@ from engine.ranges import are_free
 
 TURN: Final = 2
 RIVER: Final = 3
-CARD_LANES: Final = 64
+_CARD_LANES: Final = 64
 """Columns of sums by card: 52, and what makes them a multiple of what a processor adds at once."""
-Vector: TypeAlias = NDArray[Any]
+_Vector: TypeAlias = NDArray[Any]
 """Floats over holdings."""
 _FULL: Final = 5
 """Cards of a board to which none comes."""
@@ -74,7 +74,7 @@ class _Betting(NamedTuple):
     rounds: NDArray[np.int8]
     parents: NDArray[np.int32]
     ends: NDArray[np.int32]
-    chips: Vector
+    chips: _Vector
     counts: NDArray[np.int32]
     rows: NDArray[np.int32]
     led_by: NDArray[np.int32]
@@ -111,10 +111,10 @@ class _Work(NamedTuple):
         by_card: shape (64,), sums by card.
     """
 
-    reach: Vector
-    values: Vector
-    sums: Vector
-    by_card: Vector
+    reach: _Vector
+    values: _Vector
+    sums: _Vector
+    by_card: _Vector
 
 
 class _Arrays(NamedTuple):
@@ -130,10 +130,10 @@ class _Arrays(NamedTuple):
     betting: _Betting
     holdings: _Holdings
     work: _Work
-    weights: Vector
-    regrets: Vector
-    strategy: Vector
-    averages: Vector
+    weights: _Vector
+    regrets: _Vector
+    strategy: _Vector
+    averages: _Vector
 
 
 class _Task(NamedTuple):
@@ -283,7 +283,9 @@ def _end(arrays: _Arrays, board: int, node: int, player: int) -> None:
 
 
 @njit
-def _fold(holdings: _Holdings, board: int, reach: Vector, by_card: Vector, chips: np.float32, values: Vector) -> None:
+def _fold(
+    holdings: _Holdings, board: int, reach: _Vector, by_card: _Vector, chips: np.float32, values: _Vector
+) -> None:
     """Write what each holding wins where a player has folded; chips below 0 are lost.
 
     Sums by card take out what shares a card with a holding, so it costs two passes over the holdings and not one over
@@ -304,7 +306,7 @@ def _fold(holdings: _Holdings, board: int, reach: Vector, by_card: Vector, chips
 
 @njit
 def _show_down(
-    holdings: _Holdings, board: int, reach: Vector, by_card: Vector, chips: np.float32, values: Vector
+    holdings: _Holdings, board: int, reach: _Vector, by_card: _Vector, chips: np.float32, values: _Vector
 ) -> None:
     """Write what each holding wins at a showdown: with B what is weaker and U what is weaker or equal, B - (total - U).
 
@@ -342,7 +344,7 @@ def _add_up(betting: _Betting, work: _Work, node: int) -> None:
 
 
 @njit
-def _regret(betting: _Betting, work: _Work, regrets: Vector, strategy: Vector, node: int, kept: np.float32) -> None:
+def _regret(betting: _Betting, work: _Work, regrets: _Vector, strategy: _Vector, node: int, kept: np.float32) -> None:
     """Write what the holdings of a player win at its own decision, and change what it plays there."""
     values = work.values[node]
     sums = work.sums
@@ -374,9 +376,9 @@ def _regret(betting: _Betting, work: _Work, regrets: Vector, strategy: Vector, n
             played[at] = regret / sums[at] if sums[at] > nothing else even
 
 
-RIVER_SIZES: Final = "0.5,1,all:1,all:all"
+_RIVER_SIZES: Final = "0.5,1,all:1,all:all"
 """The raises of a no-limit river, as `bots.cfr.tree` reads them."""
-TURN_SIZES: Final = "1/1/1,all:all/1"
+_TURN_SIZES: Final = "1/1/1,all:all/1"
 """The same of a turn and of the rivers behind it."""
 SPREAD: Final = 0.3
 """Part of the opponent's range that is spread over all holdings: docs/cfr-tables.md compares other parts."""
@@ -473,7 +475,7 @@ class Endgames:
     def __init__(self, strategy: StrategyFile, rivers: int, turns: int = 0) -> None:
         self._strategy = strategy
         self._iterations = {RIVER: rivers, TURN: turns}
-        sizes = {RIVER: RIVER_SIZES, TURN: TURN_SIZES}
+        sizes = {RIVER: _RIVER_SIZES, TURN: _TURN_SIZES}
         game = strategy.game
         if game.is_limit:
             self._sizes = {}
@@ -610,16 +612,16 @@ def _holdings(board: tuple[Card, ...]) -> tuple[NDArray[np.intp], _Holdings]:
     return free[orders[0]], _Holdings(ones, others, ties, orders)
 
 
-def _solved(betting: _Betting, holdings: _Holdings, weights: Vector, iterations: int) -> _Arrays:
+def _solved(betting: _Betting, holdings: _Holdings, weights: _Vector, iterations: int) -> _Arrays:
     """What was learned; the strategy is the average."""
     nodes = len(betting.kinds)
     actions = len(betting.leads_to)
     boards, size = holdings.ones.shape
 
-    def zeros(*shape: int) -> Vector:
+    def zeros(*shape: int) -> _Vector:
         return np.zeros(shape, np.float32)
 
-    work = _Work(zeros(nodes + 1, size), zeros(nodes + 1, size), zeros(size), zeros(CARD_LANES))
+    work = _Work(zeros(nodes + 1, size), zeros(nodes + 1, size), zeros(size), zeros(_CARD_LANES))
     counts = betting.counts[betting.counts > 0]
     firsts = betting.rows[betting.counts > 0]
     even = np.repeat(1 / counts, counts).astype(np.float32)
@@ -636,10 +638,10 @@ def _solved(betting: _Betting, holdings: _Holdings, weights: Vector, iterations:
     return arrays
 
 
-def _pairs(holdings: _Holdings, weights: Vector) -> float:
+def _pairs(holdings: _Holdings, weights: _Vector) -> float:
     """The weight of all pairs of holdings without a common card."""
     first, second = weights.astype(np.float64)
-    by_card = np.zeros((2, CARD_LANES))
+    by_card = np.zeros((2, _CARD_LANES))
     for cards in (holdings.ones[0], holdings.others[0]):
         np.add.at(by_card[0], cards, first)
         np.add.at(by_card[1], cards, second)

@@ -60,7 +60,7 @@ _OTHER = HOLDING_CARDS[:, 1].copy()
 
 
 @njit
-def order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
+def _order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
     """Put the holdings of a full board in order, the weakest first, equal ones by their numbers, and their ranks.
 
     The shape of both is (1081,).
@@ -114,7 +114,7 @@ def river_features(
             1,980.
     """
     ranks = np.empty(ON_RIVER, np.uint16)
-    order_by_rank(board, order, ranks)
+    _order_by_rank(board, order, ranks)
     below = np.zeros(CLASSES, np.int32)
     of_card = np.zeros((52, CLASSES), np.int32)
     everyone = np.zeros(CLASSES, np.int32)

@@ -138,12 +138,12 @@ class Reading(NamedTuple):
     known: tuple[tuple[float, float], ...]
 
 
-Decide: TypeAlias = Callable[[TreePosition, BettingState], Mapping[Action, Chances]]
+_Decide: TypeAlias = Callable[[TreePosition, BettingState], Mapping[Action, Chances]]
 """What the player does at a place of its own, by holding, in a state of the table."""
 
 
 def tree_positions(
-    strategy: StrategyFile, betting: BettingState, holdings: int, decide: Decide
+    strategy: StrategyFile, betting: BettingState, holdings: int, decide: _Decide
 ) -> tuple[list[TreePosition], list[Reading]]:
     """The places of a betting at a decision of the player, for so many holdings, and how raises were read.
 
@@ -327,13 +327,13 @@ def _pots(total: int, state: BettingState) -> float:
     return (total - state.max_spent) / (2 * state.max_spent)
 
 
-Buckets: TypeAlias = NDArray[np.integer[Any]]
-BucketsOn: TypeAlias = Callable[[tuple[Card, ...]], Buckets]
+_Buckets: TypeAlias = NDArray[np.integer[Any]]
+_BucketsOn: TypeAlias = Callable[[tuple[Card, ...]], _Buckets]
 """The buckets of one holding, shape (1,), or of all, shape (1326,), with the board as it was in a round."""
 
 
 def play(
-    strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn
+    strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: _BucketsOn
 ) -> tuple[Mapping[Action, Chances], tuple[Reading, ...]]:
     """The probability of each action by holding, and how the other player's raises were read.
 
@@ -351,7 +351,7 @@ def play(
 
 
 def decided_at(
-    strategy: StrategyFile, place: TreePosition, state: BettingState, buckets: Buckets
+    strategy: StrategyFile, place: TreePosition, state: BettingState, buckets: _Buckets
 ) -> Mapping[Action, Chances]:
     ones = np.ones(len(buckets))
     if place.owes_call and not strategy.game.is_limit:
@@ -383,14 +383,14 @@ def _is_ranked(strategy: StrategyFile, state: BettingState) -> bool:
     return state.round > 0 and is_dealt_as_holdem(strategy.game)
 
 
-def _refuses(strategy: StrategyFile, state: BettingState, buckets: Buckets) -> NDArray[np.bool_]:
+def _refuses(strategy: StrategyFile, state: BettingState, buckets: _Buckets) -> NDArray[np.bool_]:
     """Which hands win less often than a call has to, against hands of any kind."""
     standing = (buckets + 0.5) / strategy.buckets[state.round]
     return standing ** (len(state.in_pot) - 1) < _price(state)
 
 
 def _priced(
-    decided: dict[Action, Chances], strategy: StrategyFile, state: BettingState, buckets: Buckets
+    decided: dict[Action, Chances], strategy: StrategyFile, state: BettingState, buckets: _Buckets
 ) -> Mapping[Action, Chances]:
     if not state.legal_actions().can_fold or not _is_ranked(strategy, state):
         return decided
@@ -400,7 +400,7 @@ def _priced(
     return {**decided, FOLD: folds, CALL: np.where(refuses, 0.0, calls)}
 
 
-def _chances(strategy: StrategyFile, node: int, buckets: Buckets) -> Chances:
+def _chances(strategy: StrategyFile, node: int, buckets: _Buckets) -> Chances:
     if len(buckets) == 1:
         return np.array(strategy.chances_of(node, int(buckets[0])))[:, None]
     chances = strategy.chances(node)
@@ -410,7 +410,7 @@ def _chances(strategy: StrategyFile, node: int, buckets: Buckets) -> Chances:
 
 
 def ranges(
-    strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn
+    strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: _BucketsOn
 ) -> NDArray[np.float64]:
     """The ranges at the beginning of the present round, shape (2, 1326): by position and holding.
 

@@ -79,8 +79,11 @@ class TrainingPlan(NamedTuple):
 
     @property
     def numbers(self) -> int:
-        """How many actions all information sets have."""
-        return sum(len(self.tree.actions[node]) * self.buckets[self.tree.rounds[node]] for node in self.tree.decisions)
+        """Number of actions of all information sets."""
+        numbers = 0
+        for node in self.tree.decisions:
+            numbers += len(self.tree.actions[node]) * self.buckets[self.tree.rounds[node]]
+        return numbers
 
     @property
     def memory_bytes(self) -> int:
@@ -95,13 +98,21 @@ class TrainingPlan(NamedTuple):
 
     @property
     def checkpoint_bytes(self) -> int:
-        """How large a checkpoint is; two of them are on the disk while one is written."""
-        return 2 * (4 if self.is_drawn else 8) * self.numbers * self.settings.copies
+        """Size of a checkpoint; two of them are on the disk while one is written."""
+        of_number = 8
+        if self.is_drawn:
+            of_number = 4
+        return 2 * of_number * self.numbers * self.settings.copies
 
     @property
     def strategy_bytes(self) -> int:
-        nodes = (2 if self.tree.game.is_limit else 6) * len(self.tree.kinds)
-        return self.numbers - self.information_sets + nodes + 2_600_000 * self.is_drawn
+        of_node = 6
+        if self.tree.game.is_limit:
+            of_node = 2
+        size = self.numbers - self.information_sets + of_node * len(self.tree.kinds)
+        if self.is_drawn:
+            size += 2_600_000
+        return size
 
 
 class TrainedStrategy(NamedTuple):
@@ -124,10 +135,10 @@ def plan_training(settings: CfrSettings) -> TrainingPlan:
         raise SolvingError(f"{settings.game} is a no-limit game: its sizes say how many raises there are")
     if game.num_players > 2 and not (is_drawn and game.is_limit):
         raise SolvingError(f"{settings.game}: games of more than two players are trained for in limit hold'em only")
-    if game.is_limit:
-        settings = replace(settings, raises=settings.raises or default_caps(game))
-    else:
-        settings = replace(settings, sizes=settings.sizes or (HOLDEM_SIZES if is_drawn else ROUND_SIZES))
+    if game.is_limit and not settings.raises:
+        settings = replace(settings, raises=default_caps(game))
+    elif not game.is_limit and not settings.sizes:
+        settings = replace(settings, sizes=HOLDEM_SIZES if is_drawn else ROUND_SIZES)
     tree = betting_tree(game, read_raises(game, settings.sizes, settings.raises))
     if is_drawn:
         buckets = (169, *settings.bucket_counts)
@@ -162,21 +173,24 @@ def train(
     """
     with locked_run(folder, "cfr"), ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         path = folder / CHECKPOINT
-        begun = read_artifact(path, CHECKPOINT_KIND) if path.exists() else None
-        if begun is not None:
+        begun = None
+        if path.exists():
+            begun = read_artifact(path, CHECKPOINT_KIND)
             with begun.parsing():
                 require_same_settings(path, asdict(plan.settings), begun.header["settings"])
-        words = "the buckets of all hands"
-        cards = None
+        abstraction = None
+        tables = None
         if plan.is_drawn:
-            asked = plan.settings.bucket_counts
-            cards = kept_hands(folder / BUCKETS, asked, threads, lambda part: show(None, f"{words}: {part:.0%}"))
-        if cards is not None:
-            plan = plan._replace(buckets=cards[0].buckets)
-        session = _Session(plan, None if cards is None else cards[1], path, begun, workers)
+            abstraction, tables = kept_hands(
+                folder / BUCKETS,
+                plan.settings.bucket_counts,
+                threads,
+                lambda part: show(None, f"the buckets of all hands: {part:.0%}"),
+            )
+            plan = plan._replace(buckets=abstraction.buckets)
+        session = _Session(plan, tables, path, begun, workers)
         run_steps(session.steps(iterations, seconds, pool), session.save, show, save_every_s=save_every_s)
         strategy = folder / STRATEGY
-        abstraction = None if cards is None else cards[0]
         write_strategy(strategy, plan.tree, plan.buckets, abstraction, session.mean_strategy(), session.record)
     return TrainedStrategy(strategy, session.iteration, session.seconds, session.history)
 
@@ -192,7 +206,9 @@ def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
         f"{count_of(trained.iteration, 'iteration')} in {duration(trained.seconds)}.",
         f"It plays as cfr?strategy={trained.path}",
     )
-    rows = tuple((row["iteration"], row["seconds"], row["exploitability"]) for row in trained.history)
+    if not trained.history:
+        return Document("The training of cfr", sentences, facts, ())
+    rows = [(row["iteration"], row["seconds"], row["exploitability"]) for row in trained.history]
     table = Table(
         "Winnings of best responses",
         (
@@ -200,12 +216,17 @@ def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
             Column("time", "duration", rank=1),
             Column("exploitability", ".4g", meaning="in chips per hand"),
         ),
-        rows,
+        tuple(rows),
     )
-    series = Series("exploitability", tuple(row[0] for row in rows), tuple(row[2] for row in rows), has_dots=True)
-    axes = Axis("iterations", is_log=True), Axis("exploitability", "chips per hand", is_log=True)
-    sections = (Section("Exploitability", (table, Chart("Exploitability by iterations", *axes, (series,)))),)
-    return Document("The training of cfr", sentences, facts, sections if rows else ())
+    iterations = tuple([row["iteration"] for row in trained.history])
+    exploitability = tuple([row["exploitability"] for row in trained.history])
+    chart = Chart(
+        "Exploitability by iterations",
+        Axis("iterations", is_log=True),
+        Axis("exploitability", "chips per hand", is_log=True),
+        (Series("exploitability", iterations, exploitability, has_dots=True),),
+    )
+    return Document("The training of cfr", sentences, facts, (Section("Exploitability", (table, chart)),))
 
 
 _CopyState: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
@@ -234,11 +255,12 @@ class _Session:
                 self.seconds = begun.header["seconds"]
                 self.history = begun.header["history"]
                 arrays = begun.arrays()
-                states = [arrays[name].reshape(len(self.solvers), -1) for name in ("regrets", "averages")]
-            if len(states[0][0]) != len(self.solvers[0].regrets):
+                regrets = arrays["regrets"].reshape(len(self.solvers), -1)
+                averages = arrays["averages"].reshape(len(self.solvers), -1)
+            if regrets.shape[1] != len(self.solvers[0].regrets):
                 raise BotFileError(str(path), "it is of another version of the game")
-            for solver, *state in zip(self.solvers, *states, strict=True):
-                solver.resume(iteration, *state)
+            for copy, solver in enumerate(self.solvers):
+                solver.resume(iteration, regrets[copy], averages[copy])
 
     @property
     def iteration(self) -> int:
@@ -282,10 +304,12 @@ class _Session:
         yield 1.0, self._in_words
 
     def _part(self, iterations: int | None, seconds: float | None) -> float:
-        by_iterations = 0.0
+        part = 0.0
         if iterations is not None:
-            by_iterations = self.iteration / iterations
-        return max(by_iterations, self.seconds / seconds if seconds is not None else 0.0)
+            part = self.iteration / iterations
+        if seconds is not None:
+            part = max(part, self.seconds / seconds)
+        return part
 
     def _in_words(self) -> str:
         exploited = ""
@@ -312,11 +336,20 @@ class _Session:
         if iterations is not None:
             count = min(count, iterations - self.iteration)
         before = time.perf_counter()
-        settings = self._plan.settings
-        asked = [(settings, copy, count, self.iteration, *state) for copy, state in enumerate(self._copies)]
-        found = self._workers.map(_advance_elsewhere, *zip(*asked, strict=True))
-        self._apart = max(1, min(2 * self._apart, int(_APART_S / (time.perf_counter() - before) * count)))
-        return self.iteration + count, found
+        regrets, averages = zip(*self._copies, strict=True)
+        copies = len(self.solvers)
+        states = self._workers.map(
+            _advance_elsewhere,
+            [self._plan.settings] * copies,
+            range(copies),
+            [count] * copies,
+            [self.iteration] * copies,
+            regrets,
+            averages,
+        )
+        count_in_time = int(_APART_S / (time.perf_counter() - before) * count)
+        self._apart = max(1, min(2 * self._apart, count_in_time))
+        return self.iteration + count, states
 
     @property
     def _copies(self) -> list[_CopyState]:

@@ -10,7 +10,7 @@ from bots.sdk.options import Interval, Wording, check_options
 
 MOST_BUCKETS: Final = 10_000
 """In a round: the clusters of more would take an hour."""
-MOST_COPIES: Final = 64
+_MOST_COPIES: Final = 64
 """Each is held in memory."""
 
 
@@ -38,7 +38,7 @@ class CfrSettings:
     copies: Annotated[
         int,
         "copies that learn apart, one for each worker: from deals of their own; the strategy is their mean",
-        Interval(1, MOST_COPIES),
+        Interval(1, _MOST_COPIES),
     ] = 1
     gains: Annotated[float, "power by which regrets above 0 are kept", Interval(0, 10)] = 1.5
     losses: Annotated[float, "power by which regrets below 0 are kept", Interval(0, 10)] = 1.0

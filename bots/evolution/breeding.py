@@ -27,7 +27,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Seeds: TypeAlias = NDArray[np.uint64]
 
 
-GeneRange: TypeAlias = tuple[float, float, bool]
+_GeneRange: TypeAlias = tuple[float, float, bool]
 """The lowest and the highest value of a gene; whether its values are whole numbers."""
 
 
@@ -38,7 +38,7 @@ class Genome:
     The lowest value of a range is below the highest, and both are whole numbers where all values are.
     """
 
-    ranges: tuple[GeneRange, ...]
+    ranges: tuple[_GeneRange, ...]
     values: int = 1
 
     @classmethod
@@ -52,8 +52,10 @@ class Genome:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the arrays: int16 where every value is a whole number that fits, else float64."""
-        fits = all(is_whole and low >= -32768 and high <= 32767 for low, high, is_whole in self.ranges)
-        return np.dtype(np.int16 if fits else np.float64)
+        for low, high, is_whole in self.ranges:
+            if not is_whole or low < -32768 or high > 32767:
+                return np.dtype(np.float64)
+        return np.dtype(np.int16)
 
     @property
     def low(self) -> Floats:
@@ -130,15 +132,22 @@ def joined(*parts: Evaluation) -> Evaluation:
     found = [part for part in parts if len(part.fitness)]
     if len(found) == 1:
         return found[0]
-    used = [part.used for part in found if part.used is not None]
-    against = [part.against for part in found if part.against is not None]
     totals = [part.totals for part in found if part.totals is not None]
+    total = None
+    if len(totals) == len(found):
+        total = np.sum(totals, axis=0)
     return Evaluation(
         np.concatenate([part.fitness for part in found]),
-        np.concatenate(used) if used else None,
-        np.concatenate(against) if against else None,
-        np.sum(totals, axis=0) if len(totals) == len(found) else None,
+        _concatenated([part.used for part in found if part.used is not None]),
+        _concatenated([part.against for part in found if part.against is not None]),
+        total,
     )
+
+
+def _concatenated(arrays: list[NDArray[Any]]) -> NDArray[Any] | None:
+    if not arrays:
+        return None
+    return np.concatenate(arrays)
 
 
 Evaluator: TypeAlias = Callable[[Chromosomes, Seeds, Chromosomes | None], Evaluation]
@@ -157,14 +166,13 @@ def evaluate_in_parts(
 ) -> Evaluation:
     """Evaluate in `parts` tasks of nearly equal size, which `over` spreads; the result does not depend on either."""
     bounds = np.linspace(0, len(chromosomes), min(parts, len(chromosomes)) + 1).astype(int)
-    pairs = list(pairwise(bounds.tolist()))
-    done = over(
-        evaluator,
-        [chromosomes[start:end] for start, end in pairs],
-        [seeds[start:end] for start, end in pairs],
-        [opponents] * len(pairs),
-    )
-    return joined(*done)
+    chromosomes_by_part = []
+    seeds_by_part = []
+    for start, end in pairwise(bounds.tolist()):
+        chromosomes_by_part.append(chromosomes[start:end])
+        seeds_by_part.append(seeds[start:end])
+    evaluations = over(evaluator, chromosomes_by_part, seeds_by_part, [opponents] * len(seeds_by_part))
+    return joined(*evaluations)
 
 
 Selection: TypeAlias = Callable[[Floats, int, np.random.Generator], NDArray[np.intp]]
@@ -227,7 +235,9 @@ def rank_selection(*, skips_best: bool = False) -> Selection:
 
 
 def _spin(weights: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-    ends = np.cumsum(weights if weights.any() else np.ones(len(weights)))
+    if not weights.any():
+        weights = np.ones(len(weights))
+    ends = np.cumsum(weights)
     # The end of the last interval belongs to no individual, and a rounded product could reach it.
     points = np.minimum(random.random(count) * ends[-1], np.nextafter(ends[-1], 0))
     drawn: NDArray[np.intp] = np.searchsorted(ends, points, side="right")
@@ -261,15 +271,26 @@ def half_of_used_genes(used: Bools, random: np.random.Generator) -> Bools:
 
 def some_genes(count: int, *, of_used: bool = False) -> Crossover:
     """Exchange `count` genes, drawn, of all or of those that the first parent used; all of them, if they are fewer."""
-    return lambda used, random: pick(used if of_used else np.ones_like(used), count, random)
+
+    def exchange(used: Bools, random: np.random.Generator) -> Bools:
+        if of_used:
+            return _pick(used, count, random)
+        return _pick(np.ones_like(used), count, random)
+
+    return exchange
 
 
 def one_of(*crossovers: Crossover) -> Crossover:
     """Draw one of the crossovers for each generation."""
-    return lambda used, random: crossovers[int(random.integers(len(crossovers)))](used, random)
+
+    def exchange(used: Bools, random: np.random.Generator) -> Bools:
+        crossover = crossovers[int(random.integers(len(crossovers)))]
+        return crossover(used, random)
+
+    return exchange
 
 
-def pick(allowed: Bools, count: int, random: np.random.Generator) -> Bools:
+def _pick(allowed: Bools, count: int, random: np.random.Generator) -> Bools:
     """Of each row, `count` of the allowed places, drawn without replacement; all, if those are fewer."""
     order = np.argsort(random.random(allowed.shape) + ~allowed, axis=1)
     picked = np.zeros_like(allowed)
@@ -277,26 +298,26 @@ def pick(allowed: Bools, count: int, random: np.random.Generator) -> Bools:
     return picked & allowed
 
 
-Mutation: TypeAlias = Callable[[Chromosomes, Bools, Genome, np.random.Generator], Chromosomes]
+_Mutation: TypeAlias = Callable[[Chromosomes, Bools, Genome, np.random.Generator], Chromosomes]
 """Changes chromosomes; the mask, shape (individuals, genes), marks the genes that a parent used."""
 
 
-def shift_mutation(genes: int, variance: float = 0.1) -> Mutation:
+def shift_mutation(genes: int, variance: float = 0.1) -> _Mutation:
     """Move so many used genes, or all of them, up or down, each value by itself, by a part of its range."""
 
     def mutate(chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator) -> Chromosomes:
-        picked = pick(used, genes, random)
+        picked = _pick(used, genes, random)
         steps = random.choice([-1.0, 1.0], size=chromosomes.shape) * variance * genome.width
         return genome.fitted(chromosomes + picked[:, :, None] * steps)
 
     return mutate
 
 
-def reset_mutation(genes: int = 1) -> Mutation:
+def reset_mutation(genes: int = 1) -> _Mutation:
     """Draw new values for so many genes, each value of their range equally likely."""
 
     def mutate(chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator) -> Chromosomes:
-        picked = pick(np.ones_like(used), genes, random)
+        picked = _pick(np.ones_like(used), genes, random)
         return np.where(picked[:, :, None], genome.random(len(chromosomes), random), chromosomes)
 
     return mutate
@@ -321,7 +342,7 @@ class Breeding:
     selection: Selection = field(default_factory=tournament_selection)
     crossover: Crossover = field(default_factory=uniform_crossover)
     crossover_rate: float = 1.0
-    mutation: Mutation = field(default_factory=reset_mutation)
+    mutation: _Mutation = field(default_factory=reset_mutation)
     mutation_rate: float = 1.0
     keeps_best: bool = False
     elite: int = 0
@@ -341,8 +362,10 @@ class Breeding:
             raise EvolutionError(f"an elite of {self.elite} leaves no room for children in a population of {size}")
 
     def survivors(self, size: int) -> int:
-        """How many parents of a population of this size may live on."""
-        return size if self.keeps_best else self.elite
+        """Number of parents of a population of this size that may live on."""
+        if self.keeps_best:
+            return size
+        return self.elite
 
     def offspring(
         self, genome: Genome, chromosomes: Chromosomes, used: Bools, fitness: Floats, random: np.random.Generator
@@ -351,10 +374,7 @@ class Breeding:
         wanted = len(chromosomes) - self.elite
         if not self.is_unique:
             return self._children(wanted, genome, chromosomes, used, fitness, random)
-        if self.elite:
-            known = chromosomes[best_first(fitness)[: self.elite]]
-        else:
-            known = chromosomes[:0]
+        known = chromosomes[best_first(fitness)[: self.elite]]
         parts: list[Chromosomes] = []
         missing = wanted
         everything = wanted + wanted // 4
@@ -369,7 +389,9 @@ class Breeding:
             parts.append(children[kept])
             known = np.concatenate([known, children[kept]])
             # Some of those to come will be equal, too.
-            count = min(everything, 2 * missing + 2) if len(kept) else everything
+            count = everything
+            if len(kept):
+                count = min(everything, 2 * missing + 2)
         return np.concatenate(parts)
 
     def _children(
@@ -403,7 +425,7 @@ def _crossed(one: NDArray[Any], other: NDArray[Any], exchanged: Bools) -> NDArra
 
 
 def _is_new(chromosomes: Chromosomes, known: Chromosomes) -> Bools:
-    """Which chromosomes equal neither a known one nor one before them."""
+    """Mask of the chromosomes that equal neither a known one nor one before them."""
     rows = np.concatenate([known, chromosomes]).reshape(len(known) + len(chromosomes), -1).astype(np.float64)
     # Equal rows have equal sums, and others hardly ever.
     words = rows.view(np.uint64)

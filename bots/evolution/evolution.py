@@ -58,7 +58,7 @@ class StopRule:
     opponents: int | None = None
 
     def reason(self, generation: Generation) -> str | None:
-        """Why to stop after a generation; None to continue."""
+        """Return the reason to stop after a generation; None to continue."""
         if self.generations is not None and generation.number >= self.generations:
             return "all generations were bred"
         if self.opponents is not None and generation.renewals >= self.opponents:
@@ -72,13 +72,14 @@ class StopRule:
 
         Where patience and the number of renewals bound it, each renewal may come just before patience ends.
         """
-        if self.generations is None:
-            bounds = []
-        else:
-            bounds = [self.generations - generation.number]
+        bounds = []
+        if self.generations is not None:
+            bounds.append(self.generations - generation.number)
         if self.patience is not None and self.opponents is not None:
             bounds.append((self.opponents - generation.renewals) * self.patience - generation.since_renewal)
-        return max(0, min(bounds)) if bounds else None
+        if not bounds:
+            return None
+        return max(0, min(bounds))
 
     def part(self, generation: Generation) -> float | None:
         """The part that is done after a generation, at least; None where there is no bound."""
@@ -183,25 +184,24 @@ class Evolution:
         self._is_noisy = is_noisy
         self._over = over
         self._parts = parts
-        self._opponents = opponents if state is None else state.opponents
-        self._seed = seed if state is None else state.seed
+        self._opponents = opponents
+        self._seed = seed
         self._state = state
         if state is not None:
+            self._opponents = state.opponents
+            self._seed = state.seed
             population = state.population
         if self._seed < 0 or parts < 1:
             raise EvolutionError(f"a seed is 0 or more, and there is at least 1 task: {self._seed}, {parts}")
-        size = population if isinstance(population, int) else len(population)
-        breeding.require_population(size)
         if isinstance(population, int):
-            self._first = genome.random(size, self._random(0, _BREED))
+            breeding.require_population(population)
+            self._first = genome.random(population, self._random(0, _BREED))
         else:
+            breeding.require_population(len(population))
             self._first = population
-        for name, given in (("population", self._first), ("opponents", self._opponents)):
-            if given is not None and given.shape[1:] != (genome.genes, genome.values):
-                raise EvolutionError(
-                    f"the {name} have chromosomes of {' x '.join(map(str, given.shape[1:]))} values, "
-                    f"the genome has {genome.genes} x {genome.values}"
-                )
+        _require_shape("population", self._first, genome)
+        if self._opponents is not None:
+            _require_shape("opponents", self._opponents, genome)
         if self._opponents is None and opposition != "fixed":
             raise EvolutionError("there are no opponents that could change")
         if opposition == "rivals" and breeding.keeps_best:
@@ -217,7 +217,9 @@ class Evolution:
     @property
     def opponents(self) -> Chromosomes | None:
         """Those of the next generation."""
-        return self._opponents if self._state is None else self._state.opponents
+        if self._state is None:
+            return self._opponents
+        return self._state.opponents
 
     @property
     def champion(self) -> Chromosomes:
@@ -259,8 +261,10 @@ class Evolution:
     def _next(self, state: State, number: int) -> tuple[Chromosomes, Evaluation]:
         breeding = self._breeding
         parents = state.evaluation
-        renewals = [generation.renewals for generation in state.history[-2:]]
-        is_renewed = renewals[-1] > (renewals[0] if len(renewals) > 1 else 0)
+        renewals_before = 0
+        if len(state.history) > 1:
+            renewals_before = state.history[-2].renewals
+        is_renewed = state.history[-1].renewals > renewals_before
         if breeding.survivors(len(state.population)) and (self._is_noisy or is_renewed):
             parents = self._evaluate(state.population, number, _MEASURE_PARENTS)
         random = self._random(number, _BREED)
@@ -284,7 +288,8 @@ class Evolution:
         if self._opposition != "rivals":
             return None
         fitness = _opponents_fitness(evaluation)
-        if not (in_hall := min(self._hall, number)):
+        in_hall = min(self._hall, number)
+        if not in_hall:
             return fitness
         champions = self._evaluate(self.state.champions[-in_hall:], number, _MEASURE_CHAMPIONS)
         met = len(evaluation.fitness)
@@ -317,32 +322,49 @@ class Evolution:
         opponents: Chromosomes | None,
         rivals: Floats | None,
     ) -> State:
-        history = () if state is None else state.history
+        history: tuple[Generation, ...] = ()
+        champions = np.empty((0, *population.shape[1:]), population.dtype)
+        numbers: tuple[int, ...] = ()
+        if state is not None:
+            history = state.history
+            champions = state.champions
+            numbers = state.champion_generations
         best = int(np.argmax(evaluation.fitness))
         is_renewed = opponents is not self.opponents
         is_champion = is_renewed and (self._opposition != "rivals" or self._hall > 0)
         if self._opposition == "fixed":
             is_champion = evaluation.fitness[best] > max([generation.best for generation in history], default=-np.inf)
-        if state is None:
-            champions = np.empty((0, *population.shape[1:]), population.dtype)
-        else:
-            champions = state.champions
-        numbers = () if state is None else state.champion_generations
         if is_champion:
             champions = np.concatenate([champions, population[best][None]])
             numbers = (*numbers, number)
+        best_opponent = None
+        if evaluation.against is not None:
+            best_opponent = float(evaluation.against[best].max())
+        renewals = 0
+        since_renewal = 0
+        if history:
+            renewals = history[-1].renewals
+            since_renewal = history[-1].since_renewal + 1
+        if is_renewed:
+            renewals += 1
+            since_renewal = 0
+        rivals_best = None
+        rivals_mean = None
+        if rivals is not None:
+            rivals_best = float(rivals.max())
+            rivals_mean = float(rivals.mean())
         spread = population.std(axis=0) / (self._genome.width / np.sqrt(12))
         generation = Generation(
             number=number,
             best=float(evaluation.fitness[best]),
             mean=float(evaluation.fitness.mean()),
-            best_opponent=None if evaluation.against is None else float(evaluation.against[best].max()),
+            best_opponent=best_opponent,
             used_share=float(evaluation.used_genes(self._genome.genes).mean()),
             diversity=float(spread.mean()),
-            renewals=(history[-1].renewals if history else 0) + is_renewed,
-            since_renewal=0 if is_renewed or not history else history[-1].since_renewal + 1,
-            rivals_best=None if rivals is None else float(rivals.max()),
-            rivals_mean=None if rivals is None else float(rivals.mean()),
+            renewals=renewals,
+            since_renewal=since_renewal,
+            rivals_best=rivals_best,
+            rivals_mean=rivals_mean,
         )
         return State(
             seed=self._seed,
@@ -352,6 +374,14 @@ class Evolution:
             champions=champions,
             champion_generations=numbers,
             history=(*history, generation),
+        )
+
+
+def _require_shape(name: str, chromosomes: Chromosomes, genome: Genome) -> None:
+    if chromosomes.shape[1:] != (genome.genes, genome.values):
+        sizes = " x ".join(map(str, chromosomes.shape[1:]))
+        raise EvolutionError(
+            f"the {name} have chromosomes of {sizes} values, the genome has {genome.genes} x {genome.values}"
         )
 
 

@@ -23,12 +23,12 @@ from engine.kernels.draw import draw_cards
 from engine.kernels.evaluation import key_and_set, seven_rank
 from engine.kernels.jit import njit
 
-PLAYERS: Final = 10
+_PLAYERS: Final = 10
 LOGGED: Final = 6
 """Columns of what is logged of a hand, see `play_table`."""
 _CARDS: Final = 25
 _CHART = np.array(chart(), np.uint8)
-_POSITION_CLASS = np.array([chart_position(position, PLAYERS) for position in range(PLAYERS)], np.int64)
+_POSITION_CLASS = np.array([chart_position(position, _PLAYERS) for position in range(_PLAYERS)], np.int64)
 _STARTING_HAND = np.array(starting_hand_table(), np.uint8)
 _BETS = np.array([2, 2, 4, 4], np.int64)
 _FIRST_STATES = np.array([0, 0, 20, 45], np.int64)
@@ -52,8 +52,8 @@ def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -
     spent[:] = 0
     spent[0] = 1
     spent[1] = 2
-    in_pot = (1 << PLAYERS) - 1
-    left = PLAYERS
+    in_pot = (1 << _PLAYERS) - 1
+    left = _PLAYERS
     raises = 0
     called = 0
     price = 2
@@ -61,7 +61,7 @@ def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -
     raised = 0
     while called < left and left > 1:
         if in_pot >> position & 1:
-            pair = (position + rotation) % PLAYERS
+            pair = (position + rotation) % _PLAYERS
             hand = _STARTING_HAND[cards[2 * pair], cards[2 * pair + 1]]
             action = _CHART[_POSITION_CLASS[position], hand, raises]
             if action == 0 and price > spent[position]:
@@ -75,7 +75,7 @@ def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -
                     price = price + 2
                     raised |= 1 << position
                 spent[position] = price
-        position = position + 1 if position + 1 < PLAYERS else 0
+        position = position + 1 if position + 1 < _PLAYERS else 0
     return in_pot, raises, raised
 
 
@@ -86,11 +86,11 @@ def deal(start: np.uint64, cards: NDArray[np.uint8]) -> np.uint64:
     Returns the generator's state afterwards.
     """
     deck = np.arange(52).astype(np.uint8)
-    spent = np.empty(PLAYERS, np.int64)
+    spent = np.empty(_PLAYERS, np.int64)
     found = 0
     while found < len(cards):
         start = np.uint64(draw_cards(deck, _CARDS, start))
-        for rotation in range(PLAYERS):
+        for rotation in range(_PLAYERS):
             in_pot, _, _ = preflop(deck, rotation, spent)
             if in_pot & (in_pot - 1):
                 cards[found] = deck[:_CARDS]
@@ -115,12 +115,12 @@ def weigh(
     """
     deck = np.empty(52, np.uint8)
     for number in range(len(cards)):
-        for pair in range(PLAYERS):
+        for pair in range(_PLAYERS):
             one = cards[number, 2 * pair]
             other = cards[number, 2 * pair + 1]
             for round_ in range(3):
                 known = 3 + round_
-                key, seen = key_and_set(cards[number, 2 * PLAYERS : 2 * PLAYERS + known])
+                key, seen = key_and_set(cards[number, 2 * _PLAYERS : 2 * _PLAYERS + known])
                 own_key = KEYS[one] + KEYS[other]
                 own = BITS[one] | BITS[other]
                 size = 0
@@ -129,8 +129,8 @@ def weigh(
                         deck[size] = card
                         size += 1
                 to_come = 5 - known
-                draws = to_come + 2 * (PLAYERS - 1)
-                for opponents in range(PLAYERS - 1):
+                draws = to_come + 2 * (_PLAYERS - 1)
+                for opponents in range(_PLAYERS - 1):
                     weights[number, pair, round_, opponents] = 0.0
                 for _ in range(trials):
                     start = np.uint64(draw_cards(deck[:size], draws, start))
@@ -140,7 +140,7 @@ def weigh(
                         board_key += KEYS[deck[i]]
                         board |= BITS[deck[i]]
                     ours = seven_rank(board_key + own_key, board | own)
-                    for opponents in range(PLAYERS - 1):
+                    for opponents in range(_PLAYERS - 1):
                         first = deck[to_come + 2 * opponents]
                         second = deck[to_come + 2 * opponents + 1]
                         if (
@@ -149,7 +149,7 @@ def weigh(
                         ):
                             break
                         weights[number, pair, round_, opponents] += 1.0
-                for opponents in range(PLAYERS - 1):
+                for opponents in range(_PLAYERS - 1):
                     weights[number, pair, round_, opponents] /= trials
 
 
@@ -185,12 +185,12 @@ def play_table(
             rotation of the players its gain in dollars, the last round it saw (0 if it folded before the flop), 1 if
             it was in a showdown, 1 if it won a part of the pot, its bets and raises, its calls of a price.
     """
-    put_in = np.empty(PLAYERS, np.int64)
+    put_in = np.empty(_PLAYERS, np.int64)
     is_logged = len(log) > 0
     for number in range(len(flops)):
         at = flops[number, 0]
         rotation = flops[number, 1]
-        for turn in range(PLAYERS):
+        for turn in range(_PLAYERS):
             in_pot = flops[number, 2]
             before = flops[number, 3]
             pot = 0
@@ -199,7 +199,7 @@ def play_table(
             last = 0
             own_raises = 0
             own_calls = 0
-            for position in range(PLAYERS):
+            for position in range(_PLAYERS):
                 put_in[position] = spent[number, position]
                 pot += put_in[position]
                 price = max(price, put_in[position])
@@ -208,12 +208,12 @@ def play_table(
                 raises = 0
                 called = 0
                 position = 0
-                if in_pot >> (PLAYERS - turn) % PLAYERS & 1:
+                if in_pot >> (_PLAYERS - turn) % _PLAYERS & 1:
                     last = round_
                 while called < left and left > 1:
                     if in_pot >> position & 1:
-                        pair = (position + rotation) % PLAYERS
-                        player = (position + turn) % PLAYERS
+                        pair = (position + rotation) % _PLAYERS
+                        player = (position + turn) % _PLAYERS
                         state = _FIRST_STATES[round_] + before * (MOST_RAISES + 1) + raises
                         gene = (
                             categories[at, pair, round_ - 1] * 8 + _POSITION_CLASS[position]
@@ -243,15 +243,15 @@ def play_table(
                                 price += _BETS[round_]
                             pot += price - put_in[position]
                             put_in[position] = price
-                    position = position + 1 if position + 1 < PLAYERS else 0
+                    position = position + 1 if position + 1 < _PLAYERS else 0
                 before = raises
                 if left == 1:
                     break
             best = np.int64(-1)
             winners = 0
-            for position in range(PLAYERS):
+            for position in range(_PLAYERS):
                 if in_pot >> position & 1:
-                    rank = np.int64(ranks[at, (position + rotation) % PLAYERS])
+                    rank = np.int64(ranks[at, (position + rotation) % _PLAYERS])
                     if rank > best:
                         best = rank
                         winners = 1
@@ -260,16 +260,16 @@ def play_table(
             taken = 0.0
             if rake:
                 taken = min(pot // _RAKE_STEP * _RAKE_PER_STEP, _MOST_RAKE)
-            for position in range(PLAYERS):
-                player = (position + turn) % PLAYERS
+            for position in range(_PLAYERS):
+                player = (position + turn) % _PLAYERS
                 won[player] -= put_in[position]
-                if in_pot >> position & 1 and np.int64(ranks[at, (position + rotation) % PLAYERS]) == best:
+                if in_pot >> position & 1 and np.int64(ranks[at, (position + rotation) % _PLAYERS]) == best:
                     won[player] += (pot - taken) / winners
             if is_logged:
-                own = (PLAYERS - turn) % PLAYERS
-                row = log[PLAYERS * number + turn]
+                own = (_PLAYERS - turn) % _PLAYERS
+                row = log[_PLAYERS * number + turn]
                 is_in = in_pot >> own & 1
-                is_best = is_in and np.int64(ranks[at, (own + rotation) % PLAYERS]) == best
+                is_best = is_in and np.int64(ranks[at, (own + rotation) % _PLAYERS]) == best
                 row[0] = (pot - taken) / winners - put_in[own] if is_best else -put_in[own]
                 row[1] = last
                 row[2] = is_in and left > 1

@@ -74,7 +74,7 @@ class CheckSettings:
         check_options(self, EvolutionError)
 
 
-CHECKS: Final = CheckSettings()
+_CHECKS: Final = CheckSettings()
 
 
 def check_best(
@@ -137,7 +137,7 @@ def evolve_trainers(
     rule: StopRule,
     *,
     count: int = OPPONENTS,
-    checks: CheckSettings = CHECKS,
+    checks: CheckSettings = _CHECKS,
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> list[EvolvedRun]:
@@ -159,7 +159,7 @@ def evolve_player(
     settings: EvolvedSettings,
     rule: StopRule,
     *,
-    checks: CheckSettings = CHECKS,
+    checks: CheckSettings = _CHECKS,
     workers: Workers | None = None,
     show: ShowProgress = show_nothing,
 ) -> EvolvedRun:

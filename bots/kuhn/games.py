@@ -319,7 +319,7 @@ def _conjectured_bluffer() -> Genes:
 CONJECTURED_BLUFFER: Final = _conjectured_bluffer()
 """Opponent against which the thesis's counter-strategies in the game with sizes and a raise seem to have evolved: no
 answer to the printed Bluffer looks like them."""
-VALUE: Final = -1 / 18
+_VALUE: Final = -1 / 18
 """Mean winnings of the first player, in chips."""
 MOST_BLUFFS: Final = 1 / 3
 """Highest probability with which the first player bets its worst card."""

@@ -155,12 +155,12 @@ class KuhnResult:
     rival_average: Genes
 
 
-Trace: TypeAlias = dict[str, list[Any]]
+_Trace: TypeAlias = dict[str, list[Any]]
 """The mean genes of both sides by generation, and the fittest rival of the last; empty without rivals."""
 
 
 def _generations(
-    settings: KuhnSettings, evolution: Evolution, generations: int, trace: Trace
+    settings: KuhnSettings, evolution: Evolution, generations: int, trace: _Trace
 ) -> Iterator[tuple[float, Words]]:
     """Breed so many generations, and add to the trace."""
     bred = evolution.generations(StopRule(generations=generations))
@@ -181,7 +181,7 @@ def _generations(
         yield generation.number / generations, partial(_standing, settings, evolution, generation)
 
 
-def _result(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> KuhnResult:
+def _result(settings: KuhnSettings, evolution: Evolution, trace: _Trace) -> KuhnResult:
     state = evolution.state
     history = state.history
     has_rivals = bool(trace["rival_genes"])
@@ -319,7 +319,7 @@ def evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowPro
     about = settings_data(settings)
     path = folder / f"{name}.checkpoint"
     state = None
-    trace: Trace = {"genes": [], "rival_genes": [], "fittest_rival": []}
+    trace: _Trace = {"genes": [], "rival_genes": [], "fittest_rival": []}
     with locked_run(folder, name):
         if path.exists():
             state, found = load_checkpoint(path)

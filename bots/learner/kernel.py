@@ -115,7 +115,7 @@ def chance_seed(
 
 DECISION: Final = 0
 _SIZED_RAISE: Final = 1
-RANDOM: Final = 2
+_RANDOM: Final = 2
 _DRAWN_DECISION: Final = 3
 MFS: Final = 4
 RH: Final = 5
@@ -278,7 +278,7 @@ def play_deals(
                 if kind == _SIZED_RAISE:
                     decision = 0
                     fraction = numbers_of_kind[player, 0]
-                elif kind == RANDOM:
+                elif kind == _RANDOM:
                     fold = numbers_of_kind[player, 0] if can_fold else 0.0
                     call = numbers_of_kind[player, 1]
                     raise_ = numbers_of_kind[player, 2] if may_raise else 0.0
@@ -499,7 +499,7 @@ def simple_seat(bot: Bot) -> KernelSeat | None:
         case ConstantBot():
             return KernelSeat(_SIZED_RAISE if bot.is_sized else DECISION, bot.decision, (bot.fraction,))
         case RandomBot(proportions=None):
-            return KernelSeat(RANDOM, value=bot.weights, seed=bot.random.seed)
+            return KernelSeat(_RANDOM, value=bot.weights, seed=bot.random.seed)
         case RandomBot(proportions=Proportions(chances=chances)):
             ends = tuple(accumulate(chances.values()))
             return KernelSeat(_DRAWN_DECISION, len(chances), ends, tuple(chances), bot.random.seed)

@@ -185,10 +185,10 @@ class Results(NamedTuple):
         return Results(self.profits + 1, self.profit_mbb + reward, self.losses, self.loss_mbb)
 
 
-NOTHING: Final = Results()
+_NOTHING: Final = Results()
 Row: TypeAlias = tuple[Results, ...]
 """The results in one cell, of the decisions 1 to 5."""
-UNTRIED: Final[Row] = (NOTHING,) * 5
+UNTRIED: Final[Row] = (_NOTHING,) * 5
 """The row of a cell that has not been met."""
 
 
@@ -257,7 +257,7 @@ def memory_bytes(memory: Memory) -> bytes:
 
 def _items(row: Row) -> list[str]:
     return [
-        f" {decision}:{','.join(map(str, results))}" for decision, results in enumerate(row, 1) if results != NOTHING
+        f" {decision}:{','.join(map(str, results))}" for decision, results in enumerate(row, 1) if results != _NOTHING
     ]
 
 
@@ -301,7 +301,7 @@ def _parse(found: Artifact) -> Memory:
 
 def _parse_cell(number: int, text: str) -> tuple[MemoryCell, Row]:
     digits, *items = text.split(" ")
-    row = [NOTHING] * 5
+    row = [_NOTHING] * 5
     for item in items:
         found = _ITEM.fullmatch(item)
         if found is None:

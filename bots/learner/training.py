@@ -11,13 +11,13 @@ play.
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import partial
-from itertools import islice
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
@@ -150,7 +150,9 @@ class DealBatch:
 
     @classmethod
     def deal(cls, game: Game, seed: int, first: int, count: int) -> DealBatch:
-        cards = [[*sum(deal.hole_cards, ()), *deal.board] for deal in islice(deals(game, seed, first), count)]
+        cards = []
+        for deal in itertools.islice(deals(game, seed, first), count):
+            cards.append([*sum(deal.hole_cards, ()), *deal.board])
         return cls(game, seed, first, np.array(cards, np.uint8).reshape(count, game.cards_per_hand))
 
     def chances(self, kinds: tuple[tuple[int, int], ...]) -> NDArray[np.float64]:
@@ -170,8 +172,11 @@ def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
     line-ups as they are, each of neighbours in the order given.
     """
     if len(specs) <= seats:
-        return [tuple([specs[seat % len(specs)] for seat in range(seats)])]
-    return [tuple([specs[(first + seat) % len(specs)] for seat in range(seats)]) for first in range(len(specs))]
+        return [tuple(itertools.islice(itertools.cycle(specs), seats))]
+    tables = []
+    for first in range(len(specs)):
+        tables.append(tuple(itertools.islice(itertools.cycle(specs), first, first + seats)))
+    return tables
 
 
 def require_players(opponents: Iterable[str], game: Game) -> None:
@@ -231,9 +236,11 @@ class Trainee:
 
         chance = (self._seed, self._trials)
         grid = self._arrays.grid
-        own = (self._explore if learns else 0.0,)
+        explore = 0.0
+        if learns:
+            explore = self._explore
         seed = mixed(self._seed & MASK_64)
-        seats = [KernelSeat(LEARNER, value=own, seed=seed, chance=chance, grid=grid, learns=learns)]
+        seats = [KernelSeat(LEARNER, value=(explore,), seed=seed, chance=chance, grid=grid, learns=learns)]
         for at, spec in enumerate(specs, 1):
             seat = self._seat(spec, self._seed_of(spec, at))
             if seat is None:
@@ -283,7 +290,8 @@ class Trainee:
             )
             if played < len(pack.cards):
                 self._arrays.grow()
-        self.hands += learns * len(pack.cards) * count
+        if learns:
+            self.hands += len(pack.cards) * count
         return values
 
     def _play_bots(self, specs: Sequence[str], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
@@ -299,15 +307,18 @@ class Trainee:
                 trials=self._trials,
                 seed=self._seed,
             )
-            bots = [learner, *[make_bot(spec, self._seed_of(spec, at)) for at, spec in enumerate(specs, 1)]]
+            bots: list[Bot] = [learner]
+            for at, spec in enumerate(specs, 1):
+                bots.append(make_bot(spec, self._seed_of(spec, at)))
             names = [str(at) for at in range(count)]
             records = self_play(
                 self.game, bots, deals=len(pack.cards), seed=pack.seed, first_hand=pack.first, names=names
             )
             values = np.empty((len(pack.cards), count, count))
             for number, record in enumerate(records):
+                deal, rotation = divmod(number, count)
                 for position, value in zip(POSITIONS, record.values, strict=False):
-                    values[(*divmod(number, count), int(record.name_at(position)))] = value
+                    values[deal, rotation, int(record.name_at(position))] = value
             if learns:
                 learnt = learner.memory
                 self._arrays = _MemoryArrays(learnt)
@@ -395,10 +406,12 @@ def train(
 
 
 def _in_words(block: Block) -> str:
-    learning, known, other = (text_of(one.mean, "+,.0f") for one in (block.learning, block.field, block.unseen))
+    learning = text_of(block.learning.mean, "+,.0f")
+    frozen = text_of(block.field.mean, "+,.0f")
+    other = text_of(block.unseen.mean, "+,.0f")
     return (
-        f"{count_of(block.hands, 'hand')}, {count_of(block.cells, 'cell')}; mbb/g learning {learning}, frozen {known}, "
-        f"against the other field {other}"
+        f"{count_of(block.hands, 'hand')}, {count_of(block.cells, 'cell')}; mbb/g learning {learning}, "
+        f"frozen {frozen}, against the other field {other}"
     )
 
 
@@ -408,9 +421,12 @@ def play_tables(
     """What a learner wins from line-ups of opponents, each with its own deals, in mbb per hand; a deal with all its
     rotations is one score.
     """
-    played = [trainee.play(specs, pack, learns=learns) for specs, pack in zip(line_ups_, packs, strict=True)]
-    scores = np.concatenate([chips[:, :, 0].mean(axis=1) for chips in played]) * (1000 / trainee.game.big_blind)
-    mean = RunningMean(scores.tolist())
+    scores = []
+    for specs, pack in zip(line_ups_, packs, strict=True):
+        chips = trainee.play(specs, pack, learns=learns)
+        scores.append(chips[:, :, 0].mean(axis=1))
+    mbb = np.concatenate(scores) * (1000 / trainee.game.big_blind)
+    mean = RunningMean(mbb.tolist())
     return Estimate(mean.mean, mean.half_width())
 
 
@@ -432,7 +448,9 @@ def _about(settings: LearnerSettings) -> dict[str, Any]:
 
 
 def _record(settings: LearnerSettings, blocks: Sequence[Block]) -> str:
-    rows = [(hands, cells, *[(one.mean, one.half_width) for one in won]) for hands, cells, *won in blocks]
+    rows = []
+    for hands, cells, *winnings in blocks:
+        rows.append((hands, cells, *[(estimate.mean, estimate.half_width) for estimate in winnings]))
     return json.dumps({"program": _PROGRAM, "settings": _about(settings), "blocks": rows}, sort_keys=True)
 
 
@@ -446,10 +464,10 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
     about = _about(settings)
     require_same_settings(path, about, found, remedy="take another file")
     try:
-        blocks = [
-            Block(hands, cells, Estimate(*learning), Estimate(*of_field), Estimate(*of_unseen))
-            for hands, cells, learning, of_field, of_unseen in record["blocks"]
-        ]
+        blocks = []
+        for hands, cells, *winnings in record["blocks"]:
+            learning, of_field, of_unseen = itertools.starmap(Estimate, winnings)
+            blocks.append(Block(hands, cells, learning, of_field, of_unseen))
     except (KeyError, TypeError, ValueError) as error:
         raise BotFileError(str(path), "its record of training is damaged") from error
     return tuple(blocks)
@@ -457,11 +475,22 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
 
 def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block], path: Path) -> Document:
     """A training of at least one block, whose memory is in the file `path`."""
-    changed = "".join(f",{name}={value:g}" for name, value in _DEFAULT.differences(settings.constants).items())
+    bot = f"learner?memory={path},learn=false"
+    for name, value in _DEFAULT.differences(settings.constants).items():
+        bot += f",{name}={value:g}"
     shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
-    curves = ("while learning", "frozen, training field", "frozen, other field")
-    winnings = [block[2:] for block in blocks]
+    curves = {
+        "while learning": [block.learning for block in blocks],
+        "frozen, training field": [block.field for block in blocks],
+        "frozen, other field": [block.unseen for block in blocks],
+    }
     xs = tuple([float(block.hands) for block in blocks])
+    series = []
+    for name, estimates in curves.items():
+        means = tuple([estimate.mean for estimate in estimates])
+        half_widths = tuple([estimate.half_width for estimate in estimates])
+        series.append(Series(name, xs, means, half_widths))
+    constants = [f"{name} {value:g}" for name, value in asdict(settings.constants).items()]
     table = Table(
         "Winnings by block, mbb/g",
         (Column("hands", ","), Column("cells", ",", rank=2), *(Column(name, "+,.0f") for name in curves)),
@@ -473,10 +502,7 @@ def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequenc
         "Winnings by hands learnt",
         Axis("hands learnt"),
         Axis("winnings", "mbb/g"),
-        tuple(
-            Series(name, xs, tuple(one.mean for one in won), tuple(one.half_width for one in won))
-            for name, won in zip(curves, zip(*winnings, strict=True), strict=True)
-        ),
+        tuple(series),
         "The bands are the 95 % intervals of the table. Tests are on deals that are never learnt from.",
     )
     last = blocks[-1]
@@ -486,7 +512,7 @@ def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequenc
             f"After {count_of(memory.hands, 'hand')} it remembers {count_of(len(memory.cells), 'cell')}. It wins "
             f"{text_of(last.field, '+,.0f')} mbb/g from its training field, and {text_of(last.unseen, '+,.0f')} from "
             "another field.",
-            f"It plays as learner?memory={path},learn=false{changed}",
+            f"It plays as {bot}",
         ),
         (
             Fact("game", settings.game),
@@ -495,7 +521,7 @@ def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequenc
             Fact("explore", settings.explore, "g"),
             Fact("trials", settings.trials),
             Fact("seed", settings.seed, ""),
-            Fact("constants", ", ".join(f"{name} {value:g}" for name, value in asdict(settings.constants).items())),
+            Fact("constants", ", ".join(constants)),
         ),
         (Section("Winnings", (table, chart)),),
     )

@@ -111,8 +111,8 @@ def _explain(view: View, values: Values, action: Action) -> str:
     )
 
 
-EQUILIBRIUM: Final = "equilibrium"
-PUBLISHED: Final = "published"
+_EQUILIBRIUM: Final = "equilibrium"
+_PUBLISHED: Final = "published"
 _BETS: Final = 4
 _ACTIONS: Final = (FOLD, CALL, RAISE)
 _LETTERS: Final = {ActionKind.CALL: "c", ActionKind.RAISE: "r"}
@@ -139,9 +139,9 @@ def preflop_refusal(game: Game) -> str | None:
 
 class _Preflop:
     def __init__(self, which: str) -> None:
-        if which not in (EQUILIBRIUM, PUBLISHED):
-            raise ValueError(f"preflop must be {EQUILIBRIUM} or {PUBLISHED}, not {which}")
-        self._strategy: PreflopStrategy = preflop_strategy(as_published=which == PUBLISHED)
+        if which not in (_EQUILIBRIUM, _PUBLISHED):
+            raise ValueError(f"preflop must be {_EQUILIBRIUM} or {_PUBLISHED}, not {which}")
+        self._strategy: PreflopStrategy = preflop_strategy(as_published=which == _PUBLISHED)
 
     def chances(self, view: View) -> ActionChances:
         betting = "".join([_LETTERS[action.kind] for _, action in view.round_actions])
@@ -184,7 +184,7 @@ class LpBot(Bot):
     def __init__(
         self,
         *,
-        preflop: _PreflopOption = EQUILIBRIUM,
+        preflop: _PreflopOption = _EQUILIBRIUM,
         explain: Annotated[
             bool, "whether to send the probabilities as a comment before each action before the flop"
         ] = False,
@@ -239,7 +239,7 @@ class LpMcBot(McBot):
         self,
         options: SimulationOptions = _DEFAULTS,
         *,
-        preflop: _PreflopOption = EQUILIBRIUM,
+        preflop: _PreflopOption = _EQUILIBRIUM,
         explain: Annotated[
             bool,
             "whether to send the expected values, or before the flop the probabilities, as a comment before "

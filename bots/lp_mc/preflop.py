@@ -45,7 +45,7 @@ from engine import STARTING_HANDS, BettingType, Game, matchups
 from engine.game import DEFAULT_STACK, Position
 from logs.document import TEXT, Column, Document, Fact, HandGrid, Section, Shares, Table, Value
 
-MOST_BETS: Final = 12
+_MOST_BETS: Final = 12
 """The largest cap; beyond it no hand raises more often."""
 _MOST_CHIPS: Final = 1_000_000
 OPPONENTS: Final[Mapping[str, tuple[float, float, float]]] = {
@@ -72,8 +72,8 @@ class PreflopRules:
             raise SolvingError(f"the blinds must be two numbers of chips, the small one first, not {small}/{big}")
         if not 1 <= self.bet <= _MOST_CHIPS:
             raise SolvingError(f"the bet must be 1 to {_MOST_CHIPS:,} chips, not {self.bet:,}")
-        if not 1 <= self.cap <= MOST_BETS:
-            raise SolvingError(f"the cap must be 1 to {MOST_BETS} bets, not {self.cap:,}")
+        if not 1 <= self.cap <= _MOST_BETS:
+            raise SolvingError(f"the cap must be 1 to {_MOST_BETS} bets, not {self.cap:,}")
 
     @property
     def game(self) -> Game:

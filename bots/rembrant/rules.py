@@ -91,7 +91,7 @@ class HandKind(enum.Enum):
     FULL_HOUSE_OR_BETTER = "full house or better, any"
 
 
-WEAK: Final = frozenset((HandKind.HIGH_CARD, HandKind.MIDDLE_PAIR, HandKind.BOTTOM_PAIR, HandKind.UNDER_PAIR))
+_WEAK: Final = frozenset((HandKind.HIGH_CARD, HandKind.MIDDLE_PAIR, HandKind.BOTTOM_PAIR, HandKind.UNDER_PAIR))
 """The "weaker cards" with which the paper bets on the flop to learn what the opponent has: all below top pair."""
 BEATS_STRAIGHTS: Final = frozenset((HandKind.NUT_FLUSH, HandKind.OTHER_FLUSH, HandKind.FULL_HOUSE_OR_BETTER))
 """Hands that no straight beats."""
@@ -284,7 +284,7 @@ def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, option
     can_fold = rule.passive is TableMove.FOLD
 
     if options.reading == "deterministic":
-        if kind in WEAK and rule.passive is TableMove.CHECK:
+        if kind in _WEAK and rule.passive is TableMove.CHECK:
             return float(danger.cards == 3)
         if straight_threat:
             return 0.0

@@ -34,11 +34,11 @@ from engine.errors import quoted
 from protocol import GameDefinitionError, find_game
 from protocol.game_definition import short_name
 
-CONNECT_TIMEOUT_S: Final = 5.0
+_CONNECT_TIMEOUT_S: Final = 5.0
 """How long to try to reach a dealer that does not listen yet."""
-SILENCE_TIMEOUT_S: Final = 86_400.0
+_SILENCE_TIMEOUT_S: Final = 86_400.0
 """How long a dealer may be silent. The reference lets a player think for 10 minutes, and people sit at tables too."""
-DEFAULT_GAME: Final = "limit"
+_DEFAULT_GAME: Final = "limit"
 _RETRY_S: Final = 0.05
 _RECEIVE_BYTES: Final = 1 << 16
 _USAGE: Final = "HOST PORT [--game GAME]"
@@ -57,7 +57,7 @@ class FinishedMatch(NamedTuple):
     unfinished_hand: int | None
 
 
-def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> NoReturn:
+def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float = _CONNECT_TIMEOUT_S) -> NoReturn:
     """Run a bot as a whole program; does not return.
 
     Args:
@@ -83,7 +83,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
 
 
 def play_to_exit_code(
-    bot: Bot, host: str, port: int, game: str | None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S
+    bot: Bot, host: str, port: int, game: str | None, *, connect_timeout_s: float = _CONNECT_TIMEOUT_S
 ) -> int:
     """Play a match as a program does: report problems on stderr, and return the exit code."""
     try:
@@ -109,8 +109,8 @@ def play(
     port: int,
     game: str | Game | None = None,
     *,
-    connect_timeout_s: float = CONNECT_TIMEOUT_S,
-    silence_timeout_s: float = SILENCE_TIMEOUT_S,
+    connect_timeout_s: float = _CONNECT_TIMEOUT_S,
+    silence_timeout_s: float = _SILENCE_TIMEOUT_S,
 ) -> FinishedMatch:
     """Play one match against the dealer at host and port, until it closes the connection.
 
@@ -201,7 +201,7 @@ def read_port(text: str) -> int:
 def _find_game(game: str | Game | None) -> tuple[str, Game]:
     if isinstance(game, Game):
         return "the given one", game
-    asked = game or os.environ.get("ARENA_GAME") or DEFAULT_GAME
+    asked = game or os.environ.get("ARENA_GAME") or _DEFAULT_GAME
     full, rules = find_game(asked, as_reference=True)
     return (asked if os.path.isfile(asked) else short_name(full)), rules
 

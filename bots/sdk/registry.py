@@ -38,7 +38,7 @@ from engine.errors import quoted
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-ENTRY_POINT_GROUP: Final = "acpc_arena.bots"
+_ENTRY_POINT_GROUP: Final = "acpc_arena.bots"
 """The entry points by which other distributions declare bots."""
 SEED_VARIABLE: Final = "ARENA_SEED"
 """Holds the seed of a bot's process, where no option does: a command line can be read by all users of a machine."""
@@ -243,7 +243,7 @@ def _declared() -> dict[str, EntryPoint]:
     """Bots that installed distributions declare, by name; a built-in bot keeps its name."""
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in _ENTRIES}
+    return {point.name: point for point in entry_points(group=_ENTRY_POINT_GROUP) if point.name not in _ENTRIES}
 
 
 def _origin(name: str) -> str:

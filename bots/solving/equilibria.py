@@ -202,14 +202,14 @@ class Discounts(NamedTuple):
     losses: float = 1.0
     average: float = 2.0
 
-    def factors(self, iteration: int) -> Factors:
+    def factors(self, iteration: int) -> _Factors:
         before = iteration - 1
         above = before**self.gains
         below = before**self.losses
         return above / (above + 1), below / (below + 1), (before / iteration) ** self.average
 
 
-Factors: TypeAlias = tuple[float, float, float]
+_Factors: TypeAlias = tuple[float, float, float]
 """What regrets above 0, those below and the averages are multiplied by before an iteration, which are numbered from 1.
 """
 
@@ -223,7 +223,7 @@ class RegretMatching:
         averages: likewise, sums of plans.
     """
 
-    def __init__(self, form: SequenceForm, factors: Callable[[int], Factors]) -> None:
+    def __init__(self, form: SequenceForm, factors: Callable[[int], _Factors]) -> None:
         self.form = form
         self.iteration = 0
         self._factors = factors
@@ -263,7 +263,7 @@ class RegretMatching:
 def regret_matching(form: SequenceForm, *, is_plus: bool = False) -> Iterator[Plans]:
     """The average plans after each iteration, of CFR+ or of CFR, without end."""
 
-    def factors(iteration: int) -> Factors:
+    def factors(iteration: int) -> _Factors:
         if is_plus:
             return 1, 0, (iteration - 1) / iteration
         return 1, 1, 1
@@ -353,7 +353,7 @@ def converge(
     return plans, tuple(steps)
 
 
-def reachable(form: SequenceForm, player: int) -> NDArray[np.bool_]:
+def _reachable(form: SequenceForm, player: int) -> NDArray[np.bool_]:
     """Which of a player's sequences the cards allow: of the shape of its plan."""
     found = np.zeros(form.plan_shape(player), bool)
     for matrix, _, sequences in form.terminal_nodes_by_matrix:
@@ -409,7 +409,7 @@ def solution(form: SequenceForm, plans: Plans, steps: tuple[Reached, ...], *, ga
 
 
 def _strategy(form: SequenceForm, player: int, plan: Plan) -> Strategy:
-    allowed = reachable(form, player)
+    allowed = _reachable(form, player)
     chances = strategy_of(form, player, plan)
     strategy: Strategy = {}
     for choice in form.choices[player]:

@@ -151,7 +151,7 @@ class TerminalNode(NamedTuple):
     sequences: tuple[int, ...]
 
 
-Level: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+_Level: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Choices of one player, none of which comes after another of them, with as many actions each.
 
 The sequence before each choice, and the sequences of the choices, of shape (actions, choices).
@@ -207,7 +207,7 @@ class SequenceForm:
         )
 
     @cached_property
-    def levels(self) -> tuple[tuple[Level, ...], ...]:
+    def levels(self) -> tuple[tuple[_Level, ...], ...]:
         """Each player's choices, those before others first."""
         return tuple(_levels(choices) for choices in self.choices)
 
@@ -310,7 +310,7 @@ def sequence_form(game: PublicGame) -> SequenceForm:
     return SequenceForm(game, tuple(tuple(choices.values()) for choices in known), tuple(terminal_nodes))
 
 
-def _levels(choices: Sequence[Choice]) -> tuple[Level, ...]:
+def _levels(choices: Sequence[Choice]) -> tuple[_Level, ...]:
     depths = {0: 0}
     groups: dict[tuple[int, int], list[Choice]] = {}
     for choice in choices:
