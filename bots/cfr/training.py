@@ -337,16 +337,8 @@ class _Session:
             count = min(count, iterations - self.iteration)
         before = time.perf_counter()
         regrets, averages = zip(*self._copies, strict=True)
-        copies = len(self.solvers)
-        states = self._workers.map(
-            _advance_elsewhere,
-            [self._plan.settings] * copies,
-            range(copies),
-            [count] * copies,
-            [self.iteration] * copies,
-            regrets,
-            averages,
-        )
+        advance = partial(_advance_elsewhere, self._plan.settings, count, self.iteration)
+        states = self._workers.map(advance, range(len(self.solvers)), regrets, averages)
         count_in_time = int(_APART_S / (time.perf_counter() - before) * count)
         self._apart = max(1, min(2 * self._apart, count_in_time))
         return self.iteration + count, states
@@ -404,7 +396,7 @@ _worker_lock: Final = threading.Lock()
 
 
 def _advance_elsewhere(
-    settings: CfrSettings, copy: int, count: int, iteration: int, regrets: NDArray[Any], averages: NDArray[Any]
+    settings: CfrSettings, count: int, iteration: int, copy: int, regrets: NDArray[Any], averages: NDArray[Any]
 ) -> _CopyState:
     """Advance a copy in another process, which computes the buckets of all hands itself, once."""
     with _worker_lock:
