@@ -67,7 +67,13 @@ class SeenHands:
             room: the card room whose numbers the hands have; None compares their content too.
         """
         for record in hands:
-            key, content = _content_key(record) if room is None else _room_key(record, room)
+            if room is not None:
+                key, content = _room_key(record, room)
+            elif _can_be_identified(record):
+                key, content = _content_key(record), 0
+            else:
+                yield record
+                continue
             if key not in self.contents:
                 self.contents[key] = content
                 yield record
@@ -94,11 +100,13 @@ def _room_key(record: HandRecord, room: str) -> tuple[int, int]:
     return _digest(key), content
 
 
-def _content_key(record: HandRecord) -> tuple[int, int]:
-    text = f"{record.game.stacks}{record.times}{format_state_line(record)}"
-    has_cards = any(record.deal.hole_cards) or record.hand_number >= _MAX_PLACE
-    # Without cards and without a number of its own, a hand that all fold is like many.
-    return (_digest(text) if has_cards else id(record)), 0
+def _can_be_identified(record: HandRecord) -> bool:
+    """Return whether a hand has known cards or a number of its own; without both, many hands are alike."""
+    return any(record.deal.hole_cards) or record.hand_number >= _MAX_PLACE
+
+
+def _content_key(record: HandRecord) -> int:
+    return _digest(f"{record.game.stacks}{record.times}{format_state_line(record)}")
 
 
 def _digest(text: str) -> int:

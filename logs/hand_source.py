@@ -116,10 +116,11 @@ class HandSource:
         """The hands of each deal as in `by_deal`, each with the path of its file."""
         source, seen = self.without_copies(), SeenHands()
         for group in source.groups():
-            paths: dict[int, str] = {}
-            hands = side_by_side([_noted(group.read(file, seen=seen), file.path, paths) for file in group.files])
-            for _, deal in groupby(hands, attrgetter("hand_number")):
-                yield [(paths.pop(id(record)), record) for record in list(deal)]
+            _allow_open_files(_FILES_PER_LOG * len(group.files))
+            hands = [_with_path(group.read(file, seen=seen), file.path) for file in group.files]
+            merged = heapq.merge(*hands, key=_hand_number)
+            for _, deal in groupby(merged, _hand_number):
+                yield list(deal)
         source.report_repeats(seen)
 
     def groups(self) -> list[HandSource]:
@@ -283,10 +284,13 @@ def side_by_side(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
     return hands[0] if len(hands) == 1 else heapq.merge(*hands, key=attrgetter("hand_number"))
 
 
-def _noted(hands: Iterator[HandRecord], path: str, paths: dict[int, str]) -> Iterator[HandRecord]:
+def _with_path(hands: Iterator[HandRecord], path: str) -> Iterator[tuple[str, HandRecord]]:
     for record in hands:
-        paths[id(record)] = path
-        yield record
+        yield path, record
+
+
+def _hand_number(hand: tuple[str, HandRecord]) -> int:
+    return hand[1].hand_number
 
 
 @lru_cache(maxsize=1 << 14)

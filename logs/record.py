@@ -1,54 +1,34 @@
-"""A finished hand: everything that any output format needs, and nothing else."""
+"""A finished hand, with everything that an output format needs and nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from engine import BettingState, Card, Deal, Game, Position, Seat
 
-_T = TypeVar("_T")
-
 PLAY_MONEY: Final = "play money"
-"""The currency of a hand that is played for none."""
+"""The currency of a hand that is played for no money."""
 
 
 class Times(NamedTuple):
-    """When a player was asked and when it answered, in microseconds of Unix time."""
+    """Times of a question and its answer, in microseconds of Unix time."""
 
     sent_us: int
     received_us: int
 
 
 class PlayerComment(NamedTuple):
-    """A comment line a player sent during the hand.
+    """A comment line that a player sent during the hand.
 
     Attributes:
-        action_index: the number of actions of the hand played before it.
+        action_index: number of actions of the hand before it.
         text: the line without its end; U+FFFD stands for bytes that are not UTF-8.
     """
 
     seat: Seat
     action_index: int
     text: str
-
-
-class BettingMemory(Generic[_T]):
-    """What follows from ways to bet, worked out once for each: hands share the object where betting comes again."""
-
-    def __init__(self, work_out: Callable[[BettingState], _T], most: int = 1 << 14) -> None:
-        self._work_out, self._most = work_out, most
-        self._known: dict[int, tuple[BettingState, _T]] = {}
-
-    def of(self, betting: BettingState) -> _T:
-        found = self._known.get(id(betting))
-        if found is None:
-            if len(self._known) >= self._most:
-                self._known.clear()
-            # The betting is kept with it, so that its id is not reused.
-            found = self._known[id(betting)] = betting, self._work_out(betting)
-        return found[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +42,12 @@ class HandRecord:
         hand_number: 0-based.
         names_by_seat: the players, in the same order in every hand of the match.
         seats: the seat of each position.
-        deal: the known cards. Hole cards of a position are empty if unknown, and
-            the board may end with the last round that was reached.
+        deal: the known cards. Hole cards of a position are empty if unknown, and the board may end with the last round
+            that was reached.
         betting: the final betting state; its `rounds` hold the actions.
         values: net chips of each position.
         times: one entry per action, in order; empty where unknown.
-        dealt_us: when the cards were dealt, in microseconds of Unix time; None if the file does not contain it.
+        dealt_us: time of the deal in microseconds of Unix time; None if the file does not contain it.
         currency: the code of the money in the file, or `PLAY_MONEY`; None if the file does not name it.
         number_prefix: letters before the number in files of GGPoker, which numbers each kind of game on its own.
     """
@@ -88,15 +68,20 @@ class HandRecord:
 
     @property
     def board_by_round(self) -> tuple[tuple[Card, ...], ...]:
-        """The board cards each reached round added."""
-        ends = self.game.board_cards_by_round
-        starts = (0, *ends)
-        return tuple(self.deal.board[starts[i] : ends[i]] for i in range(self.betting.round + 1))
+        """The board cards that each reached round has added."""
+        board_by_round = []
+        start = 0
+        for end in self.game.board_cards_by_round[: self.betting.round + 1]:
+            board_by_round.append(self.deal.board[start:end])
+            start = end
+        return tuple(board_by_round)
 
     @property
     def start_us(self) -> int | None:
-        """When the hand began, in microseconds of Unix time; None if unknown."""
-        return self.times[0].sent_us if self.times else self.dealt_us
+        """Start of the hand in microseconds of Unix time; None if unknown."""
+        if self.times:
+            return self.times[0].sent_us
+        return self.dealt_us
 
     @property
     def names(self) -> tuple[str, ...]:

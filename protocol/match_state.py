@@ -50,7 +50,7 @@ from protocol.numbers import scan_unsigned, wrap_uint8, wrap_uint32
 
 HEADER = "MATCHSTATE:"
 _MOST_TEXTS = 1 << 14
-_MOST_STATES = 1 << 13
+_MAX_STATES = 1 << 13
 _MOST_PIECES = 1 << 8
 _MOST_HANDS = 2**32
 _make = tuple.__new__
@@ -248,20 +248,13 @@ def betting_after(game: Game, betting: str) -> BettingState:
     return state
 
 
-_texts_by_id: dict[int, tuple[BettingState, str]] = {}
-"""Betting states whose texts were asked for, by identity: hands share them. Holding a state keeps its id its own."""
-
-
+@lru_cache(_MAX_STATES)
 def betting_text(betting: BettingState) -> str:
-    """The text of a betting state, ``cr300/``: the inverse of `betting_after`."""
-    remembered = _texts_by_id.get(id(betting))
-    if remembered is not None:
-        return remembered[1]
-    text = "/".join(["".join([format_action(action) for _, action in actions]) for actions in betting.rounds])
-    if len(_texts_by_id) >= _MOST_STATES:
-        _texts_by_id.clear()
-    _texts_by_id[id(betting)] = betting, text
-    return text
+    """Format a betting state, ``cr300/``: the inverse of `betting_after`."""
+    rounds = []
+    for actions in betting.rounds:
+        rounds.append("".join([format_action(action) for _, action in actions]))
+    return "/".join(rounds)
 
 
 @lru_cache(maxsize=64)

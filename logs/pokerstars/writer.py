@@ -40,7 +40,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
-from engine import CARD_TEXTS, Card, Game, Position, Seat, rank_hand
+from engine import CARD_TEXTS, BettingState, Card, Game, Position, Seat, rank_hand
 from engine.holdem import Blinds
 from logs.errors import LogsError, UnsupportedGameError
 from logs.formats.card_room_games import usual_blinds
@@ -194,8 +194,7 @@ class PokerStarsWriter:
         self._numbers = HandNumbers(options.match_id)
         self._clock = HandClock()
         self._planner = Planner(self._money, options.rake, self._line_end)
-        self._plans: dict[tuple[int, tuple[Seat, ...]], BettingPlan] = {}
-        """By the identity of the betting, which the plan holds: hands share theirs, and none is walked to be found."""
+        self._plans: dict[tuple[BettingState, tuple[Seat, ...]], BettingPlan] = {}
         self._table = lru_cache(_MOST_TABLES)(self._new_table)
         self._hand_names: dict[int, HandName] = {}
 
@@ -226,7 +225,7 @@ class PokerStarsWriter:
         if not is_same_game or record.names_by_seat != self._names or record.match_name != self._match_name:
             raise LogsError(f"hand {record.hand_number} is of another match, {record.match_name!r}, or another game")
         table = self._table(record.seats)
-        plan = self._plans.get((id(record.betting), record.seats)) or self._new_plan(record, table)
+        plan = self._plans.get((record.betting, record.seats)) or self._new_plan(record, table)
         board = record.deal.board
         if plan.street and len(board) < plan.street + 2:
             raise LogsError(f"hand {record.hand_number}: cards of its board are missing")
@@ -255,7 +254,7 @@ class PokerStarsWriter:
     def _new_plan(self, record: HandRecord, table: TableText) -> BettingPlan:
         if len(self._plans) >= _MOST_PLANS:
             self._plans.clear()
-        plan = self._plans[id(record.betting), record.seats] = self._planner.plan(record, table)
+        plan = self._plans[record.betting, record.seats] = self._planner.plan(record, table)
         return plan
 
     def _new_table(self, seats: tuple[Seat, ...]) -> TableText:

@@ -6,25 +6,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import Game
+from engine import BettingState, Game
 from engine.game import DEFAULT_STACK
 from engine.holdem import has_usual_blinds
 from engine.kernels.cards import rank_sevens
-from logs.record import BettingMemory, HandRecord
+from logs.record import HandRecord
 from logs.tracker.hand_facts import BettingFacts
 
 NOT_DEALT: Final = 255
 """In place of a card that was not dealt, or is not known."""
 _HANDS: Final = 1 << 12
 """At a time."""
-_MOST_BETTINGS: Final = 1 << 12
-"""Ways to bet that are remembered."""
+_MAX_BETTINGS: Final = 1 << 12
+"""Betting lines whose facts are remembered."""
 
 
 class Columns(NamedTuple):
@@ -71,7 +72,7 @@ def ranks_of(cards: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 def record_columns(records: Iterable[HandRecord]) -> Iterator[tuple[list[HandRecord], list[Columns]]]:
     """Hands as they come, some thousand at a time, with their columns game by game; no deal is cut in two."""
-    memory = BettingMemory(BettingFacts, _MOST_BETTINGS)
+    facts_for = lru_cache(_MAX_BETTINGS)(BettingFacts)
     for batch in _batches(records):
         deals = np.cumsum([True, *(not _is_same_deal(*pair) for pair in pairwise(batch))])
         places: dict[Game, list[int]] = {}
@@ -81,7 +82,7 @@ def record_columns(records: Iterable[HandRecord]) -> Iterator[tuple[list[HandRec
                 game = record.game
                 of_game = places.setdefault(without_stacks(game), [])
             of_game.append(place)
-        yield batch, [_columns(batch, np.array(chosen), deals, memory) for chosen in places.values()]
+        yield batch, [_columns(batch, np.array(chosen), deals, facts_for) for chosen in places.values()]
 
 
 def _batches(records: Iterable[HandRecord]) -> Iterator[list[HandRecord]]:
@@ -101,12 +102,15 @@ def _is_same_deal(one: HandRecord, other: HandRecord) -> bool:
 
 
 def _columns(
-    batch: Sequence[HandRecord], order: NDArray[np.int64], deals: NDArray[np.int64], memory: BettingMemory[BettingFacts]
+    batch: Sequence[HandRecord],
+    order: NDArray[np.int64],
+    deals: NDArray[np.int64],
+    facts_for: Callable[[BettingState], BettingFacts],
 ) -> Columns:
     records = [batch[place] for place in order.tolist()]
     ways: dict[BettingFacts, int] = {}
     tables: dict[tuple[str, ...], int] = {}
-    bet = [ways.setdefault(memory.of(record.betting), len(ways)) for record in records]
+    bet = [ways.setdefault(facts_for(record.betting), len(ways)) for record in records]
     seated = [tables.setdefault(record.names, len(tables)) for record in records]
     game = records[0].game
     cards = np.full((len(records), 2 * game.num_players + 5), NOT_DEALT, np.uint8)

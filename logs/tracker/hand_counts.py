@@ -132,7 +132,8 @@ class GameCounts:
         """
         used, way = np.unique(hands.ways, return_inverse=True)
         facts = [hands.facts[number] for number in used.tolist()]
-        self.widen(score_bounds(game) for game in {id(one.betting.game): one.betting.game for one in facts}.values())
+        games = {betting_facts.betting.game for betting_facts in facts}
+        self.widen(map(score_bounds, games))
         betting = np.array([one.rows for one in facts])
         showdown = np.array([one.showdown for one in facts])[way]
         reached_end = np.array([one.reached_end for one in facts])[way]

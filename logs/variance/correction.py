@@ -9,6 +9,7 @@ their own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -17,11 +18,13 @@ from numpy.typing import NDArray
 from engine import Deal, Game
 from engine.holdem import is_holdem
 from logs.estimation.mean import Bounds, possible_losses
-from logs.record import BettingMemory, HandRecord
+from logs.record import HandRecord
 from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD
 from logs.variance.terms import PotRow, Shares, chance_terms, term_values
 
 _ROUNDING: Final = 1e-9
+_MAX_BETTINGS: Final = 1 << 14
+"""Betting lines whose terms are remembered."""
 
 
 class ChanceCorrection:
@@ -30,7 +33,7 @@ class ChanceCorrection:
     def __init__(self, game: Game) -> None:
         self._rounds = game.num_rounds
         self._shares = Shares(game)
-        self._terms = BettingMemory(chance_terms)
+        self._terms = lru_cache(_MAX_BETTINGS)(chance_terms)
         if is_holdem(game):
             # Compiled now, not in the middle of a match, whose clocks would run meanwhile.
             cards = iter(game.deck)
@@ -39,7 +42,7 @@ class ChanceCorrection:
 
     def values(self, records: Sequence[HandRecord]) -> list[list[float]]:
         """The corrected chips of each hand, by position; one or more hands."""
-        terms = [self._terms.of(record.betting) for record in records]
+        terms = [self._terms(record.betting) for record in records]
         streams = [record.hand_number for record in records]
         found = term_values(self._shares, [record.deal for record in records], terms, streams)
         corrections = found[:, :, : self._rounds].sum(axis=2).tolist()

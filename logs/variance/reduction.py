@@ -14,6 +14,7 @@ does not grow with the number of hands.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple, Protocol
 
@@ -25,7 +26,7 @@ from engine.equity import shares_refusal
 from logs.estimation import Bounds, RunningMean, score_bounds
 from logs.files import is_plain
 from logs.hand_source import HandFile, HandSource
-from logs.record import BettingMemory, HandRecord
+from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations, board_before_showdown
 from logs.tracker.columns import without_stacks
 from logs.variance.cross_fitting import HANDS, ONE, CrossSums
@@ -41,6 +42,8 @@ from logs.variance.terms import (
 _RAW, _ADJUSTED, _FIRST = 2, 3, 4
 """The columns behind `ONE` and `HANDS`; the terms follow."""
 _BATCH: Final = 4096
+_MAX_BETTINGS: Final = 1 << 14
+"""Betting lines whose terms are remembered."""
 _CHANCE_NAME: Final = "chance-corrected and AIVAT"
 
 
@@ -130,7 +133,8 @@ class _GameSums:
             self._columns += sum(map(len, (*corrections.columns.values(), *corrections.ranges.values())))
         self._bounds: Bounds = score_bounds(game)
         self._stacks: set[tuple[int, ...]] = set()
-        self._bettings = BettingMemory(lambda betting: (board_before_showdown(betting), chance_terms(betting)))
+        self._board_before_showdown = lru_cache(_MAX_BETTINGS)(board_before_showdown)
+        self._chance_terms = lru_cache(_MAX_BETTINGS)(chance_terms)
         self._players: dict[str, int] = {}
         self._sums: list[CrossSums] = []
         self._raw: list[RunningMean] = []
@@ -172,12 +176,12 @@ class _GameSums:
         rows[:, :, _ADJUSTED] = rows[:, :, _RAW]
         chance: list[Terms] = []
         for number, record in enumerate(records):
-            board_cards, terms = self._bettings.of(record.betting)
+            board_cards = self._board_before_showdown(record.betting)
             if board_cards is not None and self._expectations is not None:
                 expected = self._expectations.values(record.betting, record.deal, board_cards)
                 if expected is not None:
                     rows[number, :, _ADJUSTED] = expected
-            chance.append(terms)
+            chance.append(self._chance_terms(record.betting))
         if not self._hidden and self._shares is not None:
             end = _FIRST + self._chance
             deals, streams = [record.deal for record in records], units.tolist()

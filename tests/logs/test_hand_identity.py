@@ -277,3 +277,15 @@ def test_a_foreign_file_hides_no_others(tmp_path: Path) -> None:
         60,
         [f"{notes}: not recognised: it is neither an ACPC log nor a hand history that is read (left out)"],
     )
+
+
+def test_hands_without_cards_or_numbers_are_never_repeats(tmp_path: Path) -> None:
+    folded = (
+        'variant = "NT"\nantes = [0, 0, 0]\nblinds_or_straddles = [1, 2, 0]\nmin_bet = 2\n'
+        'starting_stacks = [100, 100, 100]\nactions = ["p3 f", "p1 f"]\n'
+    )
+    text = "".join(f"[{number}]\n{folded}\n" for number in range(1, 11))
+    path = tmp_path / "folds.phhs"
+    path.write_text(text, encoding="utf-8")
+    hands, problems = read(path)
+    assert (hands, problems) == (10, [])
