@@ -525,7 +525,7 @@ def test_counting_goes_on_after_looking_and_joining() -> None:
 def test_more_ways_to_bet_than_are_remembered(monkeypatch: pytest.MonkeyPatch, hands: int) -> None:
     records = random_hands("limit", hands) + random_hands("nolimit3", hands)
     expected = statistics_of(HandCounts().add_all(records))
-    monkeypatch.setattr(columns, "_MOST_BETTINGS", 40)
+    monkeypatch.setattr(columns, "_MAX_BETTINGS", 40)
     monkeypatch.setattr(columns, "_HANDS", 30)
     assert close(statistics_of(HandCounts().add_all(records)), expected)
 
