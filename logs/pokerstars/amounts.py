@@ -20,7 +20,7 @@ _SIGN_NAMES: Final = {" ": "a blank", "'": "an apostrophe", ",": "a comma", ".":
 
 
 class Amounts:
-    """Reads the amounts of one hand.
+    """Parser of the amounts of one hand.
 
     Attributes:
         symbol: of the currency, as the header has it; empty for play money.
@@ -31,7 +31,7 @@ class Amounts:
         self._uses: dict[str, str] = {}
 
     def cents(self, text: str, line: int) -> int:
-        """An amount in hundredths.
+        """Parse an amount; return it in hundredths.
 
         Args:
             text: what `AMOUNT` matches.
@@ -42,24 +42,33 @@ class Amounts:
         """
         if text.startswith(self.symbol) and (whole := text[len(self.symbol) :]).isdecimal():
             return int(whole) * 100
-        symbol = "" if text[0].isdecimal() else text[0]
-        number = text[len(symbol) :].lstrip()
+        symbol = ""
+        if not text[0].isdecimal():
+            symbol = text[0]
         if symbol != self.symbol:
-            wanted = f"in {self.symbol}" if self.symbol else "without a currency"
+            wanted = "without a currency"
+            if self.symbol:
+                wanted = f"in {self.symbol}"
             raise HandError(f"{text!r} is not {wanted}, as the stakes of the hand are", line)
-        whole, cents = number, 0
-        if found := _DECIMALS.search(number):
-            whole, cents = number[: found.start()], int(found[1].ljust(2, "0"))
-            self._note_use(found[0][0], "before decimals", text, line)
+        whole = text[len(symbol) :].lstrip()
+        cents = 0
+        if decimals := _DECIMALS.search(whole):
+            whole = whole[: decimals.start()]
+            cents = int(decimals[1].ljust(2, "0"))
+            self._note_use(decimals[0][0], "before decimals", text, line)
         if not whole.isdecimal():
-            first, *groups = re.split(r"[^0-9]", whole)
-            signs = set(re.sub(r"[0-9]", "", whole).translate(_SAME_SIGN))
-            has_thousands = all(len(group) == 3 for group in groups) and 1 <= len(first) <= 3 and first[0] != "0"
-            if len(signs) != 1 or not has_thousands:
-                raise HandError(f"{text!r} is not an amount of money", line)
-            self._note_use(signs.pop(), "between thousands", text, line)
-            whole = first + "".join(groups)
+            whole = self._without_signs(whole, text, line)
         return int(whole) * 100 + cents
+
+    def _without_signs(self, number: str, text: str, line: int) -> str:
+        """Remove the signs between thousands."""
+        first, *groups = re.split(r"[^0-9]", number)
+        signs = set(re.sub(r"[0-9]", "", number).translate(_SAME_SIGN))
+        is_first_valid = 1 <= len(first) <= 3 and first[0] != "0"
+        if len(signs) != 1 or not is_first_valid or any(len(group) != 3 for group in groups):
+            raise HandError(f"{text!r} is not an amount of money", line)
+        self._note_use(signs.pop(), "between thousands", text, line)
+        return first + "".join(groups)
 
     def _note_use(self, sign: str, use: str, text: str, line: int) -> None:
         if self._uses.setdefault(sign, use) != use:

@@ -29,9 +29,8 @@ FIRST_WORDS: Final = (
     "PokerStars Home Game Hand #",
     "Poker Hand #",
 )
-"""What a hand begins with."""
+"""Words at the start of a hand."""
 _GAME: Final = re.compile(rf"(.+?) +\({AMOUNT}/{AMOUNT}([^)]*)\)")
-_BETTING: Final = {"limit": BettingType.LIMIT, "pot": BettingType.NO_LIMIT, "no": BettingType.NO_LIMIT}
 _GAME_WORDS: Final = frozenset({"hold'em", "texas", "limit", "no", "pot", "fixed"})
 _OLD_BYTES: Final = {0x80: "EUR", 0xA3: "GBP", 0xA4: "EUR"}
 """Signs of currencies in the encodings of older clients."""
@@ -53,6 +52,7 @@ _COLLECTED: Final = re.compile(rf"(.+) collected {AMOUNT} from (?:main pot|pot|s
 _SIDE_POT: Final = " from side pot"
 _LINE_STARTS: Final = ("dealt to ", "uncalled bet")
 """Of lines that are read, without regard to case."""
+_CANCELLED_WORDS: Final = "Hand cancel"
 _CANCELLED: Final = ("Hand cancelled", "Hand canceled")
 _CASHED_OUT: Final = "a player cashed out: what the pot paid is not in the hand"
 _CASH_OUTS: Final = (
@@ -66,6 +66,7 @@ _TOTAL: Final = re.compile(rf"Total pot {AMOUNT}")
 _POT_PART: Final = re.compile(rf"(Main pot|Side pot(?:-([0-9]+))?) {AMOUNT}\.?")
 _FEE: Final = re.compile(rf"[A-Za-z][A-Za-z ]* {AMOUNT}$")
 _RESULT: Final = re.compile(r"((?: \((?:button|small blind|big blind)\))*) (.*)")
+_RESULT_TAG: Final = re.compile(r"\(([a-z ]+)\)")
 _RESULT_CARDS: Final = re.compile(r"(?:mucked|showed) \[([^\]]*)\]")
 _RESULT_MONEY: Final = re.compile(rf"(?:collected|won) \({AMOUNT}\)")
 _RESULT_FOLD: Final = re.compile(r"folded (before Flop|on the Flop|on the Turn|on the River)")
@@ -81,11 +82,11 @@ class ActionLine(NamedTuple):
     """An action of a player, or chips put in before the cards are dealt; `line` and `street` are 0-based.
 
     Attributes:
-        verb: ``folds``, ``checks``, ``calls``, ``bets`` or ``raises``; or what is posted, as in the line: ``small
+        verb: ``folds``, ``checks``, ``calls``, ``bets`` or ``raises``; of a post the words of the line, ``small
             blind``.
         cents: hundredths of the money that a call or bet adds, or the total for the street that a raise is to.
         raised_by_cents: hundredths that a raise is above the bet before it.
-        is_all_in: whether the line says so.
+        is_all_in: the line says that the player is all-in.
     """
 
     line: int
@@ -107,13 +108,13 @@ class Payment(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The line of a player in the summary; what it does not say is None.
+    """The line of a player in the summary; None for facts that it omits.
 
     Attributes:
         line: 0-based.
         tags: of ``button``, ``small blind`` and ``big blind``.
         fold_street: 0-based.
-        won_cents: 0 where the line says that the player folded, mucked or lost.
+        won_cents: 0 if the player folded, mucked or lost by the line.
     """
 
     line: int
@@ -134,7 +135,7 @@ class HandText:
         amounts: reads those of the hand.
         currency: as in a `HandRecord`.
         stakes_cents: both blinds, in limit games both bets.
-        begin_us: in microseconds of Unix time; None where the header gives no Eastern time.
+        begin_us: in microseconds of Unix time; None if the header has no Eastern time.
         button: number of its seat; -1 before its line is read.
         max_seats: of the table; None if its line does not say.
         seats: number and stack of each player by name.
@@ -142,7 +143,7 @@ class HandText:
         summary_board: None without its line.
         total_cents: the pot with its rake; -1 before the summary is read.
         rake_cents: with every other fee.
-        parts_cents: by pot, what the line of the total says is paid out from each; empty for a single pot.
+        parts_cents: by pot, the payout of each in the line of the total; empty for a single pot.
         puzzle: the first line about a player that is not understood, and its text.
     """
 
@@ -172,14 +173,16 @@ class HandText:
 
 
 def parse_hand(lines: list[str]) -> HandText:
-    """The content of the lines of a hand; the first is its header.
+    """Read the lines of a hand; the first is its header.
 
     Raises:
         HandError: it is not a cash hand of hold'em, or a line that matters cannot be read.
     """
-    for line, text in enumerate(lines[1:], 1):
-        if text.startswith(_CANCELLED):
-            raise HandError("the hand was cancelled", line)
+    # Most hands do not contain the words: one search costs less than a comparison for each line.
+    if _CANCELLED_WORDS in "\n".join(lines):
+        for line, text in enumerate(lines[1:], 1):
+            if text.startswith(_CANCELLED):
+                raise HandError("the hand was cancelled", line)
     hand = _parse_header(lines[0])
     street = 0
     line = 0
@@ -201,7 +204,10 @@ def parse_hand(lines: list[str]) -> HandText:
 
 
 def _unreadable(text: str, line: int, wanted: str = "") -> HandError:
-    return HandError(f"{quoted(text.strip(), 60)} cannot be read{wanted and f': {wanted}'}", line)
+    problem = f"{quoted(text.strip(), 60)} cannot be read"
+    if wanted:
+        problem += f": {wanted}"
+    return HandError(problem, line)
 
 
 def _parse_header(text: str) -> HandText:
@@ -221,7 +227,9 @@ def _parse_header(text: str) -> HandText:
         raise _other_game(game[1])
     if "Cap" in game[4]:
         raise HandError("bets are capped at this table, which no game definition can express", 0)
-    symbol = "" if game[2][0].isdecimal() else game[2][0]
+    symbol = ""
+    if not game[2][0].isdecimal():
+        symbol = game[2][0]
     amounts = Amounts(symbol)
     code = _CODE.match(game[4])
     return HandText(
@@ -236,11 +244,14 @@ def _parse_header(text: str) -> HandText:
 
 
 def _betting(game: str) -> BettingType | None:
-    """The betting of a game of hold'em by its name, in whatever order converters write it; None for other games."""
+    """Return the betting of a game of hold'em by its name, its words in any order; None for other games."""
     words = game.casefold().replace("holdem", "hold'em").split()
     if not {"hold'em", "limit"} <= set(words) <= _GAME_WORDS:
         return None
-    return next((_BETTING[word] for word in words if word in ("no", "pot")), BettingType.LIMIT)
+    # A pot-limit hand is a hand of the no-limit game.
+    if "no" in words or "pot" in words:
+        return BettingType.NO_LIMIT
+    return BettingType.LIMIT
 
 
 def _other_game(game: str) -> HandError:
@@ -271,14 +282,18 @@ def _begin_us(text: str, *, is_utc: bool) -> int | None:
 
 
 def _begin_street(hand: HandText, line: int, text: str, street: int) -> int:
-    """The street after a line of stars; the board grows with it."""
-    found = _STREET.match(text)
-    name = "" if found is None else found[1]
+    """Return the street after a line of stars; the board grows with it."""
+    match = _STREET.match(text)
+    if match is None:
+        return street
+    name = match[1]
     if name.startswith(("FIRST", "SECOND", "THIRD")):
         raise HandError("the board was dealt more than once, which a game definition cannot express", line)
-    if found is None or name not in _STREET_LINES:
+    if name not in _STREET_LINES:
         return street
-    board = tuple(card for run in _CARDS.findall(found[2]) for card in _cards(line, run))
+    board: tuple[Card, ...] = ()
+    for cards in _CARDS.findall(match[2]):
+        board += _cards(line, cards)
     if len(board) != _STREET_LINES[name] + 2 or board[: len(hand.board)] != hand.board:
         raise HandError(f"the board of the {name.lower()} does not continue the one before it", line)
     hand.board = board
@@ -293,7 +308,7 @@ def _cards(line: int, text: str) -> tuple[Card, ...]:
 
 
 def _learn_cards(hand: HandText, line: int, name: str, text: str) -> None:
-    """Take note of a player's hole cards; of one card that is shown alone nothing follows."""
+    """Note a player's hole cards; a single shown card is ignored."""
     hole = _cards(line, text)
     known = hand.holes.get(name)
     if len(hole) != 2:
@@ -304,21 +319,25 @@ def _learn_cards(hand: HandText, line: int, name: str, text: str) -> None:
 
 
 def _parse_seating(hand: HandText, line: int, text: str) -> bool:
-    """Read a line with the seat of a player; returns whether it is one."""
-    if text.startswith("Seat ") and (found := _SEAT.match(text)):
-        name = found[2]
-        if name in hand.seats or any(number == int(found[1]) for number, _ in hand.seats.values()):
-            raise HandError(f"seat {found[1]} or its player {name} is there twice", line)
-        hand.seats[name] = int(found[1]), hand.amounts.cents(found[3], line)
+    """Read a line with the seat of a player or the table; return whether it is one."""
+    if text.startswith("Seat ") and (match := _SEAT.match(text)):
+        number = int(match[1])
+        name = match[2]
+        numbers = [other for other, _ in hand.seats.values()]
+        if name in hand.seats or number in numbers:
+            raise HandError(f"seat {match[1]} or its player {name} is there twice", line)
+        hand.seats[name] = number, hand.amounts.cents(match[3], line)
         return True
     if _SEAT_START.match(text):
         raise _unreadable(text, line, "a seat is written 'Seat 1: NAME ($100 in chips)'")
     if text.startswith("Table '"):
-        found = _TABLE.match(text)
-        if found is None:
+        match = _TABLE.match(text)
+        if match is None:
             raise _unreadable(text, line, "a table is written \"Table 'NAME' 6-max Seat #1 is the button\"")
-        hand.table, hand.button = found[1], int(found[3])
-        hand.max_seats = None if found[2] is None else int(found[2])
+        hand.table = match[1]
+        hand.button = int(match[3])
+        if match[2] is not None:
+            hand.max_seats = int(match[2])
         return True
     return False
 
@@ -331,29 +350,37 @@ def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
         raise HandError("the house added money to the pot, which a game definition cannot express", line)
     elif " cashed out the hand for " in text and text.partition(" cashed out ")[0] in hand.seats:
         raise HandError(_CASHED_OUT, line)
-    elif " collected " in text and (found := _COLLECTED.match(text.rstrip())) and found[1] in hand.seats:
-        _note_collected(hand, line, found[1], found)
+    elif " collected " in text and (match := _COLLECTED.match(text.rstrip())) and match[1] in hand.seats:
+        _note_collected(hand, line, match[1], match)
     elif text.startswith("Dealt to "):
-        found = _CARDS.search(text)
-        name = text[len("Dealt to ") : None if found is None else found.start()].rstrip()
-        if found is not None and name in hand.seats:
-            _learn_cards(hand, line, name, found[1])
+        cards = _CARDS.search(text)
+        if cards is not None:
+            name = text[len("Dealt to ") : cards.start()].rstrip()
+            if name in hand.seats:
+                _learn_cards(hand, line, name, cards[1])
     elif text.startswith("Uncalled bet"):
-        found = _UNCALLED.match(text.rstrip())
-        if found is None:
+        match = _UNCALLED.match(text.rstrip())
+        if match is None:
             raise _unreadable(text, line)
-        hand.payments.append(Payment(line, found[2], hand.amounts.cents(found[1], line), -1))
+        hand.payments.append(Payment(line, match[2], hand.amounts.cents(match[1], line), -1))
     elif colon and _ACTS.match(rest) and " said, " not in before:
         hand.puzzle = hand.puzzle or (line, text)
-    elif text.casefold().startswith(_LINE_STARTS) or any(
-        text.casefold().startswith(f"{name} collected ".casefold()) for name in hand.seats
-    ):
+    elif _begins_in_another_case(hand, text.casefold()):
         raise _unreadable(text, line)
 
 
-def _note_collected(hand: HandText, line: int, name: str, found: re.Match[str]) -> None:
-    pot = int(found[3] or 1) if _SIDE_POT in found[0][found.end(2) :] else 0
-    hand.payments.append(Payment(line, name, hand.amounts.cents(found[2], line), pot))
+def _begins_in_another_case(hand: HandText, text: str) -> bool:
+    """Return whether a casefolded line that was not understood begins as one that is read."""
+    if text.startswith(_LINE_STARTS):
+        return True
+    return any(text.startswith(f"{name} collected ".casefold()) for name in hand.seats)
+
+
+def _note_collected(hand: HandText, line: int, name: str, match: re.Match[str]) -> None:
+    pot = 0
+    if _SIDE_POT in match[0][match.end(2) :]:
+        pot = int(match[3] or 1)
+    hand.payments.append(Payment(line, name, hand.amounts.cents(match[2], line), pot))
 
 
 def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) -> None:
@@ -362,23 +389,27 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
     if verb in ("folds", "checks"):
         hand.moves.append(ActionLine(line, street, name, verb, 0))
     elif verb in ("calls", "bets", "raises"):
-        found = _BETS.match(text)
-        if found is None or (verb == "raises") != bool(found[3]):
+        match = _BETS.match(text)
+        if match is None or (verb == "raises") != bool(match[3]):
             raise _unreadable(text, line)
-        amount = cents(found[2], line)
-        total = cents(found[3], line) if found[3] else amount
-        raised_by = amount if found[3] else 0
-        hand.moves.append(ActionLine(line, street, name, verb, total, raised_by, is_all_in=bool(found[4])))
+        amount = cents(match[2], line)
+        is_all_in = match[4] is not None
+        if verb == "raises":
+            total = cents(match[3], line)
+            hand.moves.append(ActionLine(line, street, name, verb, total, amount, is_all_in))
+        else:
+            hand.moves.append(ActionLine(line, street, name, verb, amount, 0, is_all_in))
     elif verb == "posts":
-        found = _POSTS.match(text)
-        if found is None:
+        match = _POSTS.match(text)
+        if match is None:
             raise _unreadable(text, line)
-        hand.posts.append(ActionLine(line, 0, name, found[1], cents(found[2], line), is_all_in=bool(found[3])))
+        is_all_in = match[3] is not None
+        hand.posts.append(ActionLine(line, 0, name, match[1], cents(match[2], line), is_all_in=is_all_in))
     elif verb == "collected":
-        found = _COLLECTED.match(f"{name} {text}")
-        if found is None:
+        match = _COLLECTED.match(f"{name} {text}")
+        if match is None:
             raise _unreadable(text, line)
-        _note_collected(hand, line, name, found)
+        _note_collected(hand, line, name, match)
     elif text.startswith(_CASH_OUTS):
         raise HandError(_CASHED_OUT, line)
     elif verb == "straddle":
@@ -387,54 +418,65 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
         raise _unreadable(text, line, f"an action is written '{verb.casefold()}'")
     elif verb not in _SILENT_VERBS:
         hand.puzzle = hand.puzzle or (line, text)
-    if verb in ("shows", "folds") and (found := _CARDS.search(text)):
-        _learn_cards(hand, line, name, found[1])
+    if verb in ("shows", "folds") and "[" in text and (cards := _CARDS.search(text)):
+        _learn_cards(hand, line, name, cards[1])
 
 
 def _parse_summary(hand: HandText, start: int, lines: list[str]) -> None:
-    names = {number: name for name, (number, _) in hand.seats.items()}
+    names: dict[int, str] = {}
+    for name, (number, _) in hand.seats.items():
+        names[number] = name
     for line, text in enumerate(lines, start):
         if text.casefold().startswith("total pot "):
             _parse_total(hand, line, text)
         elif text.startswith("Board [") and "]" in text:
             hand.summary_board = line, _cards(line, text[len("Board [") :].partition("]")[0])
         elif text.startswith("Seat ") and text[5:7].rstrip(":").isdecimal():
-            name = names.get(int(text[5:7].rstrip(":")))
-            start_of_result = text.find(": ") + 2
-            if name is not None and text.startswith(name, start_of_result):
-                _parse_result(hand, line, name, text[start_of_result + len(name) :])
+            player = names.get(int(text[5:7].rstrip(":")))
+            start_of_name = text.find(": ") + 2
+            if player is not None and text.startswith(player, start_of_name):
+                _parse_result(hand, line, player, text[start_of_name + len(player) :])
     if hand.total_cents < 0:
         raise HandError("the summary does not give the pot: it has no line 'Total pot'", start + len(lines) - 1)
 
 
 def _parse_total(hand: HandText, line: int, text: str) -> None:
     total, *fees = text.rstrip().split("|")
-    found = _TOTAL.match(total)
-    if found is None:
+    match = _TOTAL.match(total)
+    if match is None:
         raise _unreadable(text, line)
-    hand.total_line, hand.total_cents = line, hand.amounts.cents(found[1], line)
+    hand.total_line = line
+    hand.total_cents = hand.amounts.cents(match[1], line)
     hand.rake_cents = 0
     for fee in fees:
         amount = _FEE.match(fee.strip())
         if amount is None:
             raise _unreadable(fee, line)
         hand.rake_cents += hand.amounts.cents(amount[1], line)
-    for part in _POT_PART.finditer(total, found.end()):
-        pot = 0 if part[1] == "Main pot" else int(part[2] or 1)
+    for part in _POT_PART.finditer(total, match.end()):
+        pot = 0
+        if part[1] != "Main pot":
+            pot = int(part[2] or 1)
         hand.parts_cents[pot] = hand.amounts.cents(part[3], line)
 
 
 def _parse_result(hand: HandText, line: int, name: str, text: str) -> None:
-    found = _RESULT.match(text)
-    if found is None:
+    match = _RESULT.match(text)
+    if match is None:
         return
-    words = found[2]
+    words = match[2]
     if cards := _RESULT_CARDS.match(words):
         _learn_cards(hand, line, name, cards[1])
     fold = _RESULT_FOLD.match(words)
     amounts = [hand.amounts.cents(amount, line) for amount in _RESULT_MONEY.findall(words)]
-    has_lost = fold is not None or words.startswith("mucked") or " lost " in words
-    won = sum(amounts) if amounts else (0 if has_lost else None)
-    tags = tuple(re.findall(r"\(([a-z ]+)\)", found[1]))
-    street = None if fold is None else _FOLD_STREETS[fold[1]]
-    hand.results.append(Result(line, name, tags, street, "(didn't bet)" not in words, won))
+    won: int | None = None
+    if amounts:
+        won = sum(amounts)
+    elif fold is not None or words.startswith("mucked") or " lost " in words:
+        won = 0
+    tags = tuple(_RESULT_TAG.findall(match[1]))
+    street: int | None = None
+    if fold is not None:
+        street = _FOLD_STREETS[fold[1]]
+    has_bet = "(didn't bet)" not in words
+    hand.results.append(Result(line, name, tags, street, has_bet, won))

@@ -1,4 +1,4 @@
-"""Reading PokerStars and GGPoker hand histories: cash hands of hold'em, our own files and genuine ones.
+"""Read PokerStars and GGPoker hand histories: cash hands of hold'em, our own files and genuine ones.
 
     for record in read_pokerstars("HH20260103 m1 - $50-$100.txt", on_problem=print):
         ...
@@ -27,10 +27,10 @@ Rules it obeys:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from operator import sub
 from typing import Final
 
 from engine import (
@@ -59,7 +59,7 @@ from logs.formats.settlement import check_values, paid_values
 from logs.pokerstars.hand_text import FIRST_WORDS, HEADER, ActionLine, HandText, Result, parse_hand
 from logs.record import HandRecord
 
-_MOST_CHARACTERS: Final = 1 << 16
+_MAX_CHARACTERS: Final = 1 << 16
 """Of a hand."""
 _LIMIT_CAPS: Final = (3, 4, 4, 4)
 """A bet and three raises; before the flop the big blind is the bet."""
@@ -69,7 +69,10 @@ _HEADER_STARTS: Final = (*FIRST_WORDS, *(f" {words}" for words in FIRST_WORDS), 
 
 
 def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iterator[HandRecord]:
-    chip_cents = 100 * Fraction(scale.chip_value)
+    chip_cents: Fraction | int = 100 * Fraction(scale.chip_value)
+    if chip_cents.denominator == 1:
+        # Arithmetic with int takes a tenth of the time of Fraction.
+        chip_cents = chip_cents.numerator
     count = 0
     for start, hand_lines, is_last in _hands(lines):
         count += 1
@@ -91,43 +94,51 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
 
 
 def _is_cut(lines: list[str]) -> bool:
-    """Whether the last hand of a file ends in or before the line of the pot: what comes after it is not needed."""
+    """Return whether the last hand of a file ends in or before the line of the pot; later lines are not needed."""
     if not lines[-1] or any(line.startswith("Hand cancel") for line in lines):
         return False
-    start = next((at for at, line in enumerate(lines) if line.startswith("*** SUMMARY")), len(lines) - 1)
-    return start >= len(lines) - 2
+    return not any(line.startswith("*** SUMMARY") for line in lines[:-2])
 
 
 def _number(header: str) -> str:
-    found = HEADER.match(header)
-    return "" if found is None else f"{found[1] or ''}{found[2]}"
+    match = HEADER.match(header)
+    if match is None:
+        return ""
+    return f"{match[1] or ''}{match[2]}"
 
 
 def _hands(lines: Iterator[str]) -> Iterator[tuple[int, list[str], bool]]:
-    """The lines of each hand without their ends, the number of the first, and whether it is the file's last hand."""
-    start, held, size, margin = 0, list[str](), 0, ""
+    """Yield the number of each hand's first line, its lines without their ends, and a flag for the file's last hand."""
+    start = 0
+    size = 0
+    margin = ""
+    hand_lines: list[str] = []
     for line_number, line in enumerate(lines, 1):
         if line.startswith(_HEADER_STARTS) and HEADER.match(line.lstrip(" ")):
-            if held:
-                yield start, held, False
-            margin = " " if line.startswith(" ") else ""
-            start, held, size = line_number, [line.removeprefix(margin).rstrip("\r\n")], 0
-        elif held and size <= _MOST_CHARACTERS:
-            # What a hand has beyond the bound is cut off: its summary is missing then.
-            held.append(line.removeprefix(margin).rstrip("\r\n"))
+            if hand_lines:
+                yield start, hand_lines, False
+            margin = ""
+            if line.startswith(" "):
+                margin = " "
+            start = line_number
+            hand_lines = [line.removeprefix(margin).rstrip("\r\n")]
+            size = 0
+        elif hand_lines and size <= _MAX_CHARACTERS:
+            # A hand is cut at the bound, and then its summary is missing.
+            hand_lines.append(line.removeprefix(margin).rstrip("\r\n"))
             size += len(line)
-    if held:
-        yield start, held, True
+    if hand_lines:
+        yield start, hand_lines, True
 
 
-def _shown(cents: int | Fraction) -> str:
+def _money(cents: int | Fraction) -> str:
     return f"{float(cents) / 100:g}"
 
 
 class _Replay:
     """A hand played again by the rules."""
 
-    def __init__(self, text: HandText, chip_cents: Fraction) -> None:
+    def __init__(self, text: HandText, chip_cents: Fraction | int) -> None:
         self._text = text
         self._chip = chip_cents
         if not text.seats:
@@ -146,13 +157,13 @@ class _Replay:
         turned = sorted(seated, key=lambda seat: (seat[0] <= text.button, seat[0]))
         self._names = [name for _, name in turned]
         self._position_of = {name: Position(position) for position, name in enumerate(self._names)}
-        self._spent_cents: dict[str, Fraction] = {}
+        self._spent_cents: dict[str, Fraction | int] = {}
         self._betting = betting_start(self._game())
         self._before: tuple[int, ...] = (0,) * len(turned)
-        """Chips each position had put in before the present street."""
+        """Chips that each position had put in before the current street."""
 
     def record(self) -> HandRecord:
-        """The hand; raises `HandError` where the rules or the amounts contradict the text."""
+        """Return the hand; raise `HandError` if the rules or the amounts contradict the text."""
         text = self._text
         for move in text.moves:
             self._play(move)
@@ -164,7 +175,9 @@ class _Replay:
         if len(text.board) != betting.game.board_cards_by_round[betting.round]:
             raise HandError(f"the board has {len(text.board)} cards at the end of the hand", last_line)
         deal = Deal(tuple([text.holes.get(name, ()) for name in self._names]), text.board)
-        cards = [card for hole in deal.hole_cards for card in hole] + list(deal.board)
+        cards = list(deal.board)
+        for hole in deal.hole_cards:
+            cards += hole
         if len(set(cards)) != len(cards):
             raise HandError("a card is dealt twice", last_line)
         pots = side_pots(betting.spent, betting.folded)
@@ -199,8 +212,10 @@ class _Replay:
         big: ActionLine | None = None
         small: ActionLine | None = None
         is_limit = text.betting is BettingType.LIMIT
-        # The header of a limit game has the bets, and the small bet is the big blind.
-        big_cents = text.stakes_cents[0 if is_limit else 1]
+        small_cents, big_cents = text.stakes_cents
+        if is_limit:
+            # The header of a limit game has the bets, and the small bet is the big blind.
+            big_cents = small_cents
         for post in text.posts:
             position = self._position_of[post.name]
             is_small = post.verb == "small blind"
@@ -225,22 +240,32 @@ class _Replay:
             self._check_small_blind(small, big.cents if is_limit else big_cents)
         big_position = self._position_of[big.name]
         self._check_button(small, big_position)
-        sizes = tuple([self._chips(0, stake) for stake in text.stakes_cents for _ in range(2)]) if is_limit else ()
-        raises = Counter(move.street for move in text.moves if move.verb in ("bets", "raises"))
-        is_capped = is_limit and all(raises[street] <= cap for street, cap in enumerate(_LIMIT_CAPS))
-        caps = _LIMIT_CAPS if is_capped else (NO_CAP,) * 4
+        sizes: tuple[int, ...] = ()
+        caps = (NO_CAP,) * 4
+        if is_limit:
+            small_bet, big_bet = [self._chips(0, stake) for stake in text.stakes_cents]
+            sizes = (small_bet, small_bet, big_bet, big_bet)
+            if self._is_capped():
+                caps = _LIMIT_CAPS
         first = Position((big_position + 1) % len(stacks))
         try:
             return holdem_game(text.betting, tuple(stacks), tuple(blinds), sizes, caps, first)
         except GameError as error:
             raise HandError(f"this game cannot be played: {error}", 0) from None
 
+    def _is_capped(self) -> bool:
+        """Return whether no street has more raises than limit games allow."""
+        raises = [0, 0, 0, 0]
+        for move in self._text.moves:
+            if move.verb in ("bets", "raises"):
+                raises[move.street] += 1
+        return all(count <= cap for count, cap in zip(raises, _LIMIT_CAPS, strict=True))
+
     def _chips(self, line: int, cents: int) -> int:
-        chips, rest = divmod(cents * self._chip.denominator, self._chip.numerator)
+        chip = self._chip
+        chips, rest = divmod(cents * chip.denominator, chip.numerator)
         if rest:
-            problem = (
-                f"{_shown(cents)} is not a whole number of chips of {_shown(self._chip)}: give a smaller chip value"
-            )
+            problem = f"{_money(cents)} is not a whole number of chips of {_money(chip)}: give a smaller chip value"
             raise HandError(problem, line)
         return chips
 
@@ -265,13 +290,16 @@ class _Replay:
 
     def _check_small_blind(self, post: ActionLine, big_cents: int) -> None:
         """The header of a limit game does not have the small blind."""
-        most = big_cents if self._text.betting is BettingType.LIMIT else self._text.stakes_cents[0]
-        is_less = post.cents < most and (post.is_all_in or self._text.betting is BettingType.LIMIT)
-        if post.cents != most and not is_less:
-            raise HandError(self._against_stakes(post, most), post.line)
+        is_limit = self._text.betting is BettingType.LIMIT
+        max_cents = self._text.stakes_cents[0]
+        if is_limit:
+            max_cents = big_cents
+        may_be_less = is_limit or post.is_all_in
+        if post.cents > max_cents or (post.cents < max_cents and not may_be_less):
+            raise HandError(self._against_stakes(post, max_cents), post.line)
 
     def _against_stakes(self, post: ActionLine, stake_cents: int) -> str:
-        return f"{post.name} posts a {post.verb} of {_shown(post.cents)}, and by the stakes it is {_shown(stake_cents)}"
+        return f"{post.name} posts a {post.verb} of {_money(post.cents)}, and by the stakes it is {_money(stake_cents)}"
 
     def _check_button(self, small: ActionLine | None, big: Position) -> None:
         """Blinds are posted left of the button, whose own seat may be empty.
@@ -302,38 +330,45 @@ class _Replay:
         chips = self._chips(move.line, move.cents)
         spent = betting.spent[position]
         if move.verb == "folds":
-            action, total = FOLD, spent
+            action = FOLD
+            total = spent
         elif move.verb in ("checks", "calls"):
-            action, total = CALL, spent + chips
+            action = CALL
+            total = spent + chips
         else:
             total = self._before[position] + chips
-            action = RAISE if betting.game.is_limit else raise_to(total)
+            action = RAISE
+            if not betting.game.is_limit:
+                action = raise_to(total)
         try:
             after = betting.after_played(action)
         except IllegalAction as error:
             raise HandError(f"{move.name} {move.verb}: {error.fact}", move.line) from None
         if after.spent[position] != total:
-            wanted = _shown((after.spent[position] - spent) * self._chip)
+            wanted = _money((after.spent[position] - spent) * self._chip)
             raise HandError(f"{move.name} {move.verb}, which by the rules adds {wanted}", move.line)
         self._check_all_in(move, after.spent[position] == betting.game.stacks[position])
         if move.verb == "raises":
-            before = max(spent - before for spent, before in zip(betting.spent, self._before, strict=True))
-            raised_by = (total - self._before[position] - before) * self._chip
+            bet = max(map(sub, betting.spent, self._before))
+            raised_by = (chips - bet) * self._chip
             if move.raised_by_cents != raised_by:
-                wanted = f"{_shown(raised_by)} to {_shown(move.cents)}"
-                raise HandError(f"{move.name} raises {_shown(move.raised_by_cents)}, and it is {wanted}", move.line)
+                wanted = f"{_money(raised_by)} to {_money(move.cents)}"
+                raise HandError(f"{move.name} raises {_money(move.raised_by_cents)}, and it is {wanted}", move.line)
         if after.round != betting.round:
             self._before = after.spent
         self._betting = after
 
     def _pass_idle(self) -> bool:
-        """Check for a player whom a table does not ask: no other player can bet, and there is nothing to call.
+        """Check for a player who has no turn at a table, as no other player can bet and there is nothing to call.
 
-        Returns whether there was one.
+        Returns:
+            False if the acting player has a turn.
         """
         betting = self._betting
-        able = sum(map(betting.is_able, range(len(self._names))))
-        if betting.finished or able != 1 or betting.to_call:
+        if betting.finished or betting.to_call:
+            return False
+        able = [position for position in range(len(self._names)) if betting.is_able(position)]
+        if len(able) != 1:
             return False
         self._betting = betting.after(CALL)
         return True
@@ -349,11 +384,13 @@ class _Replay:
     # ---- the money
 
     def _winners(self, pots: list[Pot]) -> list[tuple[Position, ...]]:
-        """Who collected each pot; what they got is held against the chips put in."""
-        text, betting = self._text, self._betting
+        """Return the positions that collected each pot, whose payments must be the chips put in."""
+        text = self._text
+        betting = self._betting
         returned_to, returned = uncalled(betting.spent)
         collected: list[dict[Position, int]] = [{} for _ in pots]
-        self._spent_cents = {name: betting.spent[position] * self._chip for name, position in self._position_of.items()}
+        for name, spent in zip(self._names, betting.spent, strict=True):
+            self._spent_cents[name] = spent * self._chip
         has_returned = False
         for payment in text.payments:
             position = self._position_of.get(payment.name)
@@ -365,7 +402,7 @@ class _Replay:
                 if not returned:
                     raise HandError("the bet was called, and nothing of it is returned", payment.line)
                 if position != returned_to or payment.cents != returned * self._chip:
-                    whose = f"{_shown(returned * self._chip)} of {self._names[returned_to]}"
+                    whose = f"{_money(returned * self._chip)} of {self._names[returned_to]}"
                     raise HandError(f"the uncalled bet is {whose}", payment.line)
                 has_returned = True
                 continue
@@ -374,52 +411,58 @@ class _Replay:
             shares = collected[payment.pot]
             shares[position] = shares.get(position, 0) + payment.cents
         last_line = text.payments[-1].line if text.payments else 0
-        put_in = sum(pot.amount for pot in pots) * self._chip
-        got = sum(cents for shares in collected for cents in shares.values())
+        put_in = sum([pot.amount for pot in pots]) * self._chip
+        got = sum([sum(shares.values()) for shares in collected])
         if text.total_cents != put_in or got + text.rake_cents != put_in:
             raise HandError(
-                f"the players put in {_shown(put_in)}, and the pot is {_shown(text.total_cents)}: "
-                f"{_shown(got)} collected and a rake of {_shown(text.rake_cents)}",
+                f"the players put in {_money(put_in)}, and the pot is {_money(text.total_cents)}: "
+                f"{_money(got)} collected and a rake of {_money(text.rake_cents)}",
                 last_line,
             )
-        coin = 1 if text.amounts.symbol else self._chip
+        coin = self._chip
+        if text.amounts.symbol:
+            coin = 1
         for pot, shares in zip(pots, collected, strict=True):
             amounts = list(shares.values())
             taken = pot.amount * self._chip - sum(amounts)
             if not amounts or max(amounts) - min(amounts) > coin or not 0 <= taken <= text.rake_cents:
-                money = _shown(pot.amount * self._chip)
+                money = _money(pot.amount * self._chip)
                 raise HandError(f"a pot of {money} is not shared equally by those who collect it", last_line)
         self._check_parts(collected)
         return [tuple(sorted(shares)) for shares in collected]
 
     def _check_parts(self, collected: list[dict[Position, int]]) -> None:
-        """The line of the total names what every pot pays out, where there are several."""
+        """Compare the payouts with those in the line of the total, which has them if there are several pots."""
         text = self._text
         if text.parts_cents and len(text.parts_cents) != len(collected):
             problem = f"the line of the total has {len(text.parts_cents)} pots, and the betting makes {len(collected)}"
             raise HandError(problem, text.total_line)
         for pot, cents in text.parts_cents.items():
-            paid = sum(collected[pot].values()) if pot < len(collected) else 0
+            paid = 0
+            if pot < len(collected):
+                paid = sum(collected[pot].values())
             if paid != cents:
-                name = f"side pot {pot}" if pot else "the main pot"
-                raise HandError(f"{name} is {_shown(cents)}, and {_shown(paid)} is collected from it", text.total_line)
+                name = "the main pot"
+                if pot:
+                    name = f"side pot {pot}"
+                raise HandError(f"{name} is {_money(cents)}, and {_money(paid)} is collected from it", text.total_line)
 
     def _check_shown(self, deal: Deal, pots: list[Pot], winners: list[tuple[Position, ...]], line: int) -> None:
-        """No winner of a pot has a worse hand than a player for it, as far as cards are known."""
+        """Refuse a winner of a pot with a worse hand than a player for it, as far as cards are known."""
         if not self._betting.is_showdown:
             return
-        ranks = {
-            Position(position): rank_hand((*hole, *deal.board))
-            for position, hole in enumerate(deal.hole_cards)
-            if hole and position in self._betting.in_pot
-        }
-        for pot, sharing in zip(pots, winners, strict=True):
-            best = max((ranks[position] for position in pot.players if position in ranks), default=None)
-            for position in pot.players:
-                is_best = position in ranks and ranks[position] == best
-                if (position in sharing and position in ranks and not is_best) or (
-                    is_best and position not in sharing and any(winner in ranks for winner in sharing)
-                ):
+        ranks: dict[Position, int] = {}
+        for position in self._betting.in_pot:
+            if deal.hole_cards[position]:
+                ranks[position] = rank_hand((*deal.hole_cards[position], *deal.board))
+        for pot, pot_winners in zip(pots, winners, strict=True):
+            known = [position for position in pot.players if position in ranks]
+            known_winners = [position for position in pot_winners if position in ranks]
+            if not known_winners:
+                continue
+            best = max([ranks[position] for position in known])
+            for position in known:
+                if (ranks[position] == best) != (position in known_winners):
                     raise HandError("by their cards, other players should have won", line)
 
     def _check_summary(self) -> None:
@@ -430,7 +473,10 @@ class _Replay:
         for payment in text.payments:
             if payment.pot >= 0:
                 won[payment.name] = won.get(payment.name, 0) + payment.cents
-        folds = {move.name: move.street for move in text.moves if move.verb == "folds"}
+        folds: dict[str, int] = {}
+        for move in text.moves:
+            if move.verb == "folds":
+                folds[move.name] = move.street
         posts = {(post.verb, post.name) for post in text.posts}
         for result in text.results:
             self._check_result(result, won.get(result.name, 0), folds.get(result.name), posts)
@@ -438,32 +484,38 @@ class _Replay:
     def _check_result(
         self, result: Result, won_cents: int, fold_street: int | None, posts: set[tuple[str, str]]
     ) -> None:
-        name, text = result.name, self._text
+        name = result.name
+        is_playing = name in self._position_of
         for tag in result.tags:
-            is_so = text.seats[name][0] == text.button if tag == "button" else (tag, name) in posts
-            if name in self._position_of and not is_so:
+            if tag == "button":
+                is_right = self._text.seats[name][0] == self._text.button
+            else:
+                is_right = (tag, name) in posts
+            if is_playing and not is_right:
                 raise HandError(f"{name} is the {tag} in the summary only", result.line)
         if result.won_cents is not None and result.won_cents != won_cents:
-            told = f"{name} won {_shown(result.won_cents)} in the summary"
-            raise HandError(f"{told}, and collected {_shown(won_cents)} before", result.line)
-        if name not in self._position_of:
+            summary = f"{name} won {_money(result.won_cents)} in the summary"
+            raise HandError(f"{summary}, and collected {_money(won_cents)} before", result.line)
+        if not is_playing:
             return
         if result.fold_street is not None and result.fold_street != fold_street:
-            played = "did not fold" if fold_street is None else f"folded on the {_STREETS[fold_street]}"
-            told = f"{name} folded on the {_STREETS[result.fold_street]} in the summary"
-            raise HandError(f"{told}, and {played} before", result.line)
+            before = "did not fold"
+            if fold_street is not None:
+                before = f"folded on the {_STREETS[fold_street]}"
+            summary = f"{name} folded on the {_STREETS[result.fold_street]} in the summary"
+            raise HandError(f"{summary}, and {before} before", result.line)
         if not result.has_bet and self._spent_cents[name]:
             raise HandError(
-                f"{name} did not bet by the summary, and put in {_shown(self._spent_cents[name])}", result.line
+                f"{name} did not bet by the summary, and put in {_money(self._spent_cents[name])}", result.line
             )
 
     def _values(self, deal: Deal, pots: list[Pot], winners: list[tuple[Position, ...]]) -> tuple[float, ...]:
-        """Net chips of each position: by the cards where all that matter are known, else by who collected."""
+        """Return the net chips of each position, by the cards if they are known, else by the payments."""
         betting = self._betting
         if not betting.is_showdown or all(deal.hole_cards[position] for position in betting.in_pot):
             return tuple(hand_values(betting, deal))
         return paid_values(betting, pots, winners)
 
 
-read_pokerstars: Final = HandReader(_read, _MOST_CHARACTERS, Decimal("0.01"))
+read_pokerstars: Final = HandReader(_read, _MAX_CHARACTERS, Decimal("0.01"))
 """Reads PokerStars hand histories. Hands keep the numbers of the file; their match is named after the table."""
