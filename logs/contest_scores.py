@@ -37,7 +37,7 @@ from logs.hand_source import HandSource
 from logs.record import HandRecord
 
 _KEPT: Final = 20
-_MOST_POINTS: Final = 400
+_MAX_POINTS: Final = 400
 _AT_A_TIME: Final = 5000
 
 
@@ -161,7 +161,7 @@ class ContestScores:
                 _keep(one.worst_deals, chips, hands[0].number, player, sides)
             if not one.mean.count % one.step:
                 one.points.append(self._point(one))
-                if len(one.points) > _MOST_POINTS:
+                if len(one.points) > _MAX_POINTS:
                     one.points, one.step = one.points[1::2], 2 * one.step
 
     def _add_pot(self, match: MatchHands, name: str, hand: HandSummary) -> None:

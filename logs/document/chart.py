@@ -22,7 +22,7 @@ _RIGHT, _TOP, _BOTTOM = 14, 14, 46
 _BAR_HEIGHT: Final = 24
 _LETTER: Final = 7.2
 """Width of a letter of the labels, at most."""
-_MOST_POINTS: Final = 300
+_MAX_POINTS: Final = 300
 """More than a screen shows apart."""
 _MOST_HINTS: Final = 25
 """Points of a line that show their values: more would cover each other."""
@@ -69,7 +69,7 @@ def chart_svg(chart: Chart | Bars | HandGrid) -> str:
     return _bars(chart) if isinstance(chart, Bars) else _lines(chart)
 
 
-def thinned(points: Sequence[_Item], most: int = _MOST_POINTS) -> list[_Item]:
+def thinned(points: Sequence[_Item], most: int = _MAX_POINTS) -> list[_Item]:
     """At most about so many of the points, the first and the last among them."""
     step = -(-len(points) // most) or 1
     return [*points[::step], *(points[-1:] if (len(points) - 1) % step else [])]

@@ -396,9 +396,9 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
         is_all_in = match[4] is not None
         if verb == "raises":
             total = cents(match[3], line)
-            hand.moves.append(ActionLine(line, street, name, verb, total, amount, is_all_in))
+            hand.moves.append(ActionLine(line, street, name, verb, total, amount, is_all_in=is_all_in))
         else:
-            hand.moves.append(ActionLine(line, street, name, verb, amount, 0, is_all_in))
+            hand.moves.append(ActionLine(line, street, name, verb, amount, is_all_in=is_all_in))
     elif verb == "posts":
         match = _POSTS.match(text)
         if match is None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -30,8 +31,8 @@ from logs.tracker.all_in import AllInExpectations
 from logs.tracker.columns import Columns, ranks_of, record_columns, without_stacks
 from logs.tracker.hand_facts import WIDTH
 
-MOST_BIG_POTS: Final = 10
-MOST_POINTS: Final = 1000
+MAX_BIG_POTS: Final = 10
+MAX_POINTS: Final = 1000
 RIVER_HANDS: Final = len(STARTING_HANDS)
 """Where the categories of hands on the river begin in `PlayerCounts.cards`."""
 FINAL_HANDS: Final = RIVER_HANDS + len(Category)
@@ -42,26 +43,41 @@ _STARTING_HANDS: Final = np.pad(np.array(starting_hand_table()), (0, 204), const
 
 
 def widest(bounds: Iterable[Bounds]) -> Bounds:
-    """What holds all of some bounds."""
+    """Return the narrowest bounds that contain all bounds."""
     lowest, highest = zip(*bounds, strict=True)
     return min(lowest), max(highest)
 
 
-class Sum:
-    """Sums over hands, by their places in a row.
+class Sum(IntEnum):
+    """Columns of sums over hands.
 
-    Three numbers each of winnings and of winnings with all-in hands at their expectation: over hands, over the products
-    of a deal's hands and winnings, over the squares of a deal's winnings. `SIZES` is over the squares of the numbers of
-    a deal's hands, `SHOWDOWN` over the winnings of hands with a showdown the player was in.
+    Winnings, and winnings with all-in hands at their expectation, have three columns each: the sum over hands, the sum
+    over products of a deal's hands and winnings, the sum over squares of a deal's winnings.
+
+    Attributes:
+        SIZES: squares of the number of a deal's hands.
+        SHOWDOWN: winnings of hands with a showdown that the player was in.
+        FLOPS_WON: showdowns won after a flop.
+        ADJUSTED_HANDS: all-in hands that have an expectation.
     """
 
-    HANDS, DEALS, SIZES, NET, NET_SIZES, NET_SQUARES, EXPECTED, EXPECTED_SIZES, EXPECTED_SQUARES, SHOWDOWN = range(10)
-    SHOWDOWNS_WON, FLOPS_WON, ADJUSTED_HANDS = range(10, 13)
-    """`FLOPS_WON` are showdowns won that came after a flop, `ADJUSTED_HANDS` all-in hands that have an expectation."""
+    HANDS = 0
+    DEALS = 1
+    SIZES = 2
+    NET = 3
+    NET_SIZES = 4
+    NET_SQUARES = 5
+    EXPECTED = 6
+    EXPECTED_SIZES = 7
+    EXPECTED_SQUARES = 8
+    SHOWDOWN = 9
+    SHOWDOWNS_WON = 10
+    FLOPS_WON = 11
+    ADJUSTED_HANDS = 12
 
 
 POWERS: Final = np.array([0, 0, 0, 1, 1, 2, 1, 1, 2, 1, 0, 0, 0])
-"""The power of chips in which each sum is."""
+"""The power of chips that each sum has, by `Sum`."""
 
 
 class PlayerCounts(NamedTuple):
@@ -69,7 +85,7 @@ class PlayerCounts(NamedTuple):
 
     Attributes:
         sums: by position; a deal has hands in several, which only the sums of a `PlayerTotals` join.
-        betting: by position, what follows from the betting; see `logs.tracker.hand_facts.Place`.
+        betting: by position, counters that follow from the betting; see `logs.tracker.hand_facts.Place`.
         cards: how often the player held some kind of hand, how often it won part of the pot with it, and the net chips:
             by starting hand, by category on the river, by category at showdowns; all 0 outside hold'em.
     """
@@ -79,8 +95,8 @@ class PlayerCounts(NamedTuple):
     cards: NDArray[np.float64]
 
     def merge(self, other: PlayerCounts) -> None:
-        for mine, theirs in zip(self, other, strict=True):
-            np.add(mine, theirs, out=mine)
+        for counts, other_counts in zip(self, other, strict=True):
+            np.add(counts, other_counts, out=counts)
 
 
 class GameCounts:
@@ -134,18 +150,20 @@ class GameCounts:
         facts = [hands.facts[number] for number in used.tolist()]
         games = {betting_facts.betting.game for betting_facts in facts}
         self.widen(map(score_bounds, games))
-        betting = np.array([one.rows for one in facts])
-        showdown = np.array([one.showdown for one in facts])[way]
-        reached_end = np.array([one.reached_end for one in facts])[way]
-        won = hands.values > np.array([one.won_above for one in facts])[way]
-        expected, is_adjusted = self._expected(hands, np.array([one.board_cards for one in facts])[way])
+        betting = np.array([line.rows for line in facts])
+        showdown = np.array([line.showdown for line in facts])[way]
+        reached_end = np.array([line.reached_end for line in facts])[way]
+        saw_flop = np.array([line.saw_flop for line in facts])[way]
+        won = hands.values > np.array([line.won_above for line in facts])[way]
+        board_cards = np.array([line.board_cards for line in facts])[way]
+        expected, is_adjusted = self._expected(hands, board_cards)
         amounts = np.stack(
             [
                 hands.values,
                 expected,
                 np.where(showdown, hands.values, 0.0),
                 showdown & won,
-                showdown & won & np.array([one.saw_flop for one in facts])[way],
+                showdown & won & saw_flop,
                 showdown & is_adjusted[:, None],
             ],
             axis=2,
@@ -166,38 +184,43 @@ class GameCounts:
         places = {name: place for place, name in enumerate(players)}
         who = np.array([[places[name] for name in names] for names in hands.names])[hands.tables]
         for name, place in places.items():
-            rows, positions = at = np.nonzero(who == place)
+            seats = np.nonzero(who == place)
+            rows, positions = seats
             if not len(rows):
                 continue
             player = self.player(name)
             for position in np.unique(positions).tolist():
-                here = rows[positions == position]
-                player.sums[position] += _sums(hands.deals[here], amounts[here, position]).sum(axis=0)
-                player.betting[position] += np.bincount(way[here], minlength=len(facts)) @ betting[:, position]
+                played = rows[positions == position]
+                player.sums[position] += _sums(hands.deals[played], amounts[played, position]).sum(axis=0)
+                player.betting[position] += np.bincount(way[played], minlength=len(facts)) @ betting[:, position]
             if self.is_holdem:
-                for kind in kinds[at].T:
+                weights = (np.ones(len(rows)), won[seats], hands.values[seats])
+                for kind in kinds[seats].T:
                     known = kind >= 0
-                    for column, weights in enumerate((np.ones(len(kind)), won[at], hands.values[at])):
-                        player.cards[:, column] += np.bincount(kind[known], weights[known], len(player.cards))
-            yield name, (hands.order[rows], hands.deals[rows], amounts[at] / blinds)
+                    for column, weight in enumerate(weights):
+                        player.cards[:, column] += np.bincount(kind[known], weight[known], len(player.cards))
+            yield name, (hands.order[rows], hands.deals[rows], amounts[seats] / blinds)
 
     def _expected(self, hands: Columns, boards: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The values, those of all-in hands at their expectation, and which these are.
+        """Return the values with all-in hands at their expectation, and a mask of these hands.
 
         `boards` are the board cards that were dealt when no more betting was possible, -1 for other hands.
         """
         expected = hands.values.copy()
         is_adjusted = np.zeros(len(boards), np.bool_)
-        for hand in np.flatnonzero(boards >= 0).tolist() if self.has_expectations else ():
+        if not self.has_expectations:
+            return expected, is_adjusted
+        for hand in np.flatnonzero(boards >= 0).tolist():
             record = hands.record(hand)
-            found = self._expectations.values(record.betting, record.deal, int(boards[hand]))
-            if found is not None:
-                expected[hand], is_adjusted[hand] = found, True
+            values = self._expectations.values(record.betting, record.deal, int(boards[hand]))
+            if values is not None:
+                expected[hand] = values
+                is_adjusted[hand] = True
         return expected, is_adjusted
 
 
 def _sums(deals: NDArray[np.int64], amounts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What each hand of a player adds to the sums, given its deal and its amounts: winnings, expected, all others."""
+    """Return the increment of each sum for each hand of a player, whose amounts are winnings, expected, all others."""
     hands = np.arange(len(deals))
     is_first = np.append(True, deals[1:] != deals[:-1])
     first = np.maximum.accumulate(np.where(is_first, hands, 0))
@@ -214,7 +237,7 @@ class PlayerTotals:
     """A player's winnings over its hands of all games, and its answers, in memory that does not grow with the hands.
 
     The curve has the sums after each hand, then after every second, fourth, ... hand: when it has more than
-    `MOST_POINTS` points, every other one goes and the step doubles.
+    `MAX_POINTS` points, every other one goes and the step doubles.
 
     Attributes:
         sums: of all hands, in big blinds.
@@ -234,8 +257,10 @@ class PlayerTotals:
     @property
     def curve(self) -> NDArray[np.float64]:
         """The points, to the last hand."""
-        is_whole = len(self.points) and self.points[-1, Sum.HANDS] == self.sums[Sum.HANDS]
-        return self.points if is_whole or not self.sums[Sum.HANDS] else np.vstack([self.points, self.sums])
+        hands = self.sums[Sum.HANDS]
+        if not hands or (len(self.points) and self.points[-1, Sum.HANDS] == hands):
+            return self.points
+        return np.vstack([self.points, self.sums])
 
     def extend(self, order: NDArray[np.int64], deals: NDArray[np.int64], amounts: NDArray[np.float64]) -> None:
         """Count hands as `GameCounts.count` gives them; those of two seats have the same place in the order."""
@@ -255,7 +280,7 @@ class PlayerTotals:
 
     def _append(self, points: NDArray[np.float64]) -> None:
         self.points = np.concatenate([self.points, points])
-        while len(self.points) > MOST_POINTS:
+        while len(self.points) > MAX_POINTS:
             self.points = self.points[1::2]
             self.step *= 2
 
@@ -280,13 +305,13 @@ class HandCounts:
         big_pots: the hands with the biggest pots, the biggest first.
     """
 
-    def __init__(self, *, big_pots: int = MOST_BIG_POTS) -> None:
+    def __init__(self, *, big_pots: int = MAX_BIG_POTS) -> None:
         """Start without a hand; `big_pots` is how many of the hands with the biggest pots are kept."""
         self.hands = 0
         self.games: dict[Game, GameCounts] = {}
         self.players: dict[str, PlayerTotals] = defaultdict(PlayerTotals)
         self.big_pots: list[BigPot] = []
-        self._most_pots = big_pots
+        self._max_pots = big_pots
 
     def add_all(
         self, records: Iterable[HandRecord], on_progress: Callable[[int], None] = lambda hands: None
@@ -306,16 +331,21 @@ class HandCounts:
         for hands in batch:
             for name, part in self._game(hands.game).count(hands):
                 parts.setdefault(name, []).append(part)
-            self._keep(
-                BigPot(float(pots[hand]), -self.hands - int(hands.order[hand]), hands.record(hand))
-                for pots in [np.array([one.pot_blinds for one in hands.facts])[hands.ways]]
-                for hand in np.argsort(-pots, kind="stable")[: self._most_pots].tolist()
-            )
-        for name, of_player in parts.items():
-            order, *others = map(np.concatenate, zip(*of_player, strict=True))
+            self._keep(self._biggest_pots(hands))
+        for name, player_parts in parts.items():
+            order, deals, amounts = map(np.concatenate, zip(*player_parts, strict=True))
             at = np.argsort(order, kind="stable")
-            self.players[name].extend(order[at], *(column[at] for column in others))
+            self.players[name].extend(order[at], deals[at], amounts[at])
         self.hands += sum(len(hands.order) for hands in batch)
+
+    def _biggest_pots(self, hands: Columns) -> list[BigPot]:
+        pots = np.array([line.pot_blinds for line in hands.facts])[hands.ways]
+        biggest = np.argsort(-pots, kind="stable")[: self._max_pots]
+        big_pots = []
+        for hand in biggest.tolist():
+            order = -self.hands - int(hands.order[hand])
+            big_pots.append(BigPot(float(pots[hand]), order, hands.record(hand)))
+        return big_pots
 
     def merge(self, other: HandCounts) -> None:
         """Count in what another has counted, as hands that followed those of this one."""
@@ -336,12 +366,13 @@ class HandCounts:
         return self.games.setdefault(without_stacks(game), GameCounts(game))
 
     def _keep(self, pots: Iterable[BigPot]) -> None:
-        self.big_pots = sorted([*self.big_pots, *pots], key=lambda pot: pot[:2], reverse=True)[: self._most_pots]
+        self.big_pots = sorted([*self.big_pots, *pots], key=lambda pot: pot[:2], reverse=True)[: self._max_pots]
 
     def _count_answers(self, record: HandRecord) -> None:
         positions = [position for actions in record.betting.rounds for position, _ in actions]
         for position, (sent_us, received_us) in zip(positions, record.times, strict=False):
-            player, used_us = self.players[record.name_at(position)], max(0, received_us - sent_us)
+            player = self.players[record.name_at(position)]
+            used_us = max(0, received_us - sent_us)
             player.answers += (1, used_us, 0)
             player.longest_us = max(player.longest_us, used_us)
         for comment in record.comments:

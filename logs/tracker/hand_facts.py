@@ -1,9 +1,9 @@
-"""What is counted in one hand: all that follows from its betting for each position, whatever the cards were.
+"""Counters of a hand that follow from its betting alone, for each position.
 
-Millions of hands share some thousand ways to bet. So whatever follows from the betting alone is worked out once per
-betting (`BettingFacts`), as what it adds to the counters, and is then added as often as the betting came.
+Millions of hands share some thousand betting lines. So the increments of the counters are computed once per line
+(`BettingFacts`) and added as often as the line was played.
 
-`logs.tracker.definitions` defines the statistics; this is how they are counted, street by street:
+`logs.tracker.definitions` defines the statistics. They are counted street by street:
 
 - A *call* adds chips; one that adds none is a *check*. A *bet* is the first raise of a street without blinds, any other
   is a *raise*. All-in actions count like all others.
@@ -14,6 +14,7 @@ betting (`BettingFacts`), as what it adds to the counters, and is then added as 
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Final
 
 import numpy as np
@@ -23,46 +24,50 @@ from logs.tracker.all_in import board_before_showdown
 
 ROUNDS: Final = 4
 MOVES: Final = len(Move)
-FREQUENCIES: Final = (
-    "vpip",
-    "pfr",
-    "three_bet",
-    "four_bet",
-    "squeeze",
-    "cold_call",
-    "steal",
-    "fold_to_steal",
-    "continuation_bet",
-    "fold_to_continuation_bet",
-    "turn_continuation_bet",
-    "fold_to_turn_continuation_bet",
-    "check_raise",
-    "donk_bet",
-)
-"""What the betting alone gives chances of, by the keys of the definitions."""
 
 
-class Place:
-    """The counters of a position, by their places in its row.
+class Place(IntEnum):
+    """Columns of the counters of a position.
 
-    The chances of frequency i are at 2 * i, the times it was done behind them. `WON_AFTER_FLOP` is a pot won after a
-    flop without a showdown; what is won at a showdown depends on the cards. `LAST_SEEN` begins one counter per round:
-    hands in which it was the last round that the player saw. `ACTIONS` begins `MOVES` counters per round, one for each
-    `engine.Move`.
+    A frequency has two columns, its chances and, behind them, the times it was done.
+
+    Attributes:
+        WON_AFTER_FLOP: pots won after a flop without a showdown, which do not depend on the cards.
+        LAST_SEEN: the first of one column per round, for hands in which it was the last round that the player saw.
+        ACTIONS: the first of `MOVES` columns per round, one for each `engine.Move`.
     """
 
-    SHOWDOWNS = 2 * len(FREQUENCIES)
-    WON_AFTER_FLOP = SHOWDOWNS + 1
-    LAST_SEEN = WON_AFTER_FLOP + 1
+    VPIP = 0
+    PFR = 2
+    THREE_BET = 4
+    FOUR_BET = 6
+    SQUEEZE = 8
+    COLD_CALL = 10
+    STEAL = 12
+    FOLD_TO_STEAL = 14
+    CONTINUATION_BET = 16
+    FOLD_TO_CONTINUATION_BET = 18
+    TURN_CONTINUATION_BET = 20
+    FOLD_TO_TURN_CONTINUATION_BET = 22
+    CHECK_RAISE = 24
+    DONK_BET = 26
+    SHOWDOWNS = 28
+    WON_AFTER_FLOP = 29
+    LAST_SEEN = 30
     ACTIONS = LAST_SEEN + ROUNDS
+
+
+FREQUENCIES: Final = tuple(place.name.lower() for place in Place if place < Place.SHOWDOWNS)
+"""Frequencies that follow from the betting alone, by the keys of the definitions."""
 
 
 WIDTH: Final = Place.ACTIONS + ROUNDS * MOVES
 
-_FOLD, _CHECK, _CALL, _BET = int(Move.FOLD), int(Move.CHECK), int(Move.CALL), int(Move.BET)
-"""Plain numbers: they are compared in the innermost loop."""
-_VPIP, _PFR, _THREE_BET, _FOUR_BET, _SQUEEZE, _COLD_CALL, _STEAL, _FOLD_TO_STEAL = range(0, 16, 2)
-_C_BET, _FOLD_TO_C_BET, _TURN_C_BET, _FOLD_TO_TURN_C_BET, _CHECK_RAISE, _DONK_BET = range(16, 2 * len(FREQUENCIES), 2)
+# Plain numbers, as the innermost loop compares them.
+_FOLD: Final = int(Move.FOLD)
+_CHECK: Final = int(Move.CHECK)
+_CALL: Final = int(Move.CALL)
+_BET: Final = int(Move.BET)
 
 _LEAST_WON_CHIPS: Final = 1e-6
 
@@ -71,14 +76,13 @@ class BettingFacts:
     """The facts of one way to bet.
 
     Attributes:
-        betting: the betting.
-        rows: by position, what each hand adds to its counters.
-        showdown: by position, whether it is in the showdown; none is when all but one folded.
-        reached_end: by position, whether it had not folded when the last board cards were dealt.
-        saw_flop: by position, whether it saw the second round.
+        rows: by position, the increments of its counters.
+        showdown: by position, True in the showdown; False for all when all but one folded.
+        reached_end: by position, True if it had not folded when the last board cards were dealt.
+        saw_flop: by position, True if it saw the second round.
         won_above: by position, the value above which it has won part of the pot.
-        board_cards: how many board cards were dealt when no more betting was possible, for a showdown before the last
-            one; -1 for any other hand.
+        board_cards: board cards dealt when no more betting was possible, for a showdown before the last one; -1 for
+            any other hand.
         pot_blinds: chips put in and called, in big blinds.
     """
 
@@ -122,8 +126,8 @@ class BettingFacts:
         self.board_cards = -1 if board_cards is None else board_cards
 
 
-def _note(counted: set[int] | list[int], position: int, noted: list[tuple[int, bool]]) -> None:
-    """Count chances, by their places in the row of a position, and whether each was taken."""
+def _note(counted: set[int] | list[int], position: int, noted: list[tuple[Place, bool]]) -> None:
+    """Count chances of a position, and those that it took."""
     add = counted.add if isinstance(counted, set) else counted.append
     for place, was_taken in noted:
         add(position * WIDTH + place)
@@ -132,7 +136,7 @@ def _note(counted: set[int] | list[int], position: int, noted: list[tuple[int, b
 
 
 def _count_actions(steps: list[Step], increments: list[int], players: int) -> list[int]:
-    """Count the moves by round; returns the round in which each position folded, `ROUNDS` if it never did."""
+    """Count the moves by round; return the round in which each position folded, `ROUNDS` if it never did."""
     folded_in = [ROUNDS] * players
     for step in steps:
         increments.append(step.position * WIDTH + Place.ACTIONS + step.round * MOVES + step.move)
@@ -142,77 +146,102 @@ def _count_actions(steps: list[Step], increments: list[int], players: int) -> li
 
 
 def _count_preflop(steps: list[Step], betting: BettingState, increments: list[int]) -> int:
-    """Count what each player could have done before the flop, and what it did; returns the position that raised last,
-    if it has chips left to bet with, else -1.
+    """Count the chances and actions before the flop.
+
+    Returns:
+        the position that raised last if it has chips left to bet with, else -1.
     """
     button = len(betting.spent) - 1
-    stealers = {button, *(() if button == 1 else (0, max(button - 1, 2)))}
-    raises = callers = 0
+    stealers = {button}
+    if button > 1:
+        # The small blind and the seat before the button.
+        stealers |= {0, max(button - 1, 2)}
+    raises = 0
+    callers = 0
     aggressor = -1
-    is_unopened, is_steal = True, False
+    is_unopened = True
+    is_steal = False
     done: set[int] = set()
     for step, may_raise in zip(steps, betting.raise_chances(0), strict=False):
         position, move = step.position, step.move
         is_raise = move >= _BET
-        noted = [(_VPIP, move >= _CALL)]
+        noted = [(Place.VPIP, move >= _CALL)]
         if may_raise:
-            noted.append((_PFR, is_raise))
+            noted.append((Place.PFR, is_raise))
             if is_unopened and position in stealers:
-                noted.append((_STEAL, is_raise))
+                noted.append((Place.STEAL, is_raise))
             elif raises == 1:
-                noted.append((_THREE_BET, is_raise))
+                noted.append((Place.THREE_BET, is_raise))
                 if callers:
-                    noted.append((_SQUEEZE, is_raise))
+                    noted.append((Place.SQUEEZE, is_raise))
             elif raises == 2:
-                noted.append((_FOUR_BET, is_raise))
+                noted.append((Place.FOUR_BET, is_raise))
         if raises == 1 and step.street_total == step.added:
-            noted.append((_COLD_CALL, move == _CALL))
+            noted.append((Place.COLD_CALL, move == _CALL))
         if is_steal and position < 2:
-            noted.append((_FOLD_TO_STEAL, move == _FOLD))
+            noted.append((Place.FOLD_TO_STEAL, move == _FOLD))
         _note(done, position, noted)
         if is_raise:
             is_steal = is_unopened and position in stealers
-            raises, callers, aggressor = raises + 1, 0, -1 if step.is_all_in else position
+            raises += 1
+            callers = 0
+            aggressor = position
+            if step.is_all_in:
+                aggressor = -1
         elif move == _CALL:
-            callers, is_steal = callers + 1, False
+            callers += 1
+            is_steal = False
         is_unopened = is_unopened and move == _FOLD
     increments += done
     return aggressor
 
 
 def _count_later_streets(steps: list[Step], betting: BettingState, aggressor: int, increments: list[int]) -> None:
-    """Count what each player could have done after the flop, and what it did, given all steps of the hand, its end, and
-    the position that raised last before the flop and can still bet (-1 if there is none).
+    """Count the chances and actions after the flop.
+
+    Args:
+        steps: of the whole hand.
+        betting: its end.
+        aggressor: the position that raised last before the flop and can still bet, or -1.
     """
     for round_ in range(1, betting.round + 1):
-        of_round = [step for step in steps if step.round == round_]
-        bettor, bets = -1, 0
+        round_steps = [step for step in steps if step.round == round_]
+        bettor = -1
+        bets = 0
+        if round_ == 1:
+            bet = Place.CONTINUATION_BET
+            fold_to_bet = Place.FOLD_TO_CONTINUATION_BET
+        else:
+            bet = Place.TURN_CONTINUATION_BET
+            fold_to_bet = Place.FOLD_TO_TURN_CONTINUATION_BET
         checkers: set[int] = set()
         is_behind_aggressor = False
         # A player with a turn before the first bet may bet; after it the cap, or all-in players, may forbid a raise.
         may_bet = betting.game.max_raises[round_] > 0
         may_raise: list[bool] = []
-        for number, step in enumerate(of_round):
+        for number, step in enumerate(round_steps):
             position, move = step.position, step.move
             is_raise = move >= _BET
-            noted = []
+            noted: list[tuple[Place, bool]] = []
             if not bets:
                 if may_bet and position == aggressor and round_ < 3:
-                    noted.append((_C_BET if round_ == 1 else _TURN_C_BET, is_raise))
+                    noted.append((bet, is_raise))
                 elif may_bet and round_ == 1 and aggressor >= 0 and not is_behind_aggressor:
-                    noted.append((_DONK_BET, is_raise))
+                    noted.append((Place.DONK_BET, is_raise))
             elif bets == 1 and bettor == aggressor and round_ < 3:
-                noted.append((_FOLD_TO_C_BET if round_ == 1 else _FOLD_TO_TURN_C_BET, move == _FOLD))
+                noted.append((fold_to_bet, move == _FOLD))
             if bets and position in checkers:
                 may_raise = may_raise or betting.raise_chances(round_)
                 if may_raise[number]:
-                    noted.append((_CHECK_RAISE, is_raise))
+                    noted.append((Place.CHECK_RAISE, is_raise))
                     checkers.remove(position)
             if noted:
                 _note(increments, position, noted)
             is_behind_aggressor |= position == aggressor
             if is_raise:
-                bettor, bets = (position, 1) if not bets else (bettor, bets + 1)
+                if not bets:
+                    bettor = position
+                bets += 1
             elif move == _CHECK:
                 checkers.add(position)
         if round_ == 1 and (bettor, bets) != (aggressor, 1):

@@ -28,7 +28,7 @@ from logs.hand_identity import SeenHands
 from logs.hand_source import HandSource, side_by_side
 from logs.record import HandRecord
 from logs.tracker.clean_logs import clean_columns
-from logs.tracker.hand_counts import MOST_BIG_POTS, HandCounts
+from logs.tracker.hand_counts import MAX_BIG_POTS, HandCounts
 
 _LEAST_BYTES: Final = 8_000_000
 """In all, before a second process is worth its start (half a second, and two to compile what all-in hands need)."""
@@ -62,7 +62,7 @@ class _Counted(NamedTuple):
 def count_hands(
     source: HandSource,
     *,
-    big_pots: int = MOST_BIG_POTS,
+    big_pots: int = MAX_BIG_POTS,
     processes: int = 1,
     on_progress: Callable[[int], None] = lambda hands: None,
 ) -> HandCounts:

@@ -14,7 +14,7 @@ from engine.holdem import holdem_game, position_names
 from logs import HandRecord, PlayerComment, Times
 from logs.estimation import RunningMean, score_bounds
 from logs.tracker import columns
-from logs.tracker.hand_counts import MOST_POINTS, HandCounts, PlayerTotals, Sum
+from logs.tracker.hand_counts import MAX_POINTS, HandCounts, PlayerTotals, Sum
 from logs.tracker.hand_facts import FREQUENCIES
 from logs.tracker.statistics import BotStatistics, Frequency, PlayStatistics, Statistics, statistics_of
 from protocol import find_game
@@ -605,8 +605,8 @@ def drawn(hands: int, each: float = 1.0) -> PlayerTotals:
 @pytest.mark.parametrize("hands", [0, 1, 999, 1000, 1001, 5000, 100_000])
 def test_there_are_never_too_many_points_and_never_too_few(hands: int) -> None:
     player = drawn(hands)
-    assert len(player.points) <= MOST_POINTS
-    assert len(player.points) >= min(hands, MOST_POINTS // 2)
+    assert len(player.points) <= MAX_POINTS
+    assert len(player.points) >= min(hands, MAX_POINTS // 2)
     assert (player.points[:, Sum.NET] == player.points[:, Sum.HANDS]).all()
     assert set(np.diff(player.points[:, Sum.HANDS])) <= {player.step}
 
@@ -616,7 +616,7 @@ def test_a_curve_goes_on_where_another_ends(first: int, second: int) -> None:
     player, step = drawn(first), max(drawn(first).step, drawn(second).step)
     player.merge(drawn(second, -2.0))
     assert player.step >= step
-    assert len(player.points) <= MOST_POINTS
+    assert len(player.points) <= MAX_POINTS
     hands = player.curve[:, Sum.HANDS].tolist()
     assert hands == sorted(set(hands))
     assert player.curve[:, Sum.NET].tolist() == [at if at <= first else first - 2 * (at - first) for at in hands]
