@@ -37,6 +37,7 @@ from dealer.errors import (
     ListenError,
     PlayerError,
     RecoveryError,
+    SettingProblem,
     StartError,
 )
 from dealer.match.events import (
@@ -63,7 +64,7 @@ from dealer.run.folder import (
     lock_run,
     new_folder,
 )
-from dealer.run.plan import planned_contests, refuse, repeatable, settle
+from dealer.run.plan import planned_contests, repeatable, settle
 from dealer.run.recovery import check_match, extend_log
 from dealer.run.remote import RemoteContest
 from dealer.run.results import AnyResult, ContestResult, GameStandings, PlayerResult, TournamentResult, read_result
@@ -440,7 +441,7 @@ def reopen(folder: Path, deals: int | None = None, bots: Sequence[BotEntry] = ()
     texts, objects = _without_objects(bots)
     if bots and validated({"bots": texts}).bots != config.bots:
         before = ", ".join(bot.bot for bot in config.bots)
-        refuse((True, "bots", f"the run in {folder} has other players: {before}"))
+        raise ConfigError(SettingProblem("bots", f"the run in {folder} has other players: {before}"))
     try:
         plan = settle(config, objects)
     except ConfigError as error:
@@ -468,17 +469,18 @@ def _extended(
 ) -> Plan:
     validated({"deals": deals})
     planned = planned_contests(plan, folder)
-    is_stopped = result is not None and any(contest.outcome is Outcome.STOPPED for contest in result.contests)
-    refuse(
-        (deals <= plan.deals, "deals", f"{deals} is not more than the {plan.deals} asked for before"),
-        (is_stopped, "deals", "the stop rule has ended this run, and more deals change nothing"),
-        (
-            any(contest.slices > 1 for contest in planned),
-            "deals",
+    if deals <= plan.deals:
+        problem = f"{deals} is not more than the {plan.deals} asked for before"
+        raise ConfigError(SettingProblem("deals", problem))
+    if result is not None and any(contest.outcome is Outcome.STOPPED for contest in result.contests):
+        problem = "the stop rule has ended this run, and more deals change nothing"
+        raise ConfigError(SettingProblem("deals", problem))
+    if any(contest.slices > 1 for contest in planned):
+        problem = (
             "a run of more workers than seatings cannot have more deals: its hands are cut into slices, one for each "
-            "worker; start a new run instead",
-        ),
-    )
+            "worker; start a new run instead"
+        )
+        raise ConfigError(SettingProblem("deals", problem))
     for player in plan.players:
         require_source(player)
     config = replace(config, deals=deals, stop=None if isinstance(plan.stop, FixedDeals) else config.stop)
@@ -656,13 +658,17 @@ async def resume_async(
 def _run_of(kind: type[_Result], settings: dict[str, Any], **own: object) -> Callable[[Path], Run[_Result]]:
     """Make the run of a function in a folder: a play or a tournament, by the kind of its result."""
     command = Command.PLAY if kind is ContestResult else Command.TOURNAMENT
-    refuse(("command" in settings, "command", f"it follows from the function, here {command}"))
+    if "command" in settings:
+        raise ConfigError(SettingProblem("command", f"it follows from the function, here {command}"))
     own["bots"], objects = _without_objects(own["bots"])
     if objects and settings.get("in_process") is None:
         settings["in_process"] = True
-    names = ", ".join(object_text(bot) for bot in objects.values())
-    not_here = f"a class or an object plays in the process that has it, and {names} cannot play over TCP: leave it out"
-    refuse((objects and not settings["in_process"], "in_process", not_here))
+    if objects and not settings["in_process"]:
+        names = ", ".join(object_text(bot) for bot in objects.values())
+        problem = (
+            f"a class or an object plays in the process that has it, and {names} cannot play over TCP: leave it out"
+        )
+        raise ConfigError(SettingProblem("in_process", problem))
     return partial(new_run, validated(settings | own | {"command": command}), objects=objects)
 
 
@@ -672,21 +678,21 @@ def _without_objects(bots: Any) -> tuple[Any, dict[int, BotObject]]:
     Raises:
         ConfigError: a class is not one of a bot.
     """
-    refuse((isinstance(bots, Bot | type), "bots", f"must be a list with a player per seat, not {quoted(bots)}"))
+    if isinstance(bots, Bot | type):
+        raise ConfigError(SettingProblem("bots", f"must be a list with a player per seat, not {quoted(bots)}"))
     if isinstance(bots, str) or not isinstance(bots, Sequence):
         return bots, {}
     entries: list[Any] = []
     objects: dict[int, BotObject] = {}
     for place, entry in enumerate(bots):
         bot = entry.get("bot") if isinstance(entry, Mapping) else entry
-        if isinstance(bot, type):
-            no_bot = f"{bot.__qualname__} is a class, but not of a bot: derive it from bots.Bot"
-            refuse((not issubclass(bot, Bot), "bots", no_bot))
+        if isinstance(bot, type) and not issubclass(bot, Bot):
+            problem = f"{bot.__qualname__} is a class, but not of a bot: derive it from bots.Bot"
+            raise ConfigError(SettingProblem("bots", problem))
         if not isinstance(bot, Bot | type):
-            known = isinstance(entry, str | Mapping | BotSettings)
-            refuse(
-                (not known, f"bots.{place}", f"must be text, a table, a class or an object of a bot, not {quoted(bot)}")
-            )
+            if not isinstance(entry, str | Mapping | BotSettings):
+                problem = f"must be text, a table, a class or an object of a bot, not {quoted(bot)}"
+                raise ConfigError(SettingProblem(f"bots.{place}", problem))
             entries.append(entry)
             continue
         objects[place] = bot
@@ -720,9 +726,10 @@ def _play_here(
 def _made(
     make: Callable[[Path], Run[_Result]], out: _Path | None, on_progress: object, watch: object
 ) -> Iterator[Run[_Result]]:
-    """Make a run in its folder, or without `out` in a temporary one, once its callbacks are known to be some."""
-    callbacks = ("on_progress", on_progress), ("watch", watch)
-    refuse(*((not (c is None or callable(c)), name, f"must be a function, not {quoted(c)}") for name, c in callbacks))
+    """Make a run in its folder, or without `out` in a temporary one; refuse callbacks that are no functions first."""
+    for name, callback in (("on_progress", on_progress), ("watch", watch)):
+        if callback is not None and not callable(callback):
+            raise ConfigError(SettingProblem(name, f"must be a function, not {quoted(callback)}"))
     if out is not None:
         yield make(Path(out))
         return

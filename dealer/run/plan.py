@@ -95,11 +95,10 @@ def settle(settings: RunSettings, objects: Mapping[int, BotObject] = MappingProx
         ConfigError: a game or a player cannot be found, or settings contradict each other.
     """
     directory = settings.directory
-    is_missing = directory is not None and not os.path.isdir(directory)
-    refuse(
-        (not settings.games, "games", "name at least one game"),
-        (is_missing, "directory", f"commands cannot start in {directory}: there is no such folder"),
-    )
+    if not settings.games:
+        raise _problem("games", "name at least one game")
+    if directory is not None and not os.path.isdir(directory):
+        raise _problem("directory", f"commands cannot start in {directory}: there is no such folder")
     games = tuple([_find_game(name, settings) for name in settings.games])
     limits = TimeLimits.from_seconds(
         response_s=settings.t_response_s,
@@ -179,70 +178,76 @@ def _find_game(name: str, settings: RunSettings) -> NamedGame:
 def _find_players(
     settings: RunSettings, games: Sequence[NamedGame], limits: TimeLimits, objects: Mapping[int, BotObject]
 ) -> tuple[Player, ...]:
-    bots, most = settings.bots, max(games, key=lambda named: named.game.num_players)
-    seats = most.game.num_players
-    is_tournament = settings.command is Command.TOURNAMENT
-    files = [named.name for named in games if named.name not in shipped_games()]
-    if not bots and not is_tournament:
-        bots = tuple(BotSettings(bot=_PLAYERS[seat % 2]) for seat in range(seats))
-    words = [bot.bot for bot in bots]
-    given = f"{len(bots)} given: {', '.join(words)}"
-    if len(bots) > seats:
-        given += f"; {quoting_advice(words)}"
-    refuse(
-        (
-            is_tournament and len(bots) < seats,
-            "bots",
-            f"a tournament of {most.shown} needs at least {seats} bots, {len(bots)} given",
-        ),
-        (is_tournament and len(set(files)) < len(files), "games", "every game file needs a name of its own"),
-        (
-            not is_tournament and len(games) > 1,
-            "games",
-            "a play has one game; a tournament can have several",
-        ),
-        (
-            not is_tournament and settings.format is not Format.ROUND_ROBIN,
-            "format",
-            f"'{settings.format}' says which bots of a tournament meet; a play has one contest",
-        ),
-        (not is_tournament and len(bots) != seats, "bots", f"{most.shown} needs {seats} players, {given}"),
-    )
+    bots = settings.bots
+    largest = max(games, key=lambda named: named.game.num_players)
+    seats = largest.game.num_players
+    if settings.command is Command.TOURNAMENT:
+        if len(bots) < seats:
+            problem = f"a tournament of {largest.shown} needs at least {seats} bots, {len(bots)} given"
+            raise _problem("bots", problem)
+        files = [named.name for named in games if named.name not in shipped_games()]
+        if len(set(files)) < len(files):
+            raise _problem("games", "every game file needs a name of its own")
+    else:
+        if len(games) > 1:
+            raise _problem("games", "a play has one game; a tournament can have several")
+        if settings.format is not Format.ROUND_ROBIN:
+            problem = f"'{settings.format}' says which bots of a tournament meet; a play has one contest"
+            raise _problem("format", problem)
+        if not bots:
+            bots = tuple(BotSettings(bot=_PLAYERS[seat % 2]) for seat in range(seats))
+        if len(bots) != seats:
+            raise _problem("bots", f"{largest.shown} needs {seats} players, {_given_players(bots, seats)}")
     rules = [named.game for named in games]
-    players = tuple(_find_player(bot, settings, rules, limits, objects.get(place)) for place, bot in enumerate(bots))
-    is_remote = any(player.kind is PlayerKind.TCP for player in players)
-    many = "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command"
-    refuse((is_tournament and is_remote, "bots", many))
-    return players
+    players = []
+    for place, bot in enumerate(bots):
+        player = _find_player(bot, settings, rules, limits, objects.get(place))
+        players.append(player)
+    if settings.command is Command.TOURNAMENT and any(player.kind is PlayerKind.TCP for player in players):
+        raise _problem("bots", "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command")
+    return tuple(players)
+
+
+def _given_players(bots: Sequence[BotSettings], seats: int) -> str:
+    """The players that were given, with a hint about quotes if they are too many."""
+    words = [bot.bot for bot in bots]
+    text = f"{len(bots)} given: {', '.join(words)}"
+    if len(bots) > seats:
+        text += f"; {quoting_advice(words)}"
+    return text
 
 
 def _find_player(
     bot: BotSettings, settings: RunSettings, games: Sequence[Game], limits: TimeLimits, source: BotObject | None
 ) -> Player:
-    directory = settings.directory if bot.directory is None else os.path.join(settings.directory or "", bot.directory)
-    if bot.directory is not None and not os.path.isdir(directory or ""):
-        raise _problem("bots", f"{quoted(bot.bot)} cannot start in {directory}: there is no such folder")
+    directory = settings.directory
+    if bot.directory is not None:
+        directory = os.path.join(settings.directory or "", bot.directory)
+        if not os.path.isdir(directory):
+            raise _problem("bots", f"{quoted(bot.bot)} cannot start in {directory}: there is no such folder")
     python_path = bot.environment.get("PYTHONPATH", "")
     if source is not None:
         player = object_player(source, games)
     else:
         player = parse_player(bot.bot, directory, games, in_process=settings.in_process, python_path=python_path)
-    is_command, is_tcp = player.kind is PlayerKind.COMMAND, player.kind is PlayerKind.TCP
+    is_command = player.kind is PlayerKind.COMMAND
+    is_tcp = player.kind is PlayerKind.TCP
     has_process = is_command or (player.kind is PlayerKind.PYTHON and not settings.in_process)
     confinement = _confinement(bot)
-    refusal = confinement.refusal(player.program) if confinement is not None and has_process else None
-    problems = (
-        (bot.environment and not has_process, "is not started as a process, so it has no environment of its own"),
-        (confinement and not has_process, "is not started as a process, so it has no limits of its own"),
-        (bot.address is not None and not is_tcp, "is started here, so it has no address of its own"),
-        (bot.key is not None and not is_tcp, "is started here, so it needs no key"),
-        (bot.arguments and not is_command, "is not started by a command, so it takes no arguments"),
-        (bot.directory is not None and is_tcp, "is started elsewhere, so it has no directory"),
-    )
-    refuse(
-        *((is_wrong, "bots", f"{player.name} {problem}") for is_wrong, problem in problems),
-        (refusal, "bots", f"{player.name}: {refusal}"),
-    )
+    if bot.environment and not has_process:
+        raise _problem("bots", f"{player.name} is not started as a process, so it has no environment of its own")
+    if confinement is not None and not has_process:
+        raise _problem("bots", f"{player.name} is not started as a process, so it has no limits of its own")
+    if bot.address is not None and not is_tcp:
+        raise _problem("bots", f"{player.name} is started here, so it has no address of its own")
+    if bot.key is not None and not is_tcp:
+        raise _problem("bots", f"{player.name} is started here, so it needs no key")
+    if bot.arguments and not is_command:
+        raise _problem("bots", f"{player.name} is not started by a command, so it takes no arguments")
+    if bot.directory is not None and is_tcp:
+        raise _problem("bots", f"{player.name} is started elsewhere, so it has no directory")
+    if confinement is not None and (refusal := confinement.refusal(player.program)):
+        raise _problem("bots", f"{player.name}: {refusal}")
     own_limits = None
     if not (bot.t_response_s is None and bot.t_hand_s is None and bot.t_per_hand_s is None):
         own_limits = limits.with_seconds(response_s=bot.t_response_s, hand_s=bot.t_hand_s, per_hand_s=bot.t_per_hand_s)
@@ -277,39 +282,25 @@ def _length(settings: RunSettings) -> tuple[int, StopRule]:
 
 
 def _check(plan: Plan, seatings: int) -> None:
-    stop, workers, ports = plan.stop, plan.workers, plan.ports
+    stop = plan.stop
+    workers = plan.workers
     largest = max(named.game.num_players for named in plan.games)
     is_fixed = isinstance(stop, FixedDeals)
     at_once = largest * (workers if is_fixed else max(workers, seatings))
-    taken = [port for port in ports if port]
-    foreign = [player for player in plan.players if plan.in_process and player.kind is not PlayerKind.PYTHON]
-    refuse(
-        *(
-            (True, "in_process", f"only Python bots play in process, {one.name} is a {one.kind.value} player")
-            for one in foreign
-        ),
-        (
-            plan.in_process and plan.on_fault is FaultPolicy.RESTART,
-            "on_fault",
-            "a bot that plays in process cannot be restarted: 'end' or 'forfeit'",
-        ),
-        *(
-            (problem, "workers", f"{player.name} cannot be taken to worker processes: {problem}; play with 1 worker")
-            for player in plan.players
-            if workers > 1 and (problem := transfer_problem(player)) is not None
-        ),
-        (
-            seatings > _MOST_SEATINGS,
-            "seating",
-            f"{largest} players can sit in {seatings:,} orders, more than {_MOST_SEATINGS}; "
-            f"their rotations are {largest}",
-        ),
-        (
-            MOST_SEATS is not None and at_once > MOST_SEATS and not plan.in_process,
-            "workers",
-            f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve",
-        ),
-    )
+    if plan.in_process:
+        _check_in_process(plan)
+    if workers > 1:
+        for player in plan.players:
+            problem = transfer_problem(player)
+            if problem is not None:
+                text = f"{player.name} cannot be taken to worker processes: {problem}; play with 1 worker"
+                raise _problem("workers", text)
+    if seatings > _MOST_SEATINGS:
+        text = f"{largest} players can sit in {seatings:,} orders, more than {_MOST_SEATINGS}; "
+        raise _problem("seating", f"{text}their rotations are {largest}")
+    if MOST_SEATS is not None and at_once > MOST_SEATS and not plan.in_process:
+        text = f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve"
+        raise _problem("workers", text)
     for named in plan.games:
         if plan.score is Score.CORRECTED:
             _check_correction(named)
@@ -317,25 +308,33 @@ def _check(plan: Plan, seatings: int) -> None:
             Monitor(stop, bounds_of(plan.score, stop, named.game))
         except StopRuleError as error:
             raise _problem("stop", f"{named.shown}: {error}") from None
-    refuse(
-        (
-            not is_fixed and seatings * largest > _MOST_PROCESSES,
+    if not is_fixed and seatings * largest > _MOST_PROCESSES:
+        raise _problem(
             "stop",
             f"'{stop}' keeps all {seatings} seatings at the table at once, {seatings * largest} bots; "
             "play the rotations only, or a fixed number of deals",
-        ),
-        (
-            ports and (seatings > 1 or workers > 1 or plan.command is Command.TOURNAMENT),
-            "ports",
-            "ports can be given for one match only: play a single seating with one worker",
-        ),
-        (len(ports) > largest, "ports", f"{len(ports)} ports are given, but there are {largest} seats"),
-        (
-            len(set(taken)) < len(taken),
-            "ports",
-            f"every seat needs a port of its own, not {', '.join(map(str, taken))}",
-        ),
-    )
+        )
+    _check_ports(plan, seatings, largest)
+
+
+def _check_in_process(plan: Plan) -> None:
+    for player in plan.players:
+        if player.kind is not PlayerKind.PYTHON:
+            text = f"only Python bots play in process, {player.name} is a {player.kind.value} player"
+            raise _problem("in_process", text)
+    if plan.on_fault is FaultPolicy.RESTART:
+        raise _problem("on_fault", "a bot that plays in process cannot be restarted: 'end' or 'forfeit'")
+
+
+def _check_ports(plan: Plan, seatings: int, seats: int) -> None:
+    ports = plan.ports
+    taken = [port for port in ports if port]
+    if ports and (seatings > 1 or plan.workers > 1 or plan.command is Command.TOURNAMENT):
+        raise _problem("ports", "ports can be given for one match only: play a single seating with one worker")
+    if len(ports) > seats:
+        raise _problem("ports", f"{len(ports)} ports are given, but there are {seats} seats")
+    if len(set(taken)) < len(taken):
+        raise _problem("ports", f"every seat needs a port of its own, not {', '.join(map(str, taken))}")
 
 
 def _check_correction(named: NamedGame) -> None:
@@ -344,71 +343,42 @@ def _check_correction(named: NamedGame) -> None:
 
 
 def _check_histories(settings: RunSettings, games: Sequence[NamedGame], names: Sequence[str]) -> None:
+    if settings.observed and settings.hero is not None:
+        raise _problem("observed", "hand histories have a hero or none; leave one of the two settings out")
+    if settings.hero is not None and settings.hero not in names:
+        raise _problem("hero", f"no player is called {quoted(settings.hero)}; there are {', '.join(names)}")
+    if any(named.exports for named in games):
+        return
     reason = "none are to be written" if settings.export is not None else f"{games[0].shown} has none"
-    has_none = not any(named.exports for named in games)
-    refuse(
-        (
-            settings.observed and settings.hero is not None,
-            "observed",
-            "hand histories have a hero or none; leave one of the two settings out",
-        ),
-        (
-            settings.hero is not None and settings.hero not in names,
-            "hero",
-            f"no player is called {quoted(settings.hero)}; there are {', '.join(names)}",
-        ),
-        *(
-            (has_none and getattr(settings, setting), setting, f"it is about hand histories, but {reason}")
-            for setting in ("histories", "hero", "observed", "stakes")
-        ),
-    )
+    for setting in ("histories", "hero", "observed", "stakes"):
+        if getattr(settings, setting):
+            raise _problem(setting, f"it is about hand histories, but {reason}")
 
 
 def _check_players(plan: Plan) -> None:
     for player in plan.players:
-        frozen = f"{player.name} learns while it plays, so it is another player in every hand"
-        refuse(
-            *(
-                (refusal, "bots", f"{player.name} does not play {named.shown}: {refusal}")
-                for named, refusal in zip(plan.games, player.refusals, strict=False)
-            ),
-            (
-                player.learns and player.has_own_user,
-                "bots",
-                f"{player.name} learns, but another user cannot write its journal; add learn=false",
-            ),
-            (
-                player.learns and plan.in_process and plan.workers > 1,
-                "workers",
-                f"{player.name} learns, in process with 1 worker only; add learn=false, or leave in_process out",
-            ),
-            (
-                player.learns and plan.score is Score.CORRECTED,
-                "score",
-                f"{frozen} and has no win rate to be corrected; add learn=false",
-            ),
-            (
-                player.learns and plan.command is Command.TOURNAMENT,
-                "bots",
-                f"{frozen} and cannot be ranked; add learn=false, or train it in a play",
-            ),
-            (
-                player.learns and not isinstance(plan.stop, FixedDeals),
-                "stop",
-                f"{frozen} and has no interval for '{plan.stop}'; give a number of deals, or add learn=false",
-            ),
-        )
+        for named, refusal in zip(plan.games, player.refusals, strict=False):
+            if refusal:
+                raise _problem("bots", f"{player.name} does not play {named.shown}: {refusal}")
+        if player.learns:
+            _check_learner(plan, player)
 
 
-def refuse(*problems: tuple[object, str, str]) -> None:
-    """Refuse settings for the first problem that is there: whether it is, its setting, and what is wrong.
-
-    Raises:
-        ConfigError: there is one.
-    """
-    for is_there, setting, problem in problems:
-        if is_there:
-            raise _problem(setting, problem)
+def _check_learner(plan: Plan, player: Player) -> None:
+    if player.has_own_user:
+        text = f"{player.name} learns, but another user cannot write its journal; add learn=false"
+        raise _problem("bots", text)
+    if plan.in_process and plan.workers > 1:
+        text = f"{player.name} learns, in process with 1 worker only; add learn=false, or leave in_process out"
+        raise _problem("workers", text)
+    changing = f"{player.name} learns while it plays, so it is another player in every hand"
+    if plan.score is Score.CORRECTED:
+        raise _problem("score", f"{changing} and has no win rate to be corrected; add learn=false")
+    if plan.command is Command.TOURNAMENT:
+        raise _problem("bots", f"{changing} and cannot be ranked; add learn=false, or train it in a play")
+    if not isinstance(plan.stop, FixedDeals):
+        text = f"{changing} and has no interval for '{plan.stop}'; give a number of deals, or add learn=false"
+        raise _problem("stop", text)
 
 
 def _problem(setting: str, problem: str) -> ConfigError:
