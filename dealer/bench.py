@@ -17,11 +17,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import psutil
 
@@ -103,29 +103,36 @@ def measure_bot(spec: str, game: Game, deals: int) -> list[Row]:
                 raise failure.__cause__ if isinstance(failure.__cause__, RemoteBotError) else failure from None
     else:
         spent_ms = decision_times(make_player(player, _SEED), game, deals=deals, seed=_SEED)
-    together = [ms for of_round in spent_ms.values() for ms in of_round]
     rows = []
-    for name, of in {**spent_ms, "all": together}.items():
-        if of:
-            ordered = sorted(of)
-            within_ms = ordered[int(_PART_WITHIN * (len(ordered) - 1))]
-            row = Row(
-                group=group,
-                who=name,
-                rate_median=statistics.median(ordered),
-                rate_low=ordered[0],
-                rate_high=ordered[-1],
-                unit="ms",
-                ratio=None,
-                note=f"{count_of(len(ordered), 'decision')}, {_PART_WITHIN:.0%} of them within {within_ms:.3g} ms",
-            )
-            rows.append(row)
+    for name, round_ms in spent_ms.items():
+        if round_ms:
+            rows.append(_decision_row(group, name, round_ms))
+    together = list(chain.from_iterable(spent_ms.values()))
+    if together:
+        rows.append(_decision_row(group, "all", together))
     return rows
 
 
+def _decision_row(group: str, name: str, spent_ms: Sequence[float]) -> Row:
+    ordered = sorted(spent_ms)
+    within_ms = ordered[int(_PART_WITHIN * (len(ordered) - 1))]
+    return Row(
+        group=group,
+        who=name,
+        rate_median=statistics.median(ordered),
+        rate_low=ordered[0],
+        rate_high=ordered[-1],
+        unit="ms",
+        ratio=None,
+        note=f"{count_of(len(ordered), 'decision')}, {_PART_WITHIN:.0%} of them within {within_ms:.3g} ms",
+    )
+
+
 def speed_document(title: str, rows: Sequence[Row]) -> Document:
-    jobs = groupby(rows, key=lambda row: row.group)
-    return Document(title, sections=tuple(Section(job, (_table(list(of_job)),)) for job, of_job in jobs), data=rows)
+    sections = []
+    for group, group_rows in groupby(rows, key=lambda row: row.group):
+        sections.append(Section(group, (_table(list(group_rows)),)))
+    return Document(title, sections=tuple(sections), data=rows)
 
 
 def _table(rows: Sequence[Row]) -> Table:
@@ -140,16 +147,34 @@ def _table(rows: Sequence[Row]) -> Table:
         Column("others busy", ".0%", rank=4),
         Column("note", TEXT, rank=3),
     )
-    rates = ((one.rate_median, one.rate_low, one.rate_high, one.ratio) for one in rows)
-    loads = ((one.user_us, one.system_us, one.others_share) for one in rows)
-    cells = ((one.who, *rate, *load, one.note) for one, rate, load in zip(rows, rates, loads, strict=True))
+    cells = []
+    for row in rows:
+        rates = (row.rate_median, row.rate_low, row.rate_high, row.ratio)
+        loads = (row.user_us, row.system_us, row.others_share)
+        cells.append((row.who, *rates, *loads, row.note))
     return Table("", columns, tuple(cells)).without_empty()
 
 
 # ---- the dealer
 
 _Start: TypeAlias = Callable[[str, int, int], list[subprocess.Popen[str]]]
-"""Starts the dealers of a game file, of so many matches of so many hands."""
+"""Starts the dealers of a game file, with numbers of matches and of hands in each."""
+
+
+class _Sample(NamedTuple):
+    """Figures of one repeat of a dealer.
+
+    Attributes:
+        hands_per_s: over all matches.
+        user_us: processor time per hand in user mode.
+        system_us: the same in the kernel.
+        others_share: share of other programs in the processor time of the machine.
+    """
+
+    hands_per_s: float
+    user_us: float
+    system_us: float
+    others_share: float
 
 
 def measure_dealer(
@@ -180,35 +205,46 @@ def measure_dealer(
     }
     if reference_dealer is not None:
         contenders["reference"] = partial(_start_reference, path=os.path.abspath(reference_dealer))
-    player = None if reference_player is None else os.path.abspath(reference_player)
-    sample: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in contenders}
+    player = None
+    if reference_player is not None:
+        player = os.path.abspath(reference_player)
+    samples: dict[str, list[_Sample]] = {name: [] for name in contenders}
     with tempfile.TemporaryDirectory() as folder:
         game_file = os.path.join(folder, "limit.game")
-        Path(game_file).write_text(format_game_definition(find_game(game)[1]), "ascii")
+        _, rules = find_game(game)
+        Path(game_file).write_text(format_game_definition(rules), "ascii")
         for _ in range(rounds):
             for name, start in contenders.items():
-                sample[name].append(_sample(start, game_file, matches, hands, player))
-    reference = sample.get("reference")
+                samples[name].append(_sample(start, game_file, matches, hands, player))
+    group = f"dealer, {game}, {count_of(matches, 'match', 'matches')}"
+    reference = samples.get("reference", [])
     rows = []
-    for name, samples in sample.items():
-        measured, user_us, system_us, others = zip(*samples, strict=True)
-        ratios = [a / b for a, (b, *_) in zip(measured, reference, strict=True)] if reference else []
-        is_compared = bool(ratios) and name != "reference"
-        row = Row(
-            group=f"dealer, {game}, {count_of(matches, 'match', 'matches')}",
-            who=name,
-            rate_median=statistics.median(measured),
-            rate_low=min(measured),
-            rate_high=max(measured),
-            unit="hands/s",
-            ratio=statistics.median(ratios) if is_compared else None,
-            note=f"{min(ratios):.2f} to {max(ratios):.2f}" if is_compared else "",
-            user_us=statistics.median(user_us),
-            system_us=statistics.median(system_us),
-            others_share=statistics.median(others),
-        )
+    for name, own in samples.items():
+        row = _dealer_row(group, name, own)
+        if reference and name != "reference":
+            ratios = []
+            for ours, theirs in zip(own, reference, strict=True):
+                ratios.append(ours.hands_per_s / theirs.hands_per_s)
+            note = f"{min(ratios):.2f} to {max(ratios):.2f}"
+            row = replace(row, ratio=statistics.median(ratios), note=note)
         rows.append(row)
     return rows
+
+
+def _dealer_row(group: str, name: str, samples: Sequence[_Sample]) -> Row:
+    rates = [sample.hands_per_s for sample in samples]
+    return Row(
+        group=group,
+        who=name,
+        rate_median=statistics.median(rates),
+        rate_low=min(rates),
+        rate_high=max(rates),
+        unit="hands/s",
+        ratio=None,
+        user_us=statistics.median(sample.user_us for sample in samples),
+        system_us=statistics.median(sample.system_us for sample in samples),
+        others_share=statistics.median(sample.others_share for sample in samples),
+    )
 
 
 def _start_ours(game_file: str, matches: int, hands: int, *, option: str = "") -> list[subprocess.Popen[str]]:
@@ -218,16 +254,17 @@ def _start_ours(game_file: str, matches: int, hands: int, *, option: str = "") -
 
 def _start_reference(game_file: str, matches: int, hands: int, *, path: str) -> list[subprocess.Popen[str]]:
     # Each match has its own seed, because the reference also derives its ports from it.
-    return [
-        subprocess.Popen(
+    dealers = []
+    for i in range(matches):
+        dealer = subprocess.Popen(
             [path, f"m{i}", game_file, str(hands), str(i + 1), "A", "B", "-q"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             cwd=os.path.dirname(game_file),
         )
-        for i in range(matches)
-    ]
+        dealers.append(dealer)
+    return dealers
 
 
 def _read_ports(dealer: subprocess.Popen[str]) -> list[str]:
@@ -245,17 +282,19 @@ def _player_command(player: str | None, game_file: str, port: str) -> Sequence[s
     return [sys.executable, "-P", "-c", start, "random", "127.0.0.1", port, "--game", game_file]
 
 
-def _sample(
-    start: _Start, game_file: str, matches: int, hands: int, player: str | None
-) -> tuple[float, float, float, float]:
-    """Hands per second; processor time per hand in µs, in user mode and in the kernel; the share of other programs."""
+def _sample(start: _Start, game_file: str, matches: int, hands: int, player: str | None) -> _Sample:
+    """Time one repeat of a dealer."""
     dealers = start(game_file, matches, hands)
     players: list[subprocess.Popen[bytes]] = []
     try:
-        ports = [_read_ports(dealer) for dealer in dealers for _ in range(matches // len(dealers))]
+        ports = []
+        for dealer in dealers:
+            for _ in range(matches // len(dealers)):
+                ports += _read_ports(dealer)
         started = [psutil.Process(dealer.pid).cpu_times() for dealer in dealers]
-        before, machine_before = os.times(), machine_s()
-        for port in (port for of_match in ports for port in of_match):
+        before = os.times()
+        busy_before_s, whole_before_s = machine_s()
+        for port in ports:
             command = _player_command(player, game_file, port)
             players.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         for dealer in dealers:
@@ -273,16 +312,20 @@ def _sample(
             if process.stdout is not None:
                 process.stdout.close()
     played = matches * hands
-    user_s = after.children_user - before.children_user - sum(times.user for times in started)
-    system_s = after.children_system - before.children_system - sum(times.system for times in started)
-    ended, (busy_s, whole_s) = os.times(), machine_s()
-    own_s = sum(ended[:4]) - sum(before[:4]) - sum(times.user + times.system for times in started)
-    others_s = busy_s - machine_before[0] - own_s
-    return (
-        played / (after.elapsed - before.elapsed),
-        user_s / played * 1e6,
-        system_s / played * 1e6,
-        max(0.0, others_s / (whole_s - machine_before[1])),
+    # The dealers had started before the clock did.
+    start_user_s = sum(times.user for times in started)
+    start_system_s = sum(times.system for times in started)
+    user_s = after.children_user - before.children_user - start_user_s
+    system_s = after.children_system - before.children_system - start_system_s
+    ended = os.times()
+    busy_s, whole_s = machine_s()
+    own_s = sum(ended[:4]) - sum(before[:4]) - start_user_s - start_system_s
+    others_s = busy_s - busy_before_s - own_s
+    return _Sample(
+        hands_per_s=played / (after.elapsed - before.elapsed),
+        user_us=user_s / played * 1e6,
+        system_us=system_s / played * 1e6,
+        others_share=max(0.0, others_s / (whole_s - whole_before_s)),
     )
 
 
@@ -302,10 +345,12 @@ def deal(game_file: str, matches: str, hands: str, seed: str, option: str) -> in
     Prints the ports of each match as a line, then deals. The option is empty, ``watched`` as by `arena play --watch`,
     or for how many milliseconds lines are held back.
     """
-    coalesce_s = float(option) / 1000 if option.isdecimal() else DEFAULT_COALESCE_S
+    coalesce_s = DEFAULT_COALESCE_S
+    if option.isdecimal():
+        coalesce_s = float(option) / 1000
     with asyncio.Runner(loop_factory=new_event_loop) as runner, tempfile.TemporaryDirectory() as folder:
         running = []
-        game = find_game(game_file)[1]
+        _, game = find_game(game_file)
         names = tuple(f"p{seat}" for seat in range(game.num_players))
         for i in range(int(matches)):
             setup = MatchSetup(game, f"m{i}", int(hands), int(seed) + i, names)
@@ -314,7 +359,10 @@ def deal(game_file: str, matches: str, hands: str, seed: str, option: str) -> in
                 watchers.append(MatchWatcher(LiveMatches(), game_file, setup))
             running.append(Connections(Match(setup, watchers), coalesce_s=coalesce_s))
         runner.run(_deal(running))
-    return 0 if all(connections.match.phase is Phase.FINISHED for connections in running) else 1
+    for connections in running:
+        if connections.match.phase is not Phase.FINISHED:
+            return 1
+    return 0
 
 
 async def _deal(running: Sequence[Connections]) -> None:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from dealer.run.results import AnyResult, read_result
 from dealer.run.run_settings import read_config, validated
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState
+from logs import HandRecord
 from logs.contest_scores import ContestScores
 from logs.errors import LogError, LogProblem, LogsError
 from logs.files import stem
@@ -40,11 +42,11 @@ from logs.hand_view import HandView, live_views, views_of
 from protocol import GameDefinitionError
 
 _LOOK_S = 0.5
-"""The least time between two searches for new files."""
-_MOST_FILES = 20_000
-_MOST_FAULT_BYTES = 1 << 20
+"""Shortest time between two searches for new files."""
+_MAX_FILES = 20_000
+_MAX_FAULT_BYTES = 1 << 20
 _COUNT_AT_A_TIME = 2000
-_MOST_KEPT_HANDS = 256
+_MAX_KEPT_HANDS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,13 @@ class WatchedContest:
         self.seatings = tuple(tuple(names) for names in seatings)
         self.matches: dict[str, WatchedMatch] = {}
         self.scores = ContestScores(game, self.seatings)
-        self.hand = lru_cache(_MOST_KEPT_HANDS)(lambda match, number: self.matches[match].hands.hand(number))
+        self.hand = lru_cache(_MAX_KEPT_HANDS)(self._read_hand)
+
+    def _read_hand(self, match: str, number: int) -> HandRecord:
+        return self.matches[match].hands.hand(number)
 
     def seat(self, seatings: Sequence[Sequence[str]]) -> None:
-        """Restart the scores with other groups of matches, after more were found than planned."""
+        """Restart the scores with other groups of matches, for a run with more matches than planned."""
         self.seatings = tuple(tuple(names) for names in seatings)
         self.scores = ContestScores(self.game, self.seatings)
 
@@ -98,14 +103,14 @@ class WatchedContest:
         """Whether each seating was dealt cards of its own, so that equal hand numbers are different deals."""
         return len({match.hands.seed for match in self.matches.values()}) > 1
 
-    def faults(self, most: int = 50) -> list[tuple[WatchedMatch, str, Fault]]:
+    def faults(self, max_faults: int = 50) -> list[tuple[WatchedMatch, str, Fault]]:
         """The latest faults, each with its match and its player."""
-        found = []
+        faults = []
         for match in self.matches.values():
             names = match.hands.names
-            faults = read_faults(f"{stem(match.path)}.faults", len(names), _MOST_FAULT_BYTES)
-            found += [(match, names[fault.seat], fault) for fault in faults]
-        return found[-most:]
+            for fault in read_faults(f"{stem(match.path)}.faults", len(names), _MAX_FAULT_BYTES):
+                faults.append((match, names[fault.seat], fault))
+        return faults[-max_faults:]
 
 
 class WatchedRun:
@@ -136,10 +141,13 @@ class WatchedRun:
         self._next_look_s = 0.0
         self.result: AnyResult | None = None
         self.is_over = False
-        self._root = os.path.abspath(path if path.is_dir() else path.parent)
+        root = path
+        if not path.is_dir():
+            root = path.parent
+        self._root = os.path.abspath(root)
         self.look()
 
-    # ---- what there is
+    # ---- contests and matches
 
     @property
     def contests(self) -> tuple[WatchedContest, ...]:
@@ -166,14 +174,14 @@ class WatchedRun:
         except (DealerError, LogsError, GameDefinitionError, OSError, ValueError):
             # A run of another version, or with bots that are not installed: its files are enough.
             return {}
-        found = {}
+        plan = {}
         for contest in planned:
             slices: dict[int, list[str]] = {}
             for match_plan in contest.match_plans:
                 slices.setdefault(match_plan.first_hand, []).append(match_plan.name)
-            names = contest.record.game_name, contest.names, list(slices.values())
-            found[self._key_of(os.path.abspath(contest.record.folder))] = names
-        return found
+            key = self._key_of(os.path.abspath(contest.record.folder))
+            plan[key] = (contest.record.game_name, contest.names, list(slices.values()))
+        return plan
 
     # ---- reading
 
@@ -192,13 +200,13 @@ class WatchedRun:
             if not (self.path / CONFIG_NAME).is_file():
                 raise
             source = HandSource(())
-        for file in self._distinct(source).files[:_MOST_FILES]:
+        for file in self._distinct(source).files[:_MAX_FILES]:
             self._take(file, source.game)
         if not self._files and self.problems and not (self.path / CONFIG_NAME).is_file():
             path, problem = next(iter(self.problems.items()))
             raise LogError(path, problem)
-        for key, found in self._found().items():
-            self._update(key, found)
+        for key, matches in self._matches_by_contest().items():
+            self._update(key, matches)
         self.is_over = is_over
 
     def _distinct(self, source: HandSource) -> HandSource:
@@ -208,16 +216,19 @@ class WatchedRun:
             return replace(source, files=logs or source.files)
         sizes = [(file.path, os.path.getsize(file.path)) for file in source.files]
         if self._source is None or sizes != self._sizes:
-            self._sizes, self._copies = sizes, []
+            self._sizes = sizes
+            self._copies = []
             self._source = replace(source, on_problem=self._copies.append).without_copies()
         return self._source
 
     @property
     def sentences(self) -> list[str]:
         """Problems of the files, and hands and files left out because others hold the same hands."""
-        repeats = None if self._source is None else self._source.repeats_problem(self._seen)
-        copies = [*self._copies, *([] if repeats is None else [repeats])]
-        return [*(f"{path}: {problem}" for path, problem in sorted(self.problems.items())), *map(str, copies)]
+        sentences = [f"{path}: {problem}" for path, problem in sorted(self.problems.items())]
+        sentences += map(str, self._copies)
+        if self._source is not None and (repeats := self._source.repeats_problem(self._seen)) is not None:
+            sentences.append(str(repeats))
+        return sentences
 
     def _read_result(self) -> bool:
         if not self.path.is_dir() or not (self.path / CONFIG_NAME).is_file():
@@ -235,7 +246,9 @@ class WatchedRun:
         access = self._files.get(file.path)
         try:
             if access is None:
-                repeats = None if self._source is None else self._source.repeats
+                repeats = None
+                if self._source is not None:
+                    repeats = self._source.repeats
                 self._files[file.path] = open_hands(file, game, seen=self._seen, repeats=repeats)
             else:
                 access.refresh()
@@ -247,42 +260,59 @@ class WatchedRun:
 
     def _key_of(self, folder: str) -> str:
         relative = os.path.relpath(folder, self._root)
-        return "" if relative == "." else relative.replace(os.sep, "/")
+        if relative == ".":
+            return ""
+        return relative.replace(os.sep, "/")
 
-    def _found(self) -> dict[str, list[WatchedMatch]]:
+    def _matches_by_contest(self) -> dict[str, list[WatchedMatch]]:
         """By key of a contest, the matches of its files."""
-        found: dict[str, list[WatchedMatch]] = {}
+        contests: dict[str, list[WatchedMatch]] = {}
         for path, file in self._files.items():
             key = self._key_of(os.path.dirname(os.path.abspath(path)))
             for number, hands in enumerate(file.matches):
-                name = os.path.basename(stem(path)) + (f".{number + 1}" if number else "")
-                match = WatchedMatch(f"{key}/{name}" if key else name, name, path, file, hands)
-                found.setdefault(key, []).append(match)
-        return found
+                name = os.path.basename(stem(path))
+                if number:
+                    name += f".{number + 1}"
+                match_key = name
+                if key:
+                    match_key = f"{key}/{name}"
+                contests.setdefault(key, []).append(WatchedMatch(match_key, name, path, file, hands))
+        return contests
 
-    def _update(self, key: str, found: list[WatchedMatch]) -> None:
+    def _update(self, key: str, matches: list[WatchedMatch]) -> None:
         contest = self._contests.get(key)
         if contest is None:
-            players = tuple(dict.fromkeys(name for match in found for name in match.hands.names))
-            planned = self._plan.get(key) or ("", players, _seatings(found))
-            contest = self._contests[key] = WatchedContest(key, found[0].hands.game, *planned)
+            contest = self._contests[key] = self._new_contest(key, matches)
             self._contests = dict(sorted(self._contests.items()))
-        elif {match.name for match in found} - {name for names in contest.seatings for name in names}:
-            contest.seat(_seatings(found))
-        for match in found:
+        else:
+            seated = set(chain.from_iterable(contest.seatings))
+            if any(match.name not in seated for match in matches):
+                contest.seat(_seatings(matches))
+        for match in matches:
             old = contest.matches.get(match.name)
             if old is None or old.hands is not match.hands:
                 contest.matches[match.name] = match
 
+    def _new_contest(self, key: str, matches: list[WatchedMatch]) -> WatchedContest:
+        game = matches[0].hands.game
+        if key in self._plan:
+            game_name, players, seatings = self._plan[key]
+            return WatchedContest(key, game, game_name, players, seatings)
+        names = dict.fromkeys(chain.from_iterable(match.hands.names for match in matches))
+        return WatchedContest(key, game, "", tuple(names), _seatings(matches))
+
     # ---- counting
 
     def count(self) -> bool:
-        """Count some more hands; whether there are more."""
-        found = [contest.scores.count(contest.hands, _COUNT_AT_A_TIME) for contest in self.contests]
-        return any(found)
+        """Count some more hands of every contest; return whether any is left."""
+        has_more = False
+        for contest in self.contests:
+            if contest.scores.count(contest.hands, _COUNT_AT_A_TIME):
+                has_more = True
+        return has_more
 
     def waiting(self) -> int:
-        """How many deals are there to be counted."""
+        """Number of deals that are not counted yet."""
         return sum(contest.scores.waiting(contest.hands) for contest in self.contests)
 
     def close(self) -> None:
@@ -290,18 +320,19 @@ class WatchedRun:
             access.close()
 
 
-def _seatings(found: Sequence[WatchedMatch]) -> list[list[str]]:
+def _seatings(matches: Sequence[WatchedMatch]) -> list[list[str]]:
     """Matches in groups that play the same hands between the same players, by their first hands."""
     groups: dict[object, list[str]] = {}
-    for match in found:
+    for match in matches:
         hands = match.hands
-        same: object = match.name
+        group: object = match.name
         with contextlib.suppress(LogsError, IndexError):
             first = hands.page(0, 1)[0]
             cards = hands.hand(first).deal.hole_cards
             # Seatings of the same deals have the same cards in the same positions.
-            same = (hands.game, first, cards, frozenset(hands.names)) if all(cards) else same
-        groups.setdefault(same, []).append(match.name)
+            if all(cards):
+                group = (hands.game, first, cards, frozenset(hands.names))
+        groups.setdefault(group, []).append(match.name)
     return list(groups.values())
 
 
@@ -326,22 +357,30 @@ class LiveMoment(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Another text for each moment of a match."""
-        step = sum(map(len, self.before.rounds)) + isinstance(self.played, ActionPlayed)
-        end = f"-end-{sum(self.used_us)}" if isinstance(self.played, HandFinished) else ""
-        return f"{self.hand_number}-{step}{end}"
+        """A text that differs for each moment of a match."""
+        actions = sum(map(len, self.before.rounds))
+        if isinstance(self.played, ActionPlayed):
+            actions += 1
+        key = f"{self.hand_number}-{actions}"
+        if isinstance(self.played, HandFinished):
+            key += f"-end-{sum(self.used_us)}"
+        return key
 
     def scenes(self, *, with_cards: bool) -> tuple[HandView, ...]:
-        """The hand so far; without any card and without the bots' comments for those who must not see them."""
-        nothing = Deal(((),) * len(self.names), ())
+        """The hand so far; without cards and without the bots' comments unless `with_cards`."""
+        deal = self.deal
+        if not with_cards:
+            deal = Deal(((),) * len(self.names), ())
         if isinstance(self.played, HandFinished):
             record = self.played.record
-            return views_of(record if with_cards else replace(record, deal=nothing, comments=()))
+            if not with_cards:
+                record = replace(record, deal=deal, comments=())
+            return views_of(record)
         betting = self.before
         if self.played is not None:
             after = betting.after_many((self.played.action,))
-            betting = betting if after is None else after
-        deal = self.deal if with_cards else nothing
+            if after is not None:
+                betting = after
         board = deal.board[: betting.game.board_cards_by_round[betting.round]]
         return live_views(betting, self.names, deal.hole_cards, board)
 
@@ -368,27 +407,37 @@ class LiveMatches:
     def moment(self, game: str, players: Iterable[str], match: str) -> LiveMoment | None:
         """The newest moment of a match; None if it has not begun or is over, or is watched since this hand."""
         who = frozenset(players)
-        for (one_game, names, one_match), newest in list(self._matches.items()):
-            if (one_game, one_match, frozenset(names)) == (game, match, who):
+        for key, newest in list(self._matches.items()):
+            event_game, names, event_match = key
+            if event_game == game and event_match == match and frozenset(names) == who:
                 return _moment(names, newest)
         return None
 
 
 def _moment(players: tuple[str, ...], newest: Mapping[type, Any]) -> LiveMoment | None:
-    # A hand begins before it is played, so that this order never finds an action of a later hand.
-    order = HandClosed, HandFinished, ActionPlayed, HandStarted, MatchStarted
-    closed, end, action, hand, started = (newest.get(kind) for kind in order)
+    # A hand starts before it is played, so that this order never finds an action of a later hand.
+    closed = newest.get(HandClosed)
+    end = newest.get(HandFinished)
+    action = newest.get(ActionPlayed)
+    hand = newest.get(HandStarted)
+    started = newest.get(MatchStarted)
     if hand is None:
         return None
+    played = None
     if end is not None and end.record.hand_number == hand.hand_number:
-        played, before = end, end.record.betting
+        played = end
+        before = end.record.betting
+    elif action is not None and action.hand_number == hand.hand_number:
+        played = action
+        before = action.betting
     elif action is not None:
-        is_here = action.hand_number == hand.hand_number
-        played, before = (action, action.betting) if is_here else (None, betting_start(action.betting.game))
+        before = betting_start(action.betting.game)
     elif started is not None:
-        played, before = None, betting_start(started.setup.game)
+        before = betting_start(started.setup.game)
     else:
         return None
     names = tuple([players[seat] for seat in hand.seats])
-    used_us = () if closed is None else closed.used_us
+    used_us: tuple[int, ...] = ()
+    if closed is not None:
+        used_us = closed.used_us
     return LiveMoment(hand.hand_number, names, hand.seats, hand.deal, before=before, played=played, used_us=used_us)

@@ -90,7 +90,8 @@ class ServerConnection(ClientConnection, SmallReads):
             return
         self._parts += event.data
         if event.fin:
-            text, self._parts = self._parts, b""
+            text = self._parts
+            self._parts = b""
             try:
                 self.on_message(read_server_message(text))
             except RemoteProtocolError as error:
@@ -136,13 +137,17 @@ async def connected(settings: JoinSettings) -> ServerConnection:
     except TimeoutError:
         raise ServerLostError(f"no answer from {address}") from None
     except OSError as error:
-        # Asyncio has words of its own, which name the address once more.
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+        reason: object = error.strerror or error
+        if error.errno and error.errno > 0:
+            # The text of asyncio names the address once more.
+            reason = os.strerror(error.errno)
         raise ServerLostError(f"cannot connect to {address}: {reason}") from None
     except InvalidStatus as error:
-        status, sentence = error.response.status_code, _detail(error.response.body)
-        kind = ServerLostError if status in _TEMPORARY else JoinError
-        raise kind(f"{address}: {sentence or f'no bot can join here (status {status})'}") from None
+        status = error.response.status_code
+        sentence = _detail(error.response.body) or f"no bot can join here (status {status})"
+        if status in _TEMPORARY:
+            raise ServerLostError(f"{address}: {sentence}") from None
+        raise JoinError(f"{address}: {sentence}") from None
     except (WebSocketException, ImportError) as error:
         # Also where a proxy is not as it should be, or its kind needs a package more.
         raise ServerLostError(
@@ -155,7 +160,7 @@ async def connected(settings: JoinSettings) -> ServerConnection:
 def _detail(body: bytes | bytearray) -> str:
     """The sentence of a problem that a server answers with; empty for any other answer."""
     try:
-        found = json.loads(body)["detail"]
+        detail = json.loads(body)["detail"]
     except (ValueError, KeyError, TypeError):
         return ""
-    return str(found).rstrip(".")
+    return str(detail).rstrip(".")

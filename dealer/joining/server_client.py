@@ -201,7 +201,8 @@ class PlayedSeat:
             on_broken=lambda seat, error: None,
             on_drained=lambda: None,
         )
-        for_bot, self._for_bot = self._for_bot, b""
+        for_bot = self._for_bot
+        self._for_bot = b""
         if for_bot:
             self._write(for_bot)
         self._hear(self._bot, received)
@@ -340,7 +341,8 @@ class Joining:
                     if not self._user:
                         raise JoinError(str(error)) from None
                     if self._is_joined:
-                        self._is_joined, retry_s = False, self._settings.retry_s
+                        self._is_joined = False
+                        retry_s = self._settings.retry_s
                     self._on_news(ConnectionLost(str(error), retry_s))
                     await asyncio.sleep(retry_s)
                     retry_s = min(2 * retry_s, self._settings.most_retry_s)
@@ -372,12 +374,13 @@ class Joining:
         connection.transport.abort()
         if problem := self._problem or connection.problem:
             raise JoinError(f"{settings.address}: {problem}")
-        raise ServerLostError(
-            "the connection to the server is lost" if is_answered else f"{settings.address} does not answer"
-        )
+        if is_answered:
+            raise ServerLostError("the connection to the server is lost")
+        raise ServerLostError(f"{settings.address} does not answer")
 
     async def _leave(self) -> None:
-        connection, self._connection = self._connection, None
+        connection = self._connection
+        self._connection = None
         if connection is not None:
             # A seat that is offered meanwhile would be played with nobody to end it.
             connection.on_message = lambda message: None
@@ -405,14 +408,23 @@ class Joining:
         """The bot's offer: once it has begun as many runs as it is to play, it takes no further one next to them."""
         settings = self._settings
         games = dict.fromkeys((*settings.games, *(challenge.game for challenge in settings.challenges)))
+        if ALL_GAMES in games:
+            games = {}
+        at_once = settings.at_once
+        if self._is_leaving:
+            at_once = 1
+        seats = {}
+        for number, seat in self._seats.items():
+            if not seat.is_over:
+                seats[number] = seat.stream.received
         return Join(
             settings.player.name,
             self._session,
             settings.version,
-            1 if self._is_leaving else settings.at_once,
+            at_once,
             settings.is_on_ladder and not self._is_leaving,
-            () if ALL_GAMES in games else tuple(games),
-            seats={number: seat.stream.received for number, seat in self._seats.items() if not seat.is_over},
+            tuple(games),
+            seats=seats,
             challenges=tuple(sorted(self._open & self._asked)),
         )
 
@@ -421,9 +433,12 @@ class Joining:
             stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name.removesuffix(".game"))
             self._games[name] = self._settings.folder / f"{stem}.game"
             write_whole(self._games[name], definition)
-        games = () if ALL_GAMES in self._settings.games else tuple(joined.games)
+        games = tuple(joined.games)
+        if ALL_GAMES in self._settings.games:
+            games = ()
         self._on_news(JoinedServer(joined.bot, games, bool(self._user)))
-        self._user, self._is_joined = joined.user, True
+        self._user = joined.user
+        self._is_joined = True
         for number, seat in self._seats.items():
             if number in joined.seats:
                 seat.resume(joined.seats[number])

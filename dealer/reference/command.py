@@ -134,7 +134,9 @@ def _bind(core: int) -> None:
 
     cores = usable_cores()
     if core not in cores:
-        problem = f"core {core} is none of {', '.join(map(str, cores))}" if cores else "this system binds to no core"
+        problem = "this system binds to no core"
+        if cores:
+            problem = f"core {core} is none of {', '.join(map(str, cores))}"
         raise UsageError(f"ERROR: {problem}\n")
     bind_thread((core,))
 
@@ -211,8 +213,8 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
     write_header()
 
     def print_awaited() -> None:
-        missing = [(seat, ports[seat]) for seat in match.missing_seats()] if match.phase is Phase.CONNECTING else []
-        if missing:
+        missing = [(seat, ports[seat]) for seat in match.missing_seats()]
+        if missing and match.phase is Phase.CONNECTING:
             _Output(sys.stderr).print(awaited_text(connections.hosts, missing, _AWAITED_S))
 
     timer = asyncio.get_running_loop().call_later(_AWAITED_S, print_awaited)
@@ -310,6 +312,16 @@ def parse_options(arguments: Sequence[str], program: str) -> Options:
     return options
 
 
+def _full_option(name: str) -> str | None:
+    """The long option of this name, or the first that begins with it."""
+    if name in _LONG:
+        return name
+    for option in _LONG:
+        if option.startswith(name):
+            return option
+    return None
+
+
 def _split(arguments: Sequence[str], positionals: list[str], program: str) -> Iterator[tuple[str, str]]:
     rest = iter(arguments)
     for argument in rest:
@@ -317,8 +329,7 @@ def _split(arguments: Sequence[str], positionals: list[str], program: str) -> It
             positionals.extend(rest)
         elif argument.startswith("--"):
             name, equals, value = argument[2:].partition("=")
-            full = next((long for long in _LONG if long == name), None)
-            full = full or next((long for long in _LONG if long.startswith(name)), None)
+            full = _full_option(name)
             if full is None:
                 raise UsageError(f"{program}: unrecognized option '{argument}'\nERROR: unknown option ?\n")
             if full not in _LONG_WITH_VALUE:
@@ -349,44 +360,47 @@ def _split_bundle(letters: str, rest: Iterator[str], program: str) -> Iterator[t
         yield letter, ""
 
 
-_SWITCHES = {
-    "f": ("fixed_seats", True),
-    "l": ("log", False),
-    "L": ("log", True),
-    "t": ("transaction_log", False),
-    "T": ("transaction_log", True),
-    "a": ("append", True),
-    "q": ("quiet", True),
-    "help": ("help", True),
-}
-_TIMES = {
-    "t_response": ("response_us", "response timeout"),
-    "t_hand": ("hand_us", "player hand timeout"),
-    "t_per_hand": ("per_hand_us", "average player hand timeout"),
-}
-"""The limits, and what they are called where they cannot be read."""
-
-
 def _set(options: Options, name: str, value: str) -> None:
     match name:
+        case "f":
+            options.fixed_seats = True
+        case "l":
+            options.log = False
+        case "L":
+            options.log = True
+        case "t":
+            options.transaction_log = False
+        case "T":
+            options.transaction_log = True
+        case "a":
+            options.append = True
+        case "q":
+            options.quiet = True
+        case "help":
+            options.help = True
         case "p":
             options.ports = _parse_ports(value)
+        case "t_response":
+            limit_us = _microseconds(value, "ERROR: could not get response timeout from ")
+            options.limits = replace(options.limits, response_us=limit_us)
+        case "t_hand":
+            limit_us = _microseconds(value, "ERROR: could not get player hand timeout from ")
+            options.limits = replace(options.limits, hand_us=limit_us)
+        case "t_per_hand":
+            limit_us = _microseconds(value, "ERROR: could not get average player hand timeout from ")
+            options.limits = replace(options.limits, per_hand_us=limit_us)
         case "start_timeout":
             milliseconds = _integer(value, "ERROR: could not get start timeout ")
-            options.limits = replace(options.limits, start_us=milliseconds * 1000 if milliseconds >= 0 else None)
+            start_us = None
+            if milliseconds >= 0:
+                start_us = milliseconds * 1000
+            options.limits = replace(options.limits, start_us=start_us)
         case "host":
             options.host = value
         case "coalesce":
             options.coalesce_s = max(0, _integer(value, "ERROR: could not get coalescing time from ")) / 1000
         case "affinity":
             options.core = _integer(value, "ERROR: could not get core from ")
-        case _ if name in _TIMES:
-            limit, what = _TIMES[name]
-            options.limits = replace(
-                options.limits, **{limit: _microseconds(value, f"ERROR: could not get {what} from ")}
-            )
-        case _:
-            setattr(options, *_SWITCHES[name])
 
 
 def _integer(text: str, complaint: str) -> int:
@@ -423,7 +437,9 @@ def _parse_ports(text: str) -> tuple[int, ...]:
 def parse_hands(text: str) -> int:
     """The number of hands, modulo 2**32; raises `UsageError` for 0 and what is not a number."""
     scanned = scan_unsigned(text)
-    hands = 0 if scanned is None else wrap_uint32(scanned[0])
+    hands = 0
+    if scanned is not None:
+        hands = wrap_uint32(scanned[0])
     if hands == 0:
         raise UsageError(f"ERROR: invalid number of hands {text}\n")
     return hands

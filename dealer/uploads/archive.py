@@ -190,7 +190,8 @@ def _unpack_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, l
         path.mkdir(parents=True, exist_ok=True)
         return 0
     path.parent.mkdir(parents=True, exist_ok=True)
-    size, is_program = 0, bool(entry.external_attr >> 16 & 0o111)
+    size = 0
+    is_program = bool(entry.external_attr >> 16 & 0o111)
     with packed.open(entry) as source, path.open("xb") as target:
         while piece := source.read(_PIECE):
             is_program = is_program or (not size and piece.startswith(_HEADS))

@@ -99,10 +99,11 @@ class Intake:
         return uploads(self._parts.store, number=number)[0]
 
     async def _entered(self, settings: UploadSettings, user: User, archive: bytes) -> int:
-        name, store = secrets.token_hex(8), self._parts.store
-        folder, sizes = self._folder / name, (settings.max_files, settings.unpacked_mb * 10**6)
+        name = secrets.token_hex(8)
+        folder = self._folder / name
+        max_bytes = settings.unpacked_mb * 10**6
         try:
-            described = await asyncio.to_thread(unpack, io.BytesIO(archive), folder, *sizes)
+            described = await asyncio.to_thread(unpack, io.BytesIO(archive), folder, settings.max_files, max_bytes)
         except OSError as error:
             _log.error("an archive cannot be unpacked: %s", error)
             raise RefusedError("the server cannot write it down now; try again later") from None
@@ -110,7 +111,7 @@ class Intake:
             games = described.games or (self._parts.settings.games[0].name,)
             games = self._parts.service.connected_bots.checked(Join(described.name, "", games=games))
             enter = partial(add_upload, user=user, described=described, games=games, settings=settings)
-            return await store.write(partial(enter, folder=name, archive=archive))
+            return await self._parts.store.write(partial(enter, folder=name, archive=archive))
         except BaseException:
             await asyncio.to_thread(remove, folder)
             raise
@@ -257,7 +258,9 @@ class Intake:
 
     async def _begin(self, upload: Upload) -> None:
         """Have a version play, unless the one before it is needed still."""
-        service, settings, name = self._parts.service, self.settings, upload.bot
+        service = self._parts.service
+        settings = self.settings
+        name = upload.bot
         assert settings is not None
         games = tuple(game for game in upload.games if game in self._games)
         offer = Join(name, "", f"upload {upload.number}", settings.at_once, True, games)

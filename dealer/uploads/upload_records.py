@@ -105,7 +105,9 @@ def add_upload(
     Raises:
         RefusedError: the bot is another user's, or the user has uploaded as much as may be.
     """
-    name, now_s, sha256 = described.name, time.time(), hashlib.sha256(archive).hexdigest()
+    name = described.name
+    now_s = time.time()
+    sha256 = hashlib.sha256(archive).hexdigest()
     owner = owner_of_name(db, name)
     others = db.execute(
         "SELECT 1 FROM uploads WHERE bot = ? AND user != ? AND state IN ('waiting', 'accepted')", (name, user.id)
@@ -117,30 +119,33 @@ def add_upload(
     ).fetchone()
     if today >= settings.max_per_day:
         raise RefusedError(f"the limit is {count_of(settings.max_per_day, 'upload')} in 24 hours, try again later")
-    there = db.execute(
+    own_bots = db.execute(
         "SELECT DISTINCT bot FROM uploads WHERE user = ? AND state IN ('waiting', 'accepted')", (user.id,)
     )
-    bots = {row["bot"] for row in there} | {name}
+    bots = {row["bot"] for row in own_bots}
+    bots.add(name)
     if len(bots) > settings.max_bots:
         raise RefusedError(f"the limit is {count_of(settings.max_bots, 'uploaded bot')}, remove one first")
     db.execute(
         "UPDATE uploads SET state = 'replaced' WHERE user = ? AND bot = ? AND state = 'waiting'", (user.id, name)
     )
-    made = db.execute(
+    inserted = db.execute(
         "INSERT INTO uploads (user, bot, number, command, language, games, sha256, size, folder, submitted_s) VALUES "
         "(?1, ?2, (SELECT 1 + count(*) FROM uploads WHERE user = ?1 AND bot = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         (user.id, name, described.command, described.language, json.dumps(games), sha256, len(archive), folder, now_s),
     )
     note_change(db, user.name, f"uploaded the bot {name}, {len(archive):,} bytes with the SHA-256 {sha256}")
-    return int(made.lastrowid or 0)
+    return int(inserted.lastrowid or 0)
 
 
 def end_examination(db: sqlite3.Connection, number: int, reports: Sequence[DoctorReport], reason: str) -> None:
     """Keep what the doctor has found, and whether the bot may play."""
-    is_accepted = not reason and all(report.result == "sound" for report in reports)
+    state = "rejected"
+    if not reason and all(report.result == "sound" for report in reports):
+        state = "accepted"
     db.execute(
         "UPDATE uploads SET state = ?, reason = ?, reports = ? WHERE id = ? AND state = 'waiting'",
-        ("accepted" if is_accepted else "rejected", reason, _REPORTS.dump_json(tuple(reports)).decode(), number),
+        (state, reason, _REPORTS.dump_json(tuple(reports)).decode(), number),
     )
 
 
