@@ -38,7 +38,7 @@ from dealer.table.players import PlayerKind, make_player, parse_player
 from dealer.watching import LiveMatches
 from engine import Game
 from engine.text import count_of
-from logs.document import TEXT, Column, Document, Section, Table
+from logs.document import DIGITS, TEXT, Column, Document, Section, Table
 from logs.whole_file import LineFile
 from protocol import find_game, format_game_definition
 
@@ -138,9 +138,9 @@ def speed_document(title: str, rows: Sequence[Row]) -> Document:
 def _table(rows: Sequence[Row]) -> Table:
     columns = (
         Column("who"),
-        Column("median", "digits", rows[0].unit),
-        Column("lowest", "digits", rank=2),
-        Column("highest", "digits", rank=2),
+        Column("median", DIGITS, rows[0].unit),
+        Column("lowest", DIGITS, rank=2),
+        Column("highest", DIGITS, rank=2),
         Column("ours/theirs", ".2f", rank=1),
         Column("user µs", ",.0f", rank=4),
         Column("system µs", ",.0f", rank=4),

@@ -43,7 +43,7 @@ from bots.long_run import ShowProgress, Words, locked_run, require_same_settings
 from bots.solving.equilibria import Discounts
 from engine import ActionKind
 from engine.text import count_of, duration
-from logs.document import Column, Document, Fact, Section, Table, text_of
+from logs.document import DURATION, Column, Document, Fact, Section, Table, text_of
 from protocol.game_definition import short_name
 
 _KIND: Final = FileKind("an answer that acpc-arena has begun to learn", 1, "take another folder, or delete it")
@@ -353,7 +353,7 @@ def answer_document(learned: Learning) -> Document:
     table = Table(
         "Winnings by learning",
         (
-            Column("processor time", "duration"),
+            Column("processor time", DURATION),
             Column("deals", ","),
             Column("mbb/g", "+,.1f"),
             Column("±", ",.1f", meaning="half the 95 % interval, over boards"),

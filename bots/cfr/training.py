@@ -40,7 +40,7 @@ from bots.solving.equilibria import Discounts
 from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from engine.text import count_of, duration
-from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
+from logs.document import DURATION, Axis, Chart, Column, Document, Fact, Section, Series, Table
 from protocol import find_game
 from protocol.game_definition import short_name
 
@@ -213,7 +213,7 @@ def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
         "Winnings of best responses",
         (
             Column("iterations", ","),
-            Column("time", "duration", rank=1),
+            Column("time", DURATION, rank=1),
             Column("exploitability", ".4g", meaning="in chips per hand"),
         ),
         tuple(rows),

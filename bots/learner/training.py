@@ -45,7 +45,7 @@ from engine.equity import DEFAULT_TRIALS
 from engine.game import POSITIONS
 from engine.splitmix import MASK_64, STEP, mixed
 from engine.text import count_of
-from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table, text_of
+from logs.document import NAME, Axis, Chart, Column, Document, Fact, Section, Series, Table, text_of
 from logs.estimation import Estimate, RunningMean
 from protocol import find_game
 
@@ -520,7 +520,7 @@ def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequenc
             Fact("tested on", " ".join(settings.unseen)),
             Fact("explore", settings.explore, "g"),
             Fact("trials", settings.trials),
-            Fact("seed", settings.seed, ""),
+            Fact("seed", settings.seed, NAME),
             Fact("constants", ", ".join(constants)),
         ),
         (Section("Winnings", (table, chart)),),

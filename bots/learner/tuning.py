@@ -39,7 +39,7 @@ from bots.learner.training import (
 from bots.long_run import ShowProgress, result_journal, show_nothing
 from bots.sdk.options import Interval, Wording, check_options
 from bots.workers import Workers, each_result
-from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
+from logs.document import NAME, TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
 from logs.estimation import RunningMean
 from protocol import find_game
 
@@ -264,7 +264,7 @@ def tuning_document(
             Fact("training", settings.hands, unit="hands"),
             Fact("test", settings.test, unit="hands"),
             Fact("budget", settings.budget, unit="learners"),
-            Fact("seed", settings.seed, ""),
+            Fact("seed", settings.seed, NAME),
         ),
         (Section("Search", (table, constants, curve)),),
     )

@@ -39,7 +39,7 @@ from dealer.server.server import is_reserved
 from dealer.table.players import NAME_RULE, is_name
 from engine.errors import quoted
 from engine.text import count_of
-from logs.document import Column, Document, Section, Table
+from logs.document import DATE, Column, Document, Section, Table
 
 _Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
 _Names: TypeAlias = Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of users.")]
@@ -210,7 +210,7 @@ def _invite(
 def _listed(store: Store) -> Document:
     columns = (
         Column("name"),
-        Column("created", "date", "UTC"),
+        Column("created", DATE, "UTC"),
         Column("logs in with"),
         Column("tokens", ","),
         Column("bots"),

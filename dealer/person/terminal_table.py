@@ -42,7 +42,7 @@ from engine.errors import quoted
 from engine.holdem import round_names
 from engine.text import count_of, shown
 from logs import HandRecord
-from logs.document import TEXT, Column, Replay, Table
+from logs.document import CHIPS, TEXT, Column, Replay, Table
 from logs.document.terminal import replay_lines
 from logs.hand_view import Acted, Dealt, HandEvent
 
@@ -195,7 +195,7 @@ def show_score(names: Sequence[str], scene: Scene, screen: Screen) -> None:
     if not score.hands:
         screen.say("No hand has been finished yet.")
         return
-    screen.table(Table.of("", ("player", Column("chips", "chips")), zip(names, score.chips, strict=True)))
+    screen.table(Table.of("", ("player", Column("chips", CHIPS)), zip(names, score.chips, strict=True)))
     screen.say(f"After {count_of(score.hands, 'hand')} {score_remark(score)}.")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from engine.text import count_of
-from logs.document import CODE, TEXT, Axis, Bars, Column, Document, Fact, Section, Table, Value, text_of
+from logs.document import CHIPS, CODE, TEXT, Axis, Bars, Column, Document, Fact, Section, Table, Value, text_of
 from logs.estimation import Estimate
 
 if TYPE_CHECKING:
@@ -299,8 +299,8 @@ def worst_table(
     command = Column("to see both hands", CODE, meaning="`arena replay` shows them in the browser", rank=1)
     columns = (
         Column("cards and decision", TEXT),
-        Column(found.player, "chips", meaning="what it made of the cards, in chips"),
-        Column("other", "chips", meaning="what the other player made of the same cards", rank=2),
+        Column(found.player, CHIPS, meaning="what it made of the cards, in chips"),
+        Column("other", CHIPS, meaning="what the other player made of the same cards", rank=2),
         command if linked is None else Column("both hands"),
     )
     return Table(title, columns, tuple(rows))

@@ -16,7 +16,7 @@ from dealer.run.results import (
     TournamentResult,
     winnings_columns,
 )
-from logs.document import CODE, NAME, TEXT, Column, Document, Fact, Section, Table, Value
+from logs.document import CHIPS, CODE, DIGITS, NAME, TEXT, TIME, Column, Document, Fact, Section, Table, Value
 from protocol.game_definition import short_name
 
 
@@ -30,8 +30,8 @@ def result_document(result: AnyResult, *, is_verbose: bool = False) -> Document:
 def contest_document(result: ContestResult, *, is_verbose: bool = False) -> Document:
     """A contest: its sentence and facts, `players_table` if a deal is complete, `faults_table` if there were faults."""
     dealer = (
-        Fact("dealer", _seconds(result.dealer.us_per_action), "time", "per action"),
-        Fact("timeouts", result.dealer.timeouts_per_million_actions, "digits", "per million actions"),
+        Fact("dealer", _seconds(result.dealer.us_per_action), TIME, "per action"),
+        Fact("timeouts", result.dealer.timeouts_per_million_actions, DIGITS, "per million actions"),
     )
     facts = Fact("speed", result.hands_per_second, ",.0f", "hands/s"), *(dealer if is_verbose else ())
     sections: dict[str, Sequence[str | Table]] = {
@@ -90,11 +90,11 @@ def players_table(contests: Sequence[ContestResult]) -> Table:
         Column(f"mbb/g ± 95 %{any_time}", "+,.1f", meaning="winnings per hand, with half their 95 % interval"),
         Column("without luck", "+,.1f", meaning="the same without the luck of the cards"),
         Column("SE", ",.1f", meaning="standard error of mbb/g", rank=6),
-        Column("chips", "chips", rank=2),
+        Column("chips", CHIPS, rank=2),
         Column("hands", ",", rank=3),
         Column("faults", ",", rank=1),
-        Column("median", "time", meaning="median time of an answer", rank=5),
-        Column("99 %", "time", meaning="the time that 99 % of the answers did not exceed", rank=4),
+        Column("median", TIME, meaning="median time of an answer", rank=5),
+        Column("99 %", TIME, meaning="the time that 99 % of the answers did not exceed", rank=4),
     )
     rows = [
         (
@@ -124,9 +124,9 @@ def faults_table(contests: Sequence[ContestResult], *, everyone: bool = False) -
         Column("first fault", TEXT),
         Column("restarts", ",", meaning="how often its process was started again, or a tcp client awaited", rank=1),
         Column("actions", ",", meaning="answers given", rank=3),
-        Column("median", "time", meaning="median time of an answer", rank=4),
-        Column("99 %", "time", meaning="the time that 99 % of the answers did not exceed", rank=5),
-        Column("in all", "time", meaning="time its answers took", rank=6),
+        Column("median", TIME, meaning="median time of an answer", rank=4),
+        Column("99 %", TIME, meaning="the time that 99 % of the answers did not exceed", rank=5),
+        Column("in all", TIME, meaning="time its answers took", rank=6),
     )
     rows = [
         (
@@ -217,7 +217,7 @@ def entrants(standings: GameStandings, contests: Sequence[ContestResult]) -> Tab
         Column("contests", ",", rank=6),
         Column("hands", ",", rank=5),
         Column("faults", ",", rank=3),
-        Column("hands/s of its own time", "digits", rank=4),
+        Column("hands/s of its own time", DIGITS, rank=4),
     )
     return Table.of("", columns, rows)
 

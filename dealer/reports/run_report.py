@@ -11,7 +11,7 @@ from dealer.run.results import AnyResult, ContestResult
 from engine.cards import format_cards
 from engine.holdem import position_names
 from logs.contest_scores import Loss
-from logs.document import NAME, Column, Document, Fact, Replay, Section, Table
+from logs.document import CHIPS, NAME, Column, Document, Fact, Replay, Section, Table
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
 from logs.tracker.statistics_tables import definitions_table, statistics_tables, winnings_charts
@@ -112,7 +112,7 @@ def _worst_deals(deals: Sequence[Loss]) -> Table:
         Column("cards"),
         Column("others' cards"),
         Column("board"),
-        Column("chips", "chips"),
+        Column("chips", CHIPS),
     )
     note = "`arena hands` and `arena replay` show the hands of a deal: --hand takes its number."
     return Table("Worst deals over all seatings", columns, tuple(rows), note, is_grouped=True)

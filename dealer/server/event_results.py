@@ -33,7 +33,7 @@ from dealer.server.resources import removal_sentence
 from engine import DealKey
 from engine.text import capitalized, count_of, duration, shown
 from logs.conversion import match_file
-from logs.document import CODE, NAME, TEXT, Column, Document, Fact, Link, Section, Table
+from logs.document import CHIPS, CODE, DATE, NAME, TEXT, Column, Document, Fact, Link, Section, Table
 from logs.document.page import format_page
 from logs.document.plain import json_data
 from logs.errors import LogsError
@@ -169,8 +169,8 @@ def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Ru
     facts = (
         Fact("game", short_name(event.game), NAME),
         Fact("deals of a contest, each in every seating", event.deals),
-        Fact("opens", event.opens_s, "date", "UTC"),
-        Fact("closes", event.closes_s, "date", "UTC"),
+        Fact("opens", event.opens_s, DATE, "UTC"),
+        Fact("closes", event.closes_s, DATE, "UTC"),
         *([] if event.named is None else [Fact("may enter", ", ".join(event.named), NAME)]),
     )
     tables = _contests_table(detail, contest_path), _entrants_table(store, event)
@@ -216,8 +216,8 @@ def events_table(title: str, events: tuple[ScheduledEvent, ...], path: Callable[
         Column("event"),
         Column("game"),
         Column("state"),
-        Column("opens", "date", "UTC"),
-        Column("closes", "date", "UTC"),
+        Column("opens", DATE, "UTC"),
+        Column("closes", DATE, "UTC"),
         Column("bots", ","),
         Column("contests"),
     )
@@ -317,7 +317,7 @@ def _publish_contest(store: Store, folder: Path, run: Run, target: Path) -> None
     players = [(seat.name, seat.estimate, seat.chips) for seat in run.results]
     won = Column("won", "+,.0f", "mbb/g", meaning="winnings per hand, with half the 95 % interval")
     sections = (
-        Section("Players", (Table.of("Players", (Column("player"), won, Column("chips", "chips")), players),)),
+        Section("Players", (Table.of("Players", (Column("player"), won, Column("chips", CHIPS)), players),)),
         Section("Matches", (Table.of("Matches", (Column("match"), Column("hands", ","), Column("files")), rows),)),
     )
     title = " - ".join(shown(seat.name) for seat in run.seats)

@@ -18,7 +18,9 @@ from engine.text import shown
 from logs.document.chart import chart_svg, interval_svgs
 from logs.document.values import (
     CARDS,
+    CHIPS,
     CODE,
+    NAME,
     WORDS,
     Axis,
     Bars,
@@ -29,8 +31,10 @@ from logs.document.values import (
     Link,
     Marked,
     Part,
+    Spec,
     Table,
     Value,
+    is_signed,
     plain_value,
     text_of,
     tone_of,
@@ -57,7 +61,7 @@ def add_filters(environment: Environment) -> None:
     """Let the templates of an environment draw documents, with ``logs.document/document.html.jinja``."""
     environment.filters |= TABLE_FILTERS
     environment.filters |= {
-        "cell": lambda value, spec: Markup(_cell(value, spec)),
+        "cell": lambda value, spec=NAME: Markup(_cell(value, spec)),
         "rows": _rows,
         "groups": _groups,
         "scenes": views_of,
@@ -134,7 +138,7 @@ def _classes(kind: str, column: Column) -> str:
     return f' class="{words}"' if words else ""
 
 
-def _cell(value: Value, spec: str, *, is_brief: bool = False) -> str:
+def _cell(value: Value, spec: Spec, *, is_brief: bool = False) -> str:
     """A value with its address; several values with the colour of each."""
     if isinstance(value, tuple):
         return ", ".join(f'<span class="{_kind(one, spec)}">{_cell(one, spec)}</span>' for one in value)
@@ -164,24 +168,44 @@ def _cell(value: Value, spec: str, *, is_brief: bool = False) -> str:
     return f'<a href="{escape(value.path)}"{label}{hint}>{drawn}</a>'
 
 
-def _kind(value: Value, spec: str) -> str:
-    """The class of a cell: words, or a figure with the colour of a win or a loss."""
+def _kind(value: Value, spec: Spec) -> str:
+    """Return the class of a cell: words, or a figure with the colour of a win or a loss."""
     plain = plain_value(value)
     if spec in WORDS:
-        kind = "words long" if len(text_of(value, spec)) > _LONG else "words"
+        kind = "words"
+        if len(text_of(value, spec)) > _LONG:
+            kind = "words long"
         tone = tone_of(value, spec)
-        return kind if tone is None else f"{kind} {tone.name.lower()}"
-    if not isinstance(plain, int | float | Estimate) or not (spec == "chips" or spec.startswith("+")):
+        if tone is None:
+            return kind
+        return f"{kind} {tone.name.lower()}"
+    if not isinstance(plain, int | float | Estimate):
         return ""
-    mean, half = (plain.mean, plain.half_width) if isinstance(plain, Estimate) else (plain, 0.0)
+    if spec != CHIPS and not is_signed(spec):
+        return ""
+    mean: float
+    half: float | None
+    if isinstance(plain, Estimate):
+        mean = plain.mean
+        half = plain.half_width
+    else:
+        mean = plain
+        half = 0.0
     if half is None or abs(mean) <= half:
         return "even"
-    strength = 2 if half and abs(mean) > _CERTAIN * half else 1
-    return f"{'won' if mean > 0 else 'lost'}{strength}"
+    strength = 1
+    if half and abs(mean) > _CERTAIN * half:
+        strength = 2
+    if mean > 0:
+        return f"won{strength}"
+    return f"lost{strength}"
 
 
 def _groups(parts: Sequence[Part]) -> Iterator[list[Any]]:
-    """Parts one by one, but charts that follow one another together, since they have room side by side."""
+    """Yield parts one by one, but consecutive charts together, since they have room side by side."""
     for are_charts, group in groupby(parts, lambda part: isinstance(part, Chart | Bars | HandGrid)):
-        together = list(group)
-        yield from [together] if are_charts else [[part] for part in together]
+        if are_charts:
+            yield list(group)
+        else:
+            for part in group:
+                yield [part]

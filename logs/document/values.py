@@ -30,7 +30,7 @@ ABSENT: Final = "-"
 
 
 class Tone(enum.Enum):
-    """How a value is to be taken, for colours."""
+    """Judgement of a value, for colours."""
 
     GOOD = enum.auto()
     DOUBTFUL = enum.auto()
@@ -40,10 +40,10 @@ class Tone(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A value with the address of what is behind it, which only pages show.
+    """A value with an address, which only pages show.
 
     Attributes:
-        label: for screen readers, where the value alone says too little.
+        label: for screen readers, if the value alone says too little.
     """
 
     value: Value
@@ -71,15 +71,52 @@ Shares: TypeAlias = Mapping[str, float]
 Value: TypeAlias = "str | int | float | Estimate | Shares | Link | Toned | Marked | tuple[Value, ...] | None"
 """What a cell or a fact contains: words, a number, a mean with its interval, a mixture, several values or nothing."""
 
-NAME: Final = ""
-"""Format of a few words on one line, shortened where nothing else helps."""
-TEXT: Final = "text"
-"""Format of sentences, wrapped between words."""
-CODE: Final = "code"
-"""Format of symbols or a command, never shortened or wrapped."""
-CARDS: Final = "cards"
-"""Format of cards as `Game.shown_cards` has them, with blanks between; pages draw them."""
+
+class Format(enum.Enum):
+    """Kinds of values that no format specification of Python expresses.
+
+    Attributes:
+        NAME: a few words on one line, shortened only if nothing else helps.
+        TEXT: sentences, wrapped between words.
+        CODE: symbols or a command, never shortened or wrapped.
+        CARDS: cards in the form of `Game.shown_cards`, with blanks between; pages draw them.
+        TIME: seconds, in s, ms or µs.
+        DURATION: whole seconds.
+        DATE: seconds since 1970, in UTC.
+        CHIPS: signed, with at most two decimals.
+        DIGITS: three digits, never an exponent.
+    """
+
+    NAME = enum.auto()
+    TEXT = enum.auto()
+    CODE = enum.auto()
+    CARDS = enum.auto()
+    TIME = enum.auto()
+    DURATION = enum.auto()
+    DATE = enum.auto()
+    CHIPS = enum.auto()
+    DIGITS = enum.auto()
+
+
+NAME: Final = Format.NAME
+TEXT: Final = Format.TEXT
+CODE: Final = Format.CODE
+CARDS: Final = Format.CARDS
+TIME: Final = Format.TIME
+DURATION: Final = Format.DURATION
+DATE: Final = Format.DATE
+CHIPS: Final = Format.CHIPS
+DIGITS: Final = Format.DIGITS
+
 WORDS: Final = (NAME, TEXT, CODE, CARDS)
+
+Spec: TypeAlias = Format | str
+"""A kind of value, or the format specification of a number."""
+
+
+def is_signed(spec: Spec) -> bool:
+    """Return whether figures are winnings by their format specification."""
+    return isinstance(spec, str) and spec.startswith("+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +124,18 @@ class Column:
     """A column of a table.
 
     Attributes:
-        format: one of `WORDS`; otherwise of its figures, which are aligned to the right and never shortened: a format
-            specification, or a name of `text_of`. A ``+`` marks winnings, which are coloured.
+        format: one of `WORDS`, or the format of its figures, which are aligned to the right and never shortened.
+            A ``+`` marks winnings, which are coloured.
         unit: of its figures.
         meaning: a sentence that explains it.
-        rank: how dispensable it is: where there is too little room, the columns of the highest rank are left out, all
-            of them; those of rank 0 only if shorter texts do not help, from the right.
-        is_drawn: whether pages draw the interval of each figure beside it, all on one scale.
-        is_brief: whether pages show of each figure only the mean, the interval as a hint: one of many columns.
+        rank: without room for all columns, those of the highest rank are left out first; those of rank 0 only if
+            shorter texts do not help, from the right.
+        is_drawn: pages draw the interval of each figure beside it, all on one scale.
+        is_brief: pages show only the mean of each figure, and its interval as a hint.
     """
 
     title: str
-    format: str = NAME
+    format: Spec = NAME
     unit: str = ""
     meaning: str = ""
     rank: int = 0
@@ -120,10 +157,10 @@ class Table:
 
     Attributes:
         note: a sentence below it.
-        meanings: a sentence for each row, where rows need it more than columns; may be empty.
-        formats: of the figures in each row, where rows need it more than columns; may be empty.
-        is_open: whether pages show its rows without a click.
-        is_grouped: whether rows with the same first cell belong together.
+        meanings: a sentence for each row, instead of for each column; may be empty.
+        formats: of the figures in each row, instead of in each column; may be empty.
+        is_open: pages show its rows without a click.
+        is_grouped: rows with the same first cell belong together.
     """
 
     title: str
@@ -131,7 +168,7 @@ class Table:
     rows: tuple[tuple[Value, ...], ...]
     note: str = ""
     meanings: tuple[str, ...] = ()
-    formats: tuple[str, ...] = ()
+    formats: tuple[Spec, ...] = ()
     is_open: bool = True
     is_grouped: bool = False
 
@@ -144,12 +181,16 @@ class Table:
         note: str = "",
         **more: Any,
     ) -> Table:
-        """A table; a column that is only a title holds names if it is the first, otherwise numbers."""
-        whole = tuple(
-            column if isinstance(column, Column) else Column(column, "," if at else NAME)
-            for at, column in enumerate(columns)
-        )
-        return cls(title, whole, tuple(map(tuple, rows)), note, **more)
+        """Make a table; a column that is only a title holds names if it is the first, otherwise numbers."""
+        table_columns: list[Column] = []
+        for column in columns:
+            if isinstance(column, Column):
+                table_columns.append(column)
+            elif not table_columns:
+                table_columns.append(Column(column, NAME))
+            else:
+                table_columns.append(Column(column, ","))
+        return cls(title, tuple(table_columns), tuple(map(tuple, rows)), note, **more)
 
     @property
     def texts(self) -> list[list[str]]:
@@ -159,19 +200,27 @@ class Table:
             for at, row in enumerate(self.rows)
         ]
 
-    def format_of(self, row: int, column: Column) -> str:
-        return self.formats[row] if self.formats and not column.is_words else column.format
+    def format_of(self, row: int, column: Column) -> Spec:
+        if self.formats and not column.is_words:
+            return self.formats[row]
+        return column.format
 
     def with_columns(self, kept: Iterable[int]) -> Table:
-        """The table with some of its columns."""
+        """Return the table with some of its columns."""
         at = tuple(kept)
         rows = tuple(tuple(row[column] for column in at) for row in self.rows)
         return replace(self, columns=tuple(self.columns[column] for column in at), rows=rows)
 
     def without_empty(self) -> Table:
-        """The table without the columns in which no row has a figure or a word, unless it has no rows."""
-        absent = [{plain_value(row[at]) for row in self.rows} <= {"", None, ABSENT} for at in range(len(self.columns))]
-        return self.with_columns(at for at, is_absent in enumerate(absent) if not is_absent) if self.rows else self
+        """Return the table without the columns in which no row has a figure or a word, unless it has no rows."""
+        if not self.rows:
+            return self
+        kept = []
+        for at in range(len(self.columns)):
+            values = {plain_value(row[at]) for row in self.rows}
+            if not values <= {"", None, ABSENT}:
+                kept.append(at)
+        return self.with_columns(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +231,9 @@ class Axis:
 
     @property
     def heading(self) -> str:
-        return f"{self.title}, {self.unit}" if self.unit else self.title
+        if self.unit:
+            return f"{self.title}, {self.unit}"
+        return self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +298,7 @@ class Fact:
 
     name: str
     value: Value
-    format: str = ","
+    format: Spec = ","
     unit: str = ""
 
     @property
@@ -306,25 +357,39 @@ class HandGrid:
 
     @property
     def heading(self) -> str:
-        """The title, with the number of hands that always take an action, for each."""
-        counts = Counter("mixed" if max(one.values()) <= _PURE else next(iter(one)) for one in self.hands)
+        """The title, and for each action the number of hands that always take it."""
+        counts: Counter[str] = Counter()
+        for shares in self.hands:
+            if max(shares.values()) <= _PURE:
+                counts["mixed"] += 1
+            else:
+                counts[next(iter(shares))] += 1
         ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         return f"{self.title}: {', '.join(f'{count} {action}' for action, count in ordered)}"
 
     @property
     def colours(self) -> dict[str, Colour]:
-        """The colour of each action: what raises more is redder."""
-        raises = [action for action in self.actions if action[0] not in "fck"]
+        """The colour of each action; larger raises are redder."""
+        colours: dict[str, Colour] = {}
+        raises = []
+        for action in self.actions:
+            colours[action] = _CALL
+            if action[0] == "f":
+                colours[action] = _FOLD
+            elif action[0] not in "ck":
+                raises.append(action)
         low, high = _RAISES
-        found: dict[str, Colour] = {action: _FOLD if action[0] == "f" else _CALL for action in self.actions}
         for at, action in enumerate(raises):
             part = at / max(1, len(raises) - 1)
-            found[action] = tuple(round(one + part * (other - one)) for one, other in zip(low, high, strict=True))
-        return found
+            colours[action] = tuple(round(a + part * (b - a)) for a, b in zip(low, high, strict=True))
+        return colours
 
     def word(self, hand: Shares) -> str:
-        """The likeliest action, marked if there are others."""
-        return next(iter(hand)) + "*" * (len(hand) > 1)
+        """Return the likeliest action, with a star if it is not the only one."""
+        action = next(iter(hand))
+        if len(hand) > 1:
+            return f"{action}*"
+        return action
 
 
 Part: TypeAlias = str | Table | Chart | Bars | Replay | HandGrid | Particulars
@@ -357,84 +422,109 @@ class Document:
 
 
 def plain_value(value: Value) -> str | int | float | Estimate | Shares | tuple[Value, ...] | None:
-    """A value without its address, tone and mark."""
+    """Return a value without its address, tone and mark."""
     while isinstance(value, Link | Toned | Marked):
         value = value.value
     return value
 
 
-def tone_of(value: Value, spec: str) -> Tone | None:
-    """The tone of a cell: its own, or that of winnings beyond chance."""
+def tone_of(value: Value, spec: Spec) -> Tone | None:
+    """Return the tone of a cell, its own or that of winnings beyond chance."""
     while isinstance(value, Link):
         value = value.value
     if isinstance(value, Toned):
         return value.tone
-    if isinstance(value, Estimate) and spec.startswith("+") and value.half_width is not None:
-        return None if abs(value.mean) <= value.half_width else Tone.GOOD if value.mean > 0 else Tone.BAD
-    return None
+    if not isinstance(value, Estimate) or not is_signed(spec) or value.half_width is None:
+        return None
+    if abs(value.mean) <= value.half_width:
+        return None
+    if value.mean > 0:
+        return Tone.GOOD
+    return Tone.BAD
 
 
-def text_of(value: Value, spec: str = ",") -> str:
-    """A value as text.
-
-    Args:
-        spec: as of a `Column`: one of `WORDS`, a format specification, or ``time`` (seconds), ``duration`` (whole
-            seconds), ``date`` (of seconds since 1970, in UTC), ``chips`` (signed, at most two decimals) or ``digits``
-            (three digits, never an exponent).
-    """
+def text_of(value: Value, spec: Spec = ",") -> str:
+    """Format a value as text."""
     match plain_value(value):
         case None:
-            return "" if spec in WORDS else ABSENT
+            if spec in WORDS:
+                return ""
+            return ABSENT
         case str(text):
             return shown(text)
         case tuple(values):
             return ", ".join(text_of(one, spec) for one in values)
         case Estimate(mean, half_width):
             text = figure(mean, spec)
-            return text if half_width is None else f"{text} ± {figure(half_width, spec.replace('+', ''))}"
+            if half_width is None:
+                return text
+            unsigned = spec
+            if isinstance(spec, str):
+                unsigned = spec.replace("+", "")
+            return f"{text} ± {figure(half_width, unsigned)}"
         case Mapping() as shares:
-            return ", ".join(
-                name if share > _PURE else f"{name} {share:.4f}" for name, share in shares.items() if share
-            )
+            return _shares_text(shares)
         case number:
             return figure(number, spec)
 
 
-_TIMES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+def _shares_text(shares: Shares) -> str:
+    texts = []
+    for action, share in shares.items():
+        if share > _PURE:
+            texts.append(action)
+        elif share:
+            texts.append(f"{action} {share:.4f}")
+    return ", ".join(texts)
 
 
-def figure(value: float, spec: str) -> str:
-    """A number as text, as `text_of` has it. Rounding leaves no negative zero."""
-    if spec in WORDS:
-        return str(value)
-    if spec == "time":
-        factor, unit = next((one for one in _TIMES if abs(value) >= one[0]), _TIMES[-1])
-        return f"{three_digits(value / factor)} {unit}"
-    if spec == "duration":
-        return duration(value)
-    if spec == "date":
-        return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M}"
-    if spec == "digits":
-        return three_digits(value)
-    if spec == "chips":
-        return chips_text(value)
+def figure(value: float, spec: Spec) -> str:
+    """Format a number as text. Rounding leaves no negative zero."""
+    match spec:
+        case Format.TIME:
+            return _time_text(value)
+        case Format.DURATION:
+            return duration(value)
+        case Format.DATE:
+            return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M}"
+        case Format.DIGITS:
+            return three_digits(value)
+        case Format.CHIPS:
+            return chips_text(value)
+        case Format():
+            return str(value)
     if isinstance(value, int):
         return f"{value:{spec}}"
     decimals = _decimals(spec)
     if decimals is not None:
         # Two sides of one sum can differ in the last bit, which must not print 388 for one and -389 for the other.
         value = round(value, decimals + 5)
-    return f"{value:{spec.replace('+', '+z', 1) if '+' in spec else 'z' + spec}}"
+    # The option z, behind the sign, leaves no negative zero.
+    if "+" in spec:
+        return format(value, spec.replace("+", "+z", 1))
+    return format(value, f"z{spec}")
+
+
+def _time_text(seconds: float) -> str:
+    if abs(seconds) >= 1:
+        return f"{three_digits(seconds)} s"
+    if abs(seconds) >= 1e-3:
+        return f"{three_digits(seconds / 1e-3)} ms"
+    return f"{three_digits(seconds / 1e-6)} µs"
 
 
 @cache
 def _decimals(spec: str) -> int | None:
-    found = re.search(r"\.(\d+)[f%]$", spec)
-    return None if found is None else int(found[1])
+    match = re.search(r"\.(\d+)[f%]$", spec)
+    if match is None:
+        return None
+    return int(match[1])
 
 
 def three_digits(number: float) -> str:
-    """A number of 0 or more with at least three digits and never an exponent: ``0.0421``, ``6,250``."""
+    """Format a number of 0 or more with at least three digits and never an exponent: ``0.0421``, ``6,250``."""
     if number >= 100:
         return f"{number:,.0f}"
-    return f"{max(number, 1e-4) if number else 0:.3g}"
+    if number:
+        number = max(number, 1e-4)
+    return f"{number:.3g}"

@@ -32,7 +32,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from logs.document import NAME
+from logs.document import CHIPS, DIGITS, NAME, Spec
 from logs.estimation import FEWEST_UNITS
 
 LOOSE_ABOVE_VPIP: Final = 40
@@ -110,12 +110,12 @@ class Statistic:
     short: str
     name: str
     definition: str
-    format: str = ".1%"
+    format: Spec = ".1%"
 
 
 STATISTICS: Final = (
     Statistic("hands", "hands", "hands", "Hands dealt in. A hand played again in another seating counts again.", ","),
-    Statistic("net_chips", "net chips", "net chips", "Chips won less chips lost, over all hands.", "chips"),
+    Statistic("net_chips", "net chips", "net chips", "Chips won less chips lost, over all hands.", CHIPS),
     Statistic(
         "mbb_per_game",
         "mbb/g",
@@ -303,7 +303,7 @@ STATISTICS: Final = (
         "ms/action",
         "time per action",
         "Mean time between a question and its answer, where the log has the times.",
-        "digits",
+        DIGITS,
     ),
     Statistic("comments", "comments", "comments", "Comment lines the bot sent.", ","),
 )

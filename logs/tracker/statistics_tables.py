@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Final, TypeAlias
 
-from logs.document import ABSENT, NAME, TEXT, Axis, Chart, Column, Document, Section, Series, Table, Value
+from logs.document import ABSENT, CHIPS, NAME, TEXT, Axis, Chart, Column, Document, Section, Series, Spec, Table, Value
 from logs.estimation import Estimate
 from logs.pokerstars.names import screen_names
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
@@ -163,7 +163,7 @@ def statistics_tables(statistics: Statistics) -> list[Table]:
 
 
 def _overview(bots: Sequence[BotStatistics]) -> Table:
-    rows: list[tuple[str, str, str, Sequence[Value]]] = []
+    rows: list[tuple[str, Spec, str, Sequence[Value]]] = []
     for one in STATISTICS:
         values = [figure(bot, one.key) for bot in bots]
         if one.key != "comments" and any(getattr(bot, one.key) is not None for bot in bots):
@@ -222,7 +222,7 @@ def _starting_hands(bots: Sequence[BotStatistics]) -> Table:
         for column in (
             Column(bot.name, format=NAME, rank=at),
             Column("dealt", ",", rank=len(bots)),
-            Column("net", "chips", "chips", rank=at),
+            Column("net", CHIPS, "chips", rank=at),
         )
     ]
     best = [[(one.hand, one.hands, one.net_chips) for one in bot.starting_hands[:_BEST_HANDS]] for bot in bots]
@@ -239,9 +239,9 @@ def _final_hands(bots: Sequence[BotStatistics]) -> Table:
         Column("hand at the end", format=NAME),
         Column("showdowns", ",", meaning="showdowns with it", rank=1),
         Column("won", ",", meaning="showdowns in which it won part of the pot", rank=2),
-        Column("net", "chips", "chips", meaning="from these showdowns"),
+        Column("net", CHIPS, "chips", meaning="from these showdowns"),
         Column("rivers", ",", meaning="hands in which the bot held it on the river, shown or not", rank=4),
-        Column("net of all", "chips", "chips", meaning="from these hands", rank=3),
+        Column("net of all", CHIPS, "chips", meaning="from these hands", rank=3),
     )
     finals = (
         (

@@ -48,7 +48,7 @@ from dealer.web.security import as_web_error, form_number, read_form, set_cookie
 from dealer.web.site import Site
 from dealer.web.visitor import SEE_OTHER, Sessions, user_of, visitor_of
 from engine.text import ago, count_of, duration, escaped
-from logs.document import CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
+from logs.document import CHIPS, CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from logs.estimation import Estimate
 from protocol.game_definition import short_name
 from protocol.joining import TABLE_TAG, ContestTerms
@@ -327,7 +327,7 @@ class _Account:
             (f"{seat.name or 'you'}{' (yours)' if seat.name in (seen.own or ()) else ''}", seat.chips, seat.estimate)
             for seat in run.seats
         ]
-        columns = ("player", Column("chips", "chips"), Column("won", "+,.0f", "mbb/g"))
+        columns = ("player", Column("chips", CHIPS), Column("won", "+,.0f", "mbb/g"))
         faults = [
             (run.seats[fault.player].name, fault)
             for fault in records.faults(store, run=run.id, most=500)

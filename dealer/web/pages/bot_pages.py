@@ -30,7 +30,7 @@ from dealer.web.visitor import visitor_of
 from engine import DealKey
 from engine.holdem import is_holdem
 from engine.text import ago, shown
-from logs.document import NAME, Axis, Chart, Column, Document, Fact, Link, Part, Section, Series, Table, Value
+from logs.document import DATE, NAME, Axis, Chart, Column, Document, Fact, Link, Part, Section, Series, Table, Value
 from logs.document.values import plain_value
 from logs.estimation import Estimate, Rate
 
@@ -140,7 +140,7 @@ def _versions_table(versions: Sequence[Bot], ratings: dict[int, Rating]) -> Tabl
     columns = (
         Column("version"),
         Column("label"),
-        Column("since", "date", "UTC"),
+        Column("since", DATE, "UTC"),
         Column("rating", "+,.0f", "mbb/g", is_drawn=True),
         Column("deals", ","),
     )

@@ -31,7 +31,7 @@ from dealer.web.security import whole_number
 from dealer.web.site import Site, next_pages
 from dealer.web.visitor import user_of, visitor_of
 from engine.text import count_of
-from logs.document import NAME, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
+from logs.document import DATE, DURATION, NAME, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
 
 _MOST_JOBS = 50
@@ -108,7 +108,7 @@ def _queue_part(jobs: list[ActiveJob]) -> Part:
         Column("players"),
         Column("game"),
         Column("user"),
-        Column("asked for", "duration", "ago"),
+        Column("asked for", DURATION, "ago"),
     )
     note = f"The first {_MOST_JOBS} of {len(jobs):,}." if len(jobs) > _MOST_JOBS else ""
     return Table.of("Queue", columns, rows, note=note) if rows else "Nothing is being played, and nothing waits."
@@ -145,11 +145,11 @@ def _errors_part(server: ServerParts) -> Part:
     for record in reversed(server.errors.last):
         word, tone = ("error", Tone.BAD) if record.levelno >= logging.ERROR else ("warning", Tone.DOUBTFUL)
         rows.append((word, Toned(record.getMessage(), tone), record.created))
-    columns = ("what", Column("words", TEXT), Column("when", "date", "UTC"))
+    columns = ("what", Column("words", TEXT), Column("when", DATE, "UTC"))
     return Table.of("Last warnings and errors", columns, rows) if rows else "None since the start."
 
 
 def _changes_part(found: Sequence[sqlite3.Row]) -> Part:
     rows = [(change["made_s"], f"{change['who']}: {change['what']}") for change in found]
-    columns = (Column("when", "date", "UTC"), Column("who and what", TEXT))
+    columns = (Column("when", DATE, "UTC"), Column("who and what", TEXT))
     return Table.of("Changes", columns, rows) if rows else "Nothing was changed yet."

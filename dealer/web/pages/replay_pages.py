@@ -50,7 +50,7 @@ from dealer.web.site import Site, download, next_pages
 from engine.text import count_of, shown
 from logs import format_state_line
 from logs.contest_scores import called_pot
-from logs.document import NAME, Column, Document, Fact, Link, Section, Table, Value
+from logs.document import CHIPS, NAME, Column, Document, Fact, Link, Section, Table, Value
 from logs.errors import LogsError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats.export_format import ExportOptions, file_stem
@@ -273,7 +273,7 @@ def _contest_page(found: ShownRun, contest: WatchedContest) -> dict[str, Any]:
 
 
 def _hands_table(names: Sequence[str], rows: Sequence[tuple[Value, ...]]) -> Table:
-    first, *others = (Column(f"{shown(name)} won", "chips") for name in names)
+    first, *others = (Column(f"{shown(name)} won", CHIPS) for name in names)
     columns = (Column("hand", ","), Column("pot", ",", "chips"), first, *hand_columns(names), *others, Column(""))
     return Table.of("Hands", columns, rows).without_empty()
 
@@ -351,4 +351,4 @@ def _others_table(run: str, contest: WatchedContest, match: WatchedMatch, number
                 values = dict(zip(record.names, record.values, strict=True))
             link = Link(name, hand_path(run, other.key, number))
             rows.append((link, *(values.get(player) for player in match.hands.names)))
-    return Table.of("Net chips", ("match", *(Column(shown(player), "chips") for player in match.hands.names)), rows)
+    return Table.of("Net chips", ("match", *(Column(shown(player), CHIPS) for player in match.hands.names)), rows)

@@ -36,7 +36,7 @@ from dealer.web.security import whole_number
 from dealer.web.visitor import Visitor
 from engine import Seed
 from engine.text import ago
-from logs.document import Column, Link, Table, Tone, Toned, Value
+from logs.document import DURATION, Column, Link, Table, Tone, Toned, Value
 from logs.estimation import Estimate
 from logs.hand_source import HandSource, find
 from protocol.game_definition import short_name
@@ -239,7 +239,7 @@ def _table(title: str, rows: Sequence[tuple[Value, ...]]) -> Table:
         Column("result", "+,.0f", "mbb/g", meaning="what the first player won, with half the 95 % interval"),
         Column("deals", ",", rank=1),
         Column("began", rank=2, meaning="dates are those of UTC"),
-        Column("took", "duration", rank=2),
+        Column("took", DURATION, rank=2),
         Column("state", rank=1),
     )
     return Table.of(title, columns, rows).without_empty()

@@ -38,7 +38,22 @@ from engine.holdem import is_holdem
 from engine.text import count_of, escaped, listed, shown
 from logs import HandRecord
 from logs.contest_scores import ContestScores, Notable
-from logs.document import CARDS, CODE, NAME, Axis, Chart, Column, Document, Fact, Link, Section, Series, Table, Value
+from logs.document import (
+    CARDS,
+    CHIPS,
+    CODE,
+    NAME,
+    Axis,
+    Chart,
+    Column,
+    Document,
+    Fact,
+    Link,
+    Section,
+    Series,
+    Table,
+    Value,
+)
 from logs.errors import LogsError, NoSuchHandError
 from logs.estimation import Estimate, Rate
 from logs.estimation.mean import chips_text
@@ -222,7 +237,7 @@ def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
     columns = (
         "player",
         Column("won", "+,.0f", "mbb/g", meaning="winnings per hand, with half the 95 % interval"),
-        Column("chips", "chips"),
+        Column("chips", CHIPS),
         Column("faults", ","),
         Column("leaks"),
     )
@@ -294,7 +309,7 @@ def contest_document(found: ShownRun, contest: WatchedContest) -> Document:
         )
         for match in contest.matches.values()
     ]
-    title, won = "Matches, one for each seating", Column("won", "chips")
+    title, won = "Matches, one for each seating", Column("won", CHIPS)
     matches = Table.of(title, ("match", Column("hands", ","), Column("seats")), rows).without_empty()
     sections = []
     if sees_cards:
@@ -322,7 +337,7 @@ def _hands_section(
     columns = [Column("hand"), chips, *hand_columns(scores.players)]
     is_grouped = len(rows[0]) > len(columns)
     if is_grouped:
-        columns.insert(0, Column("deal", "chips"))
+        columns.insert(0, Column("deal", CHIPS))
     return [
         Section(title, (Table.of(title, columns, rows[:_MOST_ROWS], is_grouped=is_grouped).without_empty(),), is_open)
     ]

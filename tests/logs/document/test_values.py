@@ -2,7 +2,23 @@ from __future__ import annotations
 
 import pytest
 
-from logs.document import ABSENT, NAME, Column, Fact, Link, Series, Table, Value, text_of
+from logs.document import (
+    ABSENT,
+    CHIPS,
+    DATE,
+    DIGITS,
+    DURATION,
+    NAME,
+    TIME,
+    Column,
+    Fact,
+    Link,
+    Series,
+    Spec,
+    Table,
+    Value,
+    text_of,
+)
 from logs.estimation import Estimate, Rate
 
 
@@ -20,21 +36,21 @@ from logs.estimation import Estimate, Rate
         (Estimate(12.34), "+,.1f", "+12.3"),
         (Rate(-5.0, 1.0, player="A", opponent="B"), "+,.0f", "-5 ± 1"),
         (Link(Link(7, "/x"), "/y"), ",", "7"),
-        (0.00019, "time", "190 µs"),
-        (0.00171, "time", "1.71 ms"),
-        (12.3456, "time", "12.3 s"),
-        (0.0, "time", "0 µs"),
-        (-1234.5, "chips", "-1,234.50"),
-        (1234.0, "chips", "+1,234"),
-        (1e-5, "digits", "0.0001"),
-        (6250.4, "digits", "6,250"),
+        (0.00019, TIME, "190 µs"),
+        (0.00171, TIME, "1.71 ms"),
+        (12.3456, TIME, "12.3 s"),
+        (0.0, TIME, "0 µs"),
+        (-1234.5, CHIPS, "-1,234.50"),
+        (1234.0, CHIPS, "+1,234"),
+        (1e-5, DIGITS, "0.0001"),
+        (6250.4, DIGITS, "6,250"),
         (1.25e-11, "+.12f", "+0.000000000013"),
-        (4830.4, "duration", "1 h 20 min"),
-        (1_700_000_000.0, "date", "2023-11-14 22:13"),
+        (4830.4, DURATION, "1 h 20 min"),
+        (1_700_000_000.0, DATE, "2023-11-14 22:13"),
         ((Link(1, "/1"), Estimate(1.5, 2.0), "a"), "+,.0f", "+1, +2 ± 2, a"),
     ],
 )
-def test_values_have_the_format_of_their_column(value: Value, spec: str, text: str) -> None:
+def test_values_have_the_format_of_their_column(value: Value, spec: Spec, text: str) -> None:
     assert text_of(value, spec) == text
 
 
