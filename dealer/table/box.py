@@ -34,7 +34,9 @@ def main(words: list[str]) -> int:
     """Start the box, or become the program in it; returns the exit code."""
     before = words[: words.index("--")]
     command = words[len(before) + 1 :]
-    return _inside(before, command) if before else _outside(command)
+    if before:
+        return _inside(before, command)
+    return _outside(command)
 
 
 # ---- outside
@@ -43,7 +45,8 @@ def _outside(command: list[str]) -> int:
     environment = {}
     passed = [theirs.fileno()]
     inner = command.index("--") + 1
-    options, program = command[:inner], command[inner:]
+    options = command[:inner]
+    program = command[inner:]
     if game := os.environ.get("ARENA_GAME"):
         # Only we may read where it lies.
         passed.append(os.open(game, os.O_RDONLY))
@@ -52,7 +55,9 @@ def _outside(command: list[str]) -> int:
     facts, told = os.pipe()
     passed.append(told)
     options[-1:-1] = ["--remount-ro", "/", "--info-fd", str(told)]
-    user = _FIRST_USER + os.getpid() if os.geteuid() == 0 else 0
+    user = 0
+    if os.geteuid() == 0:
+        user = _FIRST_USER + os.getpid()
     place = program.index("--")
     program[place:place] = [f"socket={theirs.fileno()}", f"user={user}"]
     # Should memory run short, these go first.

@@ -27,13 +27,14 @@ PROGRAM_FOLDER: Final = "/bot"
 _PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer", "acpc_arena")
 _SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _FILES: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
-_MOST_FILES: Final = 256
+_MAX_FILES: Final = 256
 _SCRIPT: Final = "/arena/box.py"
 _TRIAL_S: Final = 30.0
-_SCOPE: Final = (
-    *("systemd-run", "--scope", "--quiet", "--collect", *(() if os.name == "nt" or os.geteuid() == 0 else ("--user",))),
+_USER_MANAGER: Final = [] if os.name == "nt" or os.geteuid() == 0 else ["--user"]
+_SCOPE: Final = [
+    *("systemd-run", "--scope", "--quiet", "--collect", *_USER_MANAGER),
     *("-p", "MemorySwapMax=0", "-p", "CPUQuota=100%"),
-)
+]
 _OURS: Final = 6
 """Processes and threads of a scope that are not the program's."""
 _WITHOUT: Final = "remove the section [uploads]"
@@ -65,22 +66,19 @@ class Box:
 
     def command(self, command: list[str]) -> list[str]:
         """The command line that starts another one, whose last words are a host and a port, in the box."""
-        scope = [*_SCOPE, "-p", f"MemoryMax={self.memory_mb}M", "-p", f"TasksMax={self.processes + _OURS}", "--"]
+        words = []
+        limits = []
+        if has_scopes():
+            words += _SCOPE
+            words += ["-p", f"MemoryMax={self.memory_mb}M", "-p", f"TasksMax={self.processes + _OURS}", "--"]
+        else:
+            limits.append(f"AS={self.memory_mb * 1_000_000}")
         disk = self.disk_mb * 1_000_000
-        limits = {
-            **({} if has_scopes() else {"AS": self.memory_mb * 1_000_000}),
-            "CPU": self.cpu_s,
-            "NPROC": self.processes,
-            "FSIZE": disk,
-            "NOFILE": _MOST_FILES,
-        }
+        limits += [f"CPU={self.cpu_s}", f"NPROC={self.processes}", f"FSIZE={disk}", f"NOFILE={_MAX_FILES}"]
         python = [sys.executable, "-I", "-S"]
-        return [
-            *(scope if has_scopes() else ()),
-            *(*python, str(Path(box.__file__).absolute()), "--", shutil.which("bwrap") or "bwrap"),
-            *(*_options(self.folder, disk), "--", *python, _SCRIPT),
-            *(*(f"{name}={most}" for name, most in limits.items()), "--", *command),
-        ]
+        words += [*python, str(Path(box.__file__).absolute()), "--", shutil.which("bwrap") or "bwrap"]
+        words += [*_options(self.folder, disk), "--", *python, _SCRIPT]
+        return [*words, *limits, "--", *command]
 
     def refusal(self) -> Refusal | None:
         """Try to start a program in the box; None if this system can do it."""
@@ -111,7 +109,9 @@ def _problem_of(command: list[str]) -> str | None:
     except subprocess.TimeoutExpired:
         return f"it has not ended after {_TRIAL_S:g} s"
     said = tried.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-    return said or f"exit code {tried.returncode}" if tried.returncode else None
+    if not tried.returncode:
+        return None
+    return said or f"exit code {tried.returncode}"
 
 
 def readable_paths() -> tuple[str, ...]:
@@ -126,14 +126,16 @@ def readable_paths() -> tuple[str, ...]:
 
 def readable_above(folder: Path) -> str:
     """What is seen in every box and has a folder in it; empty if nothing has."""
-    found = (path for path in readable_paths() if folder.resolve().is_relative_to(Path(path).resolve()))
-    return next(found, "")
+    for path in readable_paths():
+        if folder.resolve().is_relative_to(Path(path).resolve()):
+            return path
+    return ""
 
 
 def _options(folder: str, disk: int) -> list[str]:
     size = ["--perms", "1777", "--size", str(disk), "--tmpfs"]
-    options = [*(f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try")), "--hostname", "box"]
-    options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    options += ["--hostname", "box", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     if os.geteuid():
         options += ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
     else:

@@ -26,7 +26,9 @@ def _interpreter_of(program: str) -> list[str]:
             head = file.readline(_MOST_HEAD_BYTES)
     except OSError:
         return []
-    return [os.fsdecode(word) for word in head[2:].split()[:1]] if head.startswith(b"#!") else []
+    if not head.startswith(b"#!"):
+        return []
+    return [os.fsdecode(word) for word in head[2:].split()[:1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ class Confinement:
         """
         if os.name == "nt":
             return "limits on a bot's process need Linux or macOS"
-        return self._refusal_of_user(program) if self.user else None
+        if not self.user:
+            return None
+        return self._refusal_of_user(program)
 
     def _refusal_of_user(self, program: str) -> str | None:
         import pwd
@@ -81,6 +85,7 @@ class Confinement:
 
     def command(self, command: list[str]) -> list[str]:
         """The command line that starts another one within these limits."""
-        memory, cpu = str(self.memory_mb * 1_000_000), str(self.cpu_s)
+        memory = str(self.memory_mb * 1_000_000)
+        cpu = str(self.cpu_s)
         script = str(Path(confine.__file__).absolute())
         return [sys.executable, "-I", "-S", script, self.user, memory, cpu, "--", *command]

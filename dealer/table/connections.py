@@ -101,7 +101,7 @@ class Connections:
         self._may_return = may_return
         self._only_from = only_from or {}
         self._keys = keys or {}
-        self._given = listeners or {}
+        self._lent_listeners = listeners or {}
         self._strays: dict[Seat, StrayConnection] = {}
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
         self.on_open: Callable[[SeatOpened], object] = lambda event: None
@@ -130,17 +130,24 @@ class Connections:
     @property
     def pauses(self) -> int:
         """Number of pauses of the loop since the players have been awaited."""
-        return 0 if self._running_loop is None else self._running_loop.looks.pauses - self._pauses_before
+        if self._running_loop is None:
+            return 0
+        return self._running_loop.looks.pauses - self._pauses_before
 
     @property
     def paused_ns(self) -> int:
         """Duration of these pauses together."""
-        return 0 if self._running_loop is None else self._running_loop.looks.paused_ns - self._paused_before_ns
+        if self._running_loop is None:
+            return 0
+        return self._running_loop.looks.paused_ns - self._paused_before_ns
 
     @property
     def hosts(self) -> list[str]:
         """The addresses listened on, as long as a seat is open; see `Listener`."""
-        return next((listener.hosts for listener in self._listeners if listener is not None), [])
+        for listener in self._listeners:
+            if listener is not None:
+                return listener.hosts
+        return []
 
     @property
     def is_over(self) -> bool:
@@ -164,17 +171,22 @@ class Connections:
         self._ports = [0] * len(self._listeners)
         try:
             for seat in self.match.missing_seats():
-                self._open_listener(seat, ports[seat] if seat < len(ports) else 0)
+                port = 0
+                if seat < len(ports):
+                    port = ports[seat]
+                self._open_listener(seat, port)
         except ListenError:
             self.close()
             raise
         return list(self._ports)
 
     def _open_listener(self, seat: Seat, port: int) -> Listener | OpenSeat:
-        is_version = self._is_version if self._reads_versions else None
-        listener = self._given.get(seat) or Listener(
-            self._host, port, seat, is_version=is_version, key=self._keys.get(seat)
-        )
+        is_version = None
+        if self._reads_versions:
+            is_version = self._is_version
+        listener = self._lent_listeners.get(seat)
+        if listener is None:
+            listener = Listener(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
         self._listeners[seat] = listener
         self._ports[seat] = listener.port
         _log.info("%s: listening on %s port %d", self.label(seat), self._host, listener.port)
@@ -209,7 +221,10 @@ class Connections:
 
     def _announce(self, seat: Seat) -> None:
         listener = self._listeners[seat]
-        self.on_open(SeatOpened(seat, self._ports[seat], listener if isinstance(listener, OpenSeat) else None))
+        open_seat = None
+        if isinstance(listener, OpenSeat):
+            open_seat = listener
+        self.on_open(SeatOpened(seat, self._ports[seat], open_seat))
 
     def close_seat(self, seat: Seat) -> None:
         """Stop listening for the player of a seat, and close its connection."""
@@ -228,7 +243,8 @@ class Connections:
         if not isinstance(loop, MatchLoop):
             raise RuntimeError("matches run in the loop of dealer.table.loop.new_event_loop()")
         self._running_loop = loop
-        self._pauses_before, self._paused_before_ns = loop.looks.pauses, loop.looks.paused_ns
+        self._pauses_before = loop.looks.pauses
+        self._paused_before_ns = loop.looks.paused_ns
         match = self.match
         start_s = match.setup.limits.start_s
         if start_s is not None:
@@ -252,7 +268,7 @@ class Connections:
             self.close()
 
     def close(self) -> None:
-        """Close every socket; what a run in progress waits for never comes."""
+        """Close every socket. A `run` in progress does not return."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -264,15 +280,16 @@ class Connections:
         self._connections = [None] * len(self._connections)
 
     def _close_listener(self, seat: int) -> None:
-        listener, self._listeners[seat] = self._listeners[seat], None
+        listener = self._listeners[seat]
+        self._listeners[seat] = None
         if listener is None:
             return
         listener.unwatch()
-        if isinstance(listener, Listener) and listener not in self._given.values():
+        if isinstance(listener, Listener) and listener not in self._lent_listeners.values():
             listener.close()
 
     def hang_up(self, seat: Seat) -> None:
-        """Close our side of a player's connection; what it still sends is read."""
+        """Close our side of a player's connection and keep reading."""
         connection = self._connections[seat]
         if connection is not None:
             with contextlib.suppress(OSError):
@@ -288,12 +305,13 @@ class Connections:
         self.changes.notify()
 
     def has_left(self, seat: Seat) -> bool:
-        """Whether a missing player with a link has left: only its client takes the seat, so nobody else will."""
-        return seat in self._strays and isinstance(self._given.get(seat), OpenSeat)
+        """Return whether a missing player with a link has left; no other client can take its seat."""
+        return seat in self._strays and isinstance(self._lent_listeners.get(seat), OpenSeat)
 
     def start_cause(self, seat: Seat, problem: StartProblem, limit_us: int = 0) -> NotStarted:
-        """Why a player has not taken its seat, by who has come to its port."""
-        listener, stray = self._listeners[seat], self._strays.get(seat)
+        """Cause of an empty seat, by the clients that have connected to its port."""
+        listener = self._listeners[seat]
+        stray = self._strays.get(seat)
         if listener is not None and listener.has_client:
             if problem is StartProblem.ENDED:
                 return NotStarted(seat, StartProblem.LEFT)
@@ -306,13 +324,20 @@ class Connections:
         return NotStarted(seat, StartProblem.LEFT)
 
     def _admit(self, seat: Seat, sock: socket.socket | PlayerLink, address: tuple[str, int], received: bytes) -> None:
-        match, before, host = self.match, self._connections[seat], address[0]
+        match = self.match
+        before = self._connections[seat]
+        host = address[0]
+        if before is not None:
+            # The player itself may connect again, from its address.
+            is_taken = host != before.host
+        else:
+            is_taken = not match.is_awaited(seat)
         try:
             if host != self._only_from.get(seat, host):
                 sock.close()
                 self._reject(seat, host, StrayProblem.ELSEWHERE, received[:QUOTED_BYTES])
                 return
-            if host != before.host if before is not None else not match.is_awaited(seat):
+            if is_taken:
                 sock.close()
                 self._reject(seat, host, StrayProblem.TAKEN, received[:QUOTED_BYTES])
                 return
@@ -352,7 +377,8 @@ class Connections:
         connection.close()
 
     def _read(self, connection: Connection) -> None:
-        recv, take = connection.recv, self._take
+        recv = connection.recv
+        take = self._take
 
         def on_readable() -> None:
             try:
@@ -369,8 +395,9 @@ class Connections:
             connection.start_reading(on_readable)
 
     def _take(self, connection: Connection, data: bytes) -> None:
-        """Take what a player has sent; nothing means that it has left."""
-        match, seat = self.match, connection.seat
+        """Take the bytes of a read; none at the end of the player's stream."""
+        match = self.match
+        seat = connection.seat
         try:
             if not data:
                 self._on_closed(connection)
@@ -385,7 +412,7 @@ class Connections:
             self.fail_by_mistake(error)
 
     def _on_unread(self, connection: Connection) -> None:
-        """Leave what more a player sends in its socket; a link has no such place, and so has a larger bound."""
+        """Stop reading the socket of a player with many unread bytes. A link cannot be stopped, only closed."""
         if not isinstance(connection.sock, PlayerLink):
             connection.stop_reading()
             self._paused.add(connection)
@@ -395,7 +422,8 @@ class Connections:
             self._on_closed(connection)
 
     def _on_closed(self, connection: Connection) -> None:
-        match, seat = self.match, connection.seat
+        match = self.match
+        seat = connection.seat
         if match.phase is Phase.CONNECTING and seat in self._may_return:
             self._drop(seat, connection)
             match.unseat(seat)
@@ -417,7 +445,7 @@ class Connections:
         limit_us = match.setup.limits.start_us or 0
         limit_s = match.setup.limits.start_s or 0.0
         if self.paused_ns and not self._is_start_extended:
-            # Players that came during a pause have not been looked at for as long.
+            # Players that connected during a pause have not been read yet.
             self._is_start_extended = True
             paused_s = min(self.paused_ns / 1e9, limit_s)
             self._start_timer = self._loop.call_later(paused_s, self._start_timed_out)
@@ -437,7 +465,7 @@ class Connections:
         self.after_step()
 
     def after_step(self) -> None:
-        """Act on what has happened: end the run, or set the timer and resume reading where it was paused."""
+        """Act on the state of the match: end the run, or set the timer and resume reading where it was paused."""
         match = self.match
         if match.has_losses:
             for loss in match.take_losses():
@@ -475,7 +503,7 @@ class Connections:
         if match.phase is Phase.PLAYING and match.deadline_ns is not None:
             now_ns = time.monotonic_ns()
             if now_ns >= match.deadline_ns and match.question is not None:
-                # What has come while the loop was busy is an answer in time.
+                # A reply that arrived while the loop was busy is in time.
                 connection = self._connections[match.question.seat]
                 if connection is not None:
                     connection.read_now()
@@ -503,14 +531,15 @@ class Connections:
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """The socket of one seat, or its link; without any part in the match.
+    """Socket or link of one seat; knows nothing of the match.
 
     Attributes:
-        seat: whose it is. sock: the socket, not blocking, or the link. host: the address of the player.
-        coalesce_s: how long anything but a question may wait.
-        on_drained: called when bytes that had to wait have been sent.
-        on_readable: called while the socket is read, whenever there is something to read.
-        eof: set when the player has closed its side; it is not read any more.
+        sock: non-blocking, or a link.
+        host: address of the player.
+        coalesce_s: time that lines other than questions may be held back.
+        on_drained: called when unsent bytes have been sent.
+        on_readable: called whenever the socket is readable, while it is read.
+        eof: the player has closed its side.
     """
 
     seat: Seat
@@ -532,33 +561,34 @@ class Connection:
     _is_queued: bool = False
 
     def __post_init__(self) -> None:
-        self.recv, self._send_some = self.sock.recv, self.sock.send
+        self.recv = self.sock.recv
+        self._send_some = self.sock.send
         self._hold = self.loop.hold(self.coalesce_s)
 
     def start_reading(self, on_readable: Callable[[], None]) -> None:
-        """Call back whenever there is something to read."""
+        """Call back whenever the socket is readable."""
         if self.on_readable is None and not self.eof:
             self.on_readable = on_readable
             self.loop.watch(self.sock, on_readable)
 
     def acknowledge(self) -> None:
-        """Acknowledge what was read at once: no line that goes out soon would do it."""
+        """Acknowledge the bytes read at once, as no line is sent soon that would do so."""
         if not isinstance(self.sock, PlayerLink):
             acknowledge(self.sock)
 
     def read_now(self) -> None:
-        """Read what is there, without waiting for the loop."""
+        """Read without waiting for the loop."""
         if self.on_readable is not None:
             self.on_readable()
 
     def stop_reading(self) -> None:
-        """Leave what comes in the socket."""
+        """Leave further bytes in the socket."""
         if self.on_readable is not None:
             self.on_readable = None
             self.loop.unwatch(self.sock)
 
     def write(self, data: bytes, is_asked: bool) -> None:
-        """Send a question now; anything else with the next question, unless that is too long in coming."""
+        """Send a question now, other lines with the next question or after `coalesce_s`."""
         if is_asked or not self.coalesce_s:
             if self._held:
                 data = self._held + data
@@ -571,10 +601,11 @@ class Connection:
                 self._hold(self)
 
     def flush(self) -> None:
-        """Send what is held back, unless it has gone out with a question."""
+        """Send the lines held back, unless a question took them along."""
         self._is_queued = False
         if self._held:
-            data, self._held = self._held, b""
+            data = self._held
+            self._held = b""
             try:
                 self._send(data)
             except OSError as error:
@@ -611,11 +642,11 @@ class Connection:
 
     @property
     def has_unsent(self) -> bool:
-        """Whether the player has yet to take some of what was written."""
+        """Whether written bytes wait for the player to read."""
         return bool(self._unsent)
 
     def close(self) -> None:
-        """Close so that what was sent still arrives; what is held back is dropped."""
+        """Close so that sent bytes still arrive. Lines held back are dropped."""
         self._held = b""
         self.stop_reading()
         if self._is_writing:

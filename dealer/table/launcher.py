@@ -118,7 +118,10 @@ def _bot_class(path: str) -> str:
             classes = [node for node in ast.parse(file.read()).body if isinstance(node, ast.ClassDef)]
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return "CLASS"
-    return next((node.name for node in reversed(classes) if node.bases), "CLASS")
+    for node in reversed(classes):
+        if node.bases:
+            return node.name
+    return "CLASS"
 
 
 def command_of(
@@ -126,7 +129,9 @@ def command_of(
 ) -> Sequence[str]:
     """The command line that starts a player."""
     command = _own_command(player, host=host, port=port, game=game, learner_files=learner_files)
-    return command if player.confinement is None else player.confinement.command(command)
+    if player.confinement is None:
+        return command
+    return player.confinement.command(command)
 
 
 def _own_command(player: Player, *, host: str, port: int, game: Path, learner_files: LearnerFiles | None) -> list[str]:
@@ -143,11 +148,9 @@ def _own_command(player: Player, *, host: str, port: int, game: Path, learner_fi
             "--game",
             str(game.absolute()),
         ]
-        return (
-            command
-            if learner_files is None
-            else [*command, "--start", learner_files.start, "--journal", learner_files.journal]
-        )
+        if learner_files is not None:
+            command += ["--start", learner_files.start, "--journal", learner_files.journal]
+        return command
     return [*player.command, host, str(port), *player.arguments]
 
 

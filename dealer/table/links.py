@@ -64,7 +64,8 @@ class OpenSeat:
 
     def watch(self, loop: AbstractEventLoop, on_player: OnPlayer, on_stray: OnStray) -> None:
         """Admit players from now on."""
-        self._on_player, self._on_stray = on_player, on_stray
+        self._on_player = on_player
+        self._on_stray = on_stray
 
     def take(self, link: PlayerLink) -> None:
         """Seat a player; a seat that awaits none any more closes the link."""

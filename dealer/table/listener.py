@@ -54,17 +54,25 @@ def reachable_at(host: str) -> tuple[str, ...]:
         return (host,)
     import psutil
 
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    family = _family_of(host)
     running = psutil.net_if_stats()
-    found = [
-        ip_address(one.address.partition("%")[0])
-        for name, addresses in psutil.net_if_addrs().items()
-        if name in running and running[name].isup
-        for one in addresses
-        if one.family == family
-    ]
-    others = tuple(str(address) for address in found if not (address.is_loopback or address.is_link_local))
-    return others or (REACHABLE[host],)
+    addresses = []
+    for name, interface_addresses in psutil.net_if_addrs().items():
+        if name not in running or not running[name].isup:
+            continue
+        for interface_address in interface_addresses:
+            if interface_address.family != family:
+                continue
+            address = ip_address(interface_address.address.partition("%")[0])
+            if not (address.is_loopback or address.is_link_local):
+                addresses.append(str(address))
+    return tuple(addresses) or (REACHABLE[host],)
+
+
+def _family_of(host: str) -> socket.AddressFamily:
+    if ":" in host:
+        return socket.AF_INET6
+    return socket.AF_INET
 
 
 async def listen_patiently(listen: Callable[[], Awaitable[_T]], port: int, busy_s: float) -> _T:
@@ -161,34 +169,36 @@ class Listener:
         self.port: int = self.sockets[0].getsockname()[1]
         self._is_version = is_version
         self._is_unfinished = is_unfinished or _begins_as_version
-        self._key = None if key is None else key.encode()
+        self._key: bytes | None = None
+        if key is not None:
+            self._key = key.encode()
         self._on_player: Callable[[socket.socket, tuple[str, int], bytes], None]
         self._on_stray: Callable[[str, StrayProblem, bytes], None]
 
     def _listen(self, host: str, port: int) -> None:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        sock = socket.socket(family, socket.SOCK_STREAM)
+        sock = socket.socket(_family_of(host), socket.SOCK_STREAM)
         self.sockets.append(sock)
         if port and os.name != "nt":
             # Makes the port of a dealer that has just ended usable again; on Windows it would share a port in use.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        address, also = host, None
+        address = host
+        second_host = None
         if host == LOOPBACK:
             try:
                 # Linux routes what this machine sends to any of its addresses over this device, and nothing else.
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo\0")
                 address = "0.0.0.0"
             except (AttributeError, OSError):
-                # The second is where Debian's /etc/hosts has the name of the host.
                 host = address = "127.0.0.1"
-                also = "127.0.1.1"
+                # Debian's /etc/hosts has the name of the machine at this address.
+                second_host = "127.0.1.1"
         sock.bind((address, port))
         sock.listen(8)
         sock.setblocking(False)
         self.hosts.append(host)
-        if also is not None:
+        if second_host is not None:
             with contextlib.suppress(OSError):
-                self._listen(also, sock.getsockname()[1])
+                self._listen(second_host, sock.getsockname()[1])
 
     def watch(
         self,
@@ -202,7 +212,9 @@ class Listener:
             on_player: given the connection of a player, its address, and what it has sent already.
             on_stray: called with a client that was turned away: its address, why, and how its words began.
         """
-        self._loop, self._on_player, self._on_stray = loop, on_player, on_stray
+        self._loop = loop
+        self._on_player = on_player
+        self._on_stray = on_stray
         for sock in self.sockets:
             loop.add_reader(sock, self._accept, loop, sock)
 
@@ -255,7 +267,7 @@ class Listener:
                 acknowledge(sock)
                 return
             if not end or not hmac.compare_digest(line, self._key):
-                self._reject(loop, sock, StrayProblem.NO_KEY if received else StrayProblem.LEFT)
+                self._reject_unknown(loop, sock, StrayProblem.NO_KEY)
                 return
             received[:] = rest
             self._clients[sock] = client._replace(needs_key=False)
@@ -266,7 +278,13 @@ class Listener:
         if self._is_version is not None and self._is_version(line):
             self._on_player(sock, self._leave(loop, sock).address, bytes(received))
         else:
-            self._reject(loop, sock, StrayProblem.NO_VERSION if received else StrayProblem.LEFT)
+            self._reject_unknown(loop, sock, StrayProblem.NO_VERSION)
+
+    def _reject_unknown(self, loop: AbstractEventLoop, sock: socket.socket, problem: StrayProblem) -> None:
+        """Reject a client that did not prove to be the player, or that left without a word."""
+        if not self._clients[sock].received:
+            problem = StrayProblem.LEFT
+        self._reject(loop, sock, problem)
 
     def _leave(self, loop: AbstractEventLoop, sock: socket.socket) -> _Client:
         client = self._clients.pop(sock)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 _Ts = TypeVarTuple("_Ts")
 
 HAS_EPOLL = sys.platform == "linux" and hasattr(select, "epoll")
-_LEAST_WAIT_S = 0.005
+_MIN_WAIT_S = 0.005
 """A shorter timeout makes Linux set its timer twice, which costs as much as a reply: timers go off late by as much."""
-_MOST_EVENTS = 256
+_MAX_EVENTS = 256
 """Served before the system is asked again."""
 PAUSE_NS = 10_000_000
 """A loop that did not look at its sockets for longer has paused; below, what it reads came when it looked."""
@@ -61,7 +61,9 @@ class MatchLoop(asyncio.SelectorEventLoop):
     def __init__(self, *, is_fast: bool = HAS_EPOLL) -> None:
         """Make a loop; with `is_fast=False` it has no fast path, as on systems without epoll."""
         self._held: dict[float, list[Waiting]] = {}
-        self._fast = _FastSelector() if is_fast else None
+        self._fast: _FastSelector | None = None
+        if is_fast:
+            self._fast = _FastSelector()
         self.looks: Looks = self._fast or Looks()
         super().__init__(self.looks)
 
@@ -114,8 +116,9 @@ class Changes:
         self._waiting: set[asyncio.Future[None]] = set()
 
     def notify(self) -> None:
-        """Something has changed: all waiting tasks check again."""
-        waiting, self._waiting = self._waiting, set()
+        """Wake all waiting tasks, so that they check their conditions again."""
+        waiting = self._waiting
+        self._waiting = set()
         for future in waiting:
             if not future.done():
                 future.set_result(None)
@@ -209,7 +212,9 @@ class Looks(selectors.BaseSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As in asyncio's own selector; after a pause it only gives what came meanwhile."""
         is_late = self._is_late(time.monotonic_ns())
-        ready = self._inner.select(0 if is_late else timeout)
+        if is_late:
+            timeout = 0
+        ready = self._inner.select(timeout)
         self._look(time.monotonic_ns(), is_late=is_late)
         return ready
 
@@ -224,7 +229,9 @@ class Looks(selectors.BaseSelector):
 
     def _look(self, now_ns: int, *, is_late: bool, is_whole: bool = True) -> None:
         """Keep when the sockets were looked at; not `is_whole` where more of them may be ready."""
-        self.arrived_ns = self._looked_ns if is_late else now_ns
+        self.arrived_ns = now_ns
+        if is_late:
+            self.arrived_ns = self._looked_ns
         if is_whole:
             self._looked_ns = now_ns
 
@@ -260,20 +267,26 @@ class _FastSelector(Looks):
         watched = self._watched
         if not watched:
             return super().select(timeout)
-        # What was scheduled before this call is in the timeout.
+        # Callbacks scheduled before this call are in the timeout.
         self.is_asyncio_due = False
-        clock_ns, poll, inner_fd = time.monotonic_ns, self._epoll.poll, self._inner.fileno()
+        clock_ns = time.monotonic_ns
+        poll = self._epoll.poll
+        inner_fd = self._inner.fileno()
         now_ns = clock_ns()
-        wake_ns = inf if timeout is None else now_ns + timeout * 1e9
+        wake_ns = inf
+        if timeout is not None:
+            wake_ns = now_ns + timeout * 1e9
         while True:
             is_late = now_ns - self._looked_ns > PAUSE_NS and self._is_late(now_ns)
             if is_late or now_ns >= wake_ns:
                 wait_s = 0.0
+            elif wake_ns == inf:
+                wait_s = -1
             else:
-                wait_s = -1 if wake_ns == inf else max(_LEAST_WAIT_S, (wake_ns - now_ns) / 1e9)
+                wait_s = max(_MIN_WAIT_S, (wake_ns - now_ns) / 1e9)
             is_asyncio_ready = False
-            ready = poll(wait_s, _MOST_EVENTS)
-            self._look(clock_ns(), is_late=is_late, is_whole=len(ready) < _MOST_EVENTS)
+            ready = poll(wait_s, _MAX_EVENTS)
+            self._look(clock_ns(), is_late=is_late, is_whole=len(ready) < _MAX_EVENTS)
             for fd, _ in ready:
                 on_readable = watched.get(fd)
                 if on_readable is not None:
@@ -281,5 +294,7 @@ class _FastSelector(Looks):
                 elif fd == inner_fd:
                     is_asyncio_ready = True
             now_ns = clock_ns()
-            if is_asyncio_ready or self.is_asyncio_due or now_ns >= wake_ns or not watched:
-                return self._inner.select(0) if is_asyncio_ready else []
+            if is_asyncio_ready:
+                return self._inner.select(0)
+            if self.is_asyncio_due or now_ns >= wake_ns or not watched:
+                return []

@@ -16,6 +16,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -62,7 +63,7 @@ _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 _OBJECT = re.compile("<([^<>]+)>")
 """Text of a class or an object that only the Python program has that passed it."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
-_MOST_NAME_LETTERS = 64
+_MAX_NAME_LETTERS = 64
 """A name is a part of file names, which most systems bound at 255 bytes."""
 _INTERPRETERS = re.compile(
     r"(?i)(python|pypy|py|node|deno|bun|ruby|perl|lua|java|php|rscript|julia|dotnet)[0-9.w-]*|(ba|da|z)?sh|powershell"
@@ -110,8 +111,11 @@ class Player:
     @property
     def program(self) -> str:
         """The path of what its process executes; empty for a client that is started outside the dealer."""
-        python = sys.executable if self.kind is PlayerKind.PYTHON else ""
-        return self.command[0] if self.command else python
+        if self.command:
+            return self.command[0]
+        if self.kind is PlayerKind.PYTHON:
+            return sys.executable
+        return ""
 
     @property
     def has_own_user(self) -> bool:
@@ -172,7 +176,9 @@ def parse_player(
             player = _asked(player, games)
         elif (problem := source_problem(bot, directory, python_path)) is not None:
             raise PlayerError(f"{quoted(text, 400)}: {problem}")
-        return player if name else replace(player, name=_bot_name(text))
+        if not name:
+            player = replace(player, name=_bot_name(text))
+        return player
     try:
         command = split_command(text)
     except ValueError as error:
@@ -180,10 +186,17 @@ def parse_player(
     if not command:
         raise PlayerError("an empty text names no player")
     # Its process starts in the directory, where a path relative to the present one leads elsewhere.
-    path = os.path.join(os.path.abspath(directory) if directory else "", command[0])
-    program = shutil.which(path if os.path.dirname(command[0]) else command[0])
+    path = command[0]
+    if directory:
+        path = os.path.join(os.path.abspath(directory), path)
+    if os.path.dirname(command[0]):
+        program = shutil.which(path)
+    else:
+        program = shutil.which(command[0])
     if (quoted_text := _missing_quotes(text, directory, is_program=program is None)) is not None:
-        whole = f"{name}={quoted_text}" if name else quoted_text
+        whole = quoted_text
+        if name:
+            whole = f"{name}={quoted_text}"
         raise PlayerError(f"{quoted(text, 400)}: blanks separate words, so quote the path: {_in_shell(whole)}")
     name = name or _clean(_program_name(command, directory))
     if _needs_python(program or path):
@@ -224,17 +237,29 @@ def _missing_quotes(text: str, directory: str | None, *, is_program: bool) -> st
         for _, end in reversed([word for word in words if word[0] >= start]):
             path = text[start:end]
             if os.path.isfile(os.path.join(directory or "", path)):
-                return f"{text[:start]}{_quoted_word(path)}{text[end:]}" if re.search(r"\s", path) else None
+                if not re.search(r"\s", path):
+                    return None
+                return f"{text[:start]}{_quoted_word(path)}{text[end:]}"
     return None
 
 
 def _quoted_word(word: str) -> str:
-    return f'"{word}"' if os.name == "nt" else shlex.quote(word)
+    if os.name == "nt":
+        return f'"{word}"'
+    return shlex.quote(word)
 
 
 def _in_shell(command: str) -> str:
     """A command as one word of a shell's command line."""
-    return f"'{command}'" if '"' in command else f'"{command}"'
+    if '"' in command:
+        return f"'{command}'"
+    return f'"{command}"'
+
+
+def _class_of(source: BotObject) -> type:
+    if isinstance(source, type):
+        return source
+    return type(source)
 
 
 def object_player(source: BotObject, games: Sequence[Game] = ()) -> Player:
@@ -243,24 +268,25 @@ def object_player(source: BotObject, games: Sequence[Game] = ()) -> Player:
     Raises:
         PlayerError: it cannot be made, or fails when it is asked.
     """
-    kind = source if isinstance(source, type) else type(source)
-    return _asked(Player(object_text(source), _clean(kind.__name__), PlayerKind.PYTHON, source=source), games)
+    name = _clean(_class_of(source).__name__)
+    return _asked(Player(object_text(source), name, PlayerKind.PYTHON, source=source), games)
 
 
 def object_text(source: BotObject) -> str:
-    """What stands in files for a class or an object: a name to import the class by, or what played, as ``<Mine>``."""
-    kind = source if isinstance(source, type) else type(source)
+    """Text of a class or an object in files: ``module:Mine`` for a class that can be imported, otherwise ``<Mine>``."""
+    kind = _class_of(source)
     module = kind.__module__
-    is_named = module != "__main__" and getattr(sys.modules.get(module), kind.__name__, None) is kind
-    return f"{module}:{kind.__name__}" if source is kind and is_named else f"<{kind.__name__}>"
+    can_import = module != "__main__" and getattr(sys.modules.get(module), kind.__name__, None) is kind
+    if source is kind and can_import:
+        return f"{module}:{kind.__name__}"
+    return f"<{kind.__name__}>"
 
 
 def transfer_problem(player: Player) -> str | None:
     """Why the class or the object of a player cannot be taken to another process; None where it can."""
     if player.source is None:
         return None
-    kind = player.source if isinstance(player.source, type) else type(player.source)
-    if kind.__module__ == "__main__":
+    if _class_of(player.source).__module__ == "__main__":
         return "its class is of the main program or a notebook; define it in a module of its own"
     import pickle
 
@@ -315,11 +341,11 @@ def _bot_name(text: str) -> str:
     """The name of a Python bot: its own, and its options but for files, of which only some readers know the paths."""
     bot, _, options = text.partition("?")
     files = builtin_file_options(bot)
-    kept = [
-        option
-        for option in options.split(",")
-        if option.partition("=")[0].strip() not in files and not {"/", os.sep} & set(option)
-    ]
+    kept = []
+    for option in options.split(","):
+        option_name = option.partition("=")[0].strip()
+        if option_name not in files and "/" not in option and os.sep not in option:
+            kept.append(option)
     return _clean(f"{bot.rpartition(':')[2]}?{','.join(kept)}")
 
 
@@ -335,10 +361,11 @@ def _program_name(command: Sequence[str], directory: str | None) -> str:
             return next(words, first)
         if word.startswith("-"):
             continue
-        if os.path.isfile(os.path.join(directory or "", word)):
-            is_program = True
-        else:
-            is_program = bool(os.path.splitext(word)[1] if is_script else shutil.which(word))
+        is_program = os.path.isfile(os.path.join(directory or "", word))
+        if not is_program and is_script:
+            is_program = os.path.splitext(word)[1] != ""
+        elif not is_program:
+            is_program = shutil.which(word) is not None
         if is_program:
             name = os.path.basename(word)
             if is_script:
@@ -367,7 +394,8 @@ def _missing_program(word: str, path: str, text: str) -> str:
         return f"{word!r} is a game, not a bot: games are named before bots; a command for one bot has --game {word}"
     if re.fullmatch(r"python[0-9.]*|py", word):
         script = next((other for other in text.split() if other.endswith(".py")), "my_bot.py")
-        script = script if os.path.dirname(script) else f"./{script}"
+        if not os.path.dirname(script):
+            script = f"./{script}"
         return f"there is no program {word!r}: write {script}, or {script}:CLASS, to start it with the Python of arena"
     if (near := nearest_name(word.partition("?")[0])) is not None:
         return f"there is no bot {quoted(word, 400)}; did you mean {near!r}?"
@@ -386,31 +414,41 @@ def quoting_advice(words: Sequence[str]) -> str:
 
 
 NAME_RULE = (
-    f"a name has at most {_MOST_NAME_LETTERS} of the letters A-Z and a-z, digits, '_', '-' and '.', "
+    f"a name has at most {_MAX_NAME_LETTERS} of the letters A-Z and a-z, digits, '_', '-' and '.', "
     "and not only of the last three"
 )
 
 
-_NAME = re.compile(f"(?=.*[A-Za-z0-9])[A-Za-z0-9_.-]{{1,{_MOST_NAME_LETTERS}}}")
+_NAME = re.compile(f"(?=.*[A-Za-z0-9])[A-Za-z0-9_.-]{{1,{_MAX_NAME_LETTERS}}}")
 
 
 def is_name(text: str) -> bool:
-    """Whether a player or a user can be called so; see `NAME_RULE`."""
+    """Return whether a text can name a player or a user; see `NAME_RULE`."""
     return _NAME.fullmatch(text) is not None
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _MOST_NAME_LETTERS else f"{text[: _MOST_NAME_LETTERS // 2]}..."
+    if len(text) <= _MAX_NAME_LETTERS:
+        return text
+    return f"{text[: _MAX_NAME_LETTERS // 2]}..."
 
 
 def _clean(text: str, otherwise: str = "bot") -> str:
     """A text as a name; `otherwise` where nothing is left of it."""
-    name = _NOT_IN_NAMES.sub("_", text).strip("_")[:_MOST_NAME_LETTERS]
-    return name if re.search("[A-Za-z0-9]", name) else otherwise
+    name = _NOT_IN_NAMES.sub("_", text).strip("_")[:_MAX_NAME_LETTERS]
+    if not re.search("[A-Za-z0-9]", name):
+        return otherwise
+    return name
 
 
 def unique_names(players: Sequence[Player]) -> tuple[str, ...]:
     """A different name for each player: the second of a name is numbered ``#2``, and so on in seat order."""
-    names = [player.name for player in players]
-    earlier = [names[:seat].count(name) for seat, name in enumerate(names)]
-    return tuple(f"{name}#{count + 1}" if count else name for name, count in zip(names, earlier, strict=True))
+    counts: Counter[str] = Counter()
+    names = []
+    for player in players:
+        counts[player.name] += 1
+        name = player.name
+        if counts[name] > 1:
+            name += f"#{counts[name]}"
+        names.append(name)
+    return tuple(names)
