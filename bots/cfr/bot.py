@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
     from engine import Card
 
+_SHIPPED_GAMES: Final = ("limit", "limit3", "nolimit", "kuhn", "kuhn-depth", "leduc", "leduc-nolimit")
 SHIPPED: Final[Mapping[str, str]] = {
-    name: os.path.join(os.path.dirname(__file__), f"{name}.strategy")
-    for name in ("limit", "limit3", "nolimit", "kuhn", "kuhn-depth", "leduc", "leduc-nolimit")
+    name: os.path.join(os.path.dirname(__file__), f"{name}.strategy") for name in _SHIPPED_GAMES
 }
 """The strategies that ship, by the short name of their game; the first line of each has its training."""
-_RIVER_ITERATIONS: Final = {True: 50, False: 200}
-"""By which a river is solved: in limit games, and in no-limit games, whose rivers have more nodes and larger bets."""
+_LIMIT_RIVER_ITERATIONS: Final = 50
+_NO_LIMIT_RIVER_ITERATIONS: Final = 200
+"""No-limit rivers have more nodes and larger bets."""
 _MOST_ITERATIONS: Final = 100_000
 _TURN: Final = 2
 
@@ -187,7 +188,9 @@ class CfrBot(LearningBot):
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
         """None while it learns about its opponent."""
-        return None if self._exploit else self._decide(view).policy
+        if self._exploit:
+            return None
+        return self._decide(view).policy
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
         strategy = self.strategy(view.game)
@@ -285,7 +288,9 @@ class CfrBot(LearningBot):
         if strategy.path not in self._endgames:
             from bots.cfr.endgames import Endgames
 
-            rivers = self._iterations or _RIVER_ITERATIONS[view.game.is_limit]
+            rivers = self._iterations
+            if rivers is None:
+                rivers = _LIMIT_RIVER_ITERATIONS if view.game.is_limit else _NO_LIMIT_RIVER_ITERATIONS
             self._endgames[strategy.path] = Endgames(strategy, rivers, self._turns)
         endgames = self._endgames[strategy.path]
         if endgames.solves(view.round):
@@ -317,7 +322,10 @@ class CfrBot(LearningBot):
 
 
 def _shipped_for(game: Game) -> str | None:
-    return next((path for name, path in SHIPPED.items() if find_game(name)[1] == game), None)
+    for name, path in SHIPPED.items():
+        if find_game(name)[1] == game:
+            return path
+    return None
 
 
 def _is_holdem_of_two(game: Game) -> bool:
@@ -325,11 +333,16 @@ def _is_holdem_of_two(game: Game) -> bool:
 
 
 def _cards(view: View) -> str:
-    return view.hole_text + (f" on {view.board_text}" if view.board else "")
+    if not view.board:
+        return view.hole_text
+    return f"{view.hole_text} on {view.board_text}"
 
 
 def _word(action: Action) -> str:
-    return action.kind.name.lower() + (f" to {action.hand_total}" if action.hand_total else "")
+    word = action.kind.name.lower()
+    if action.hand_total:
+        word += f" to {action.hand_total}"
+    return word
 
 
 def _in_words(reading: Reading) -> str:

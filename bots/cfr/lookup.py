@@ -97,7 +97,12 @@ def readings(size: float, known: Sequence[float]) -> list[tuple[int, float]]:
     if at == len(known):
         return [(at - 1, 1.0)]  # With no size at all that is `NO_BET`.
     chance = lower_chance(size, known[at - 1] if at else 0.0, known[at])
-    return [(number, found) for number, found in ((at - 1, chance), (at, 1 - chance)) if found > 0]
+    readings = []
+    if chance > 0:
+        readings.append((at - 1, chance))
+    if chance < 1:
+        readings.append((at, 1 - chance))
+    return readings
 
 
 LEFT: Final = -1
@@ -159,8 +164,9 @@ def tree_positions(
         likeliest = max(found, key=lambda place: place.weights.sum())
         if (reading := _reading(strategy, likeliest, state, action)) is not None:
             read.append(reading)
-        following = [after for place in found for after in _after(strategy, place, state, action)]
-        on = [place for place in following if place.node != LEFT]
+        on = []
+        for place in found:
+            on += [after for after in _after(strategy, place, state, action) if after.node != LEFT]
         found = on or [replace(found[0], node=LEFT, owes_call=False, is_exact=False)]
     # Over in the tree, but not at the table.
     on = [place for place in found if place.owes_call or (place.node != LEFT and strategy.nodes[place.node])]
@@ -200,10 +206,11 @@ def _moved(strategy: StrategyFile, node: int, tree: BettingState, action: Action
     fold, _ = _shape(strategy, node)
     if action.kind is ActionKind.FOLD and not fold:
         action = CALL
-    if action.kind is ActionKind.FOLD:
-        at = 0
-    else:
-        at = fold + (action.kind is ActionKind.RAISE)
+    at = 0
+    if action.kind is ActionKind.CALL:
+        at = fold
+    elif action.kind is ActionKind.RAISE:
+        at = fold + 1
     return strategy.children_of(node)[at], tree.after(action)
 
 
@@ -226,23 +233,32 @@ def mixed(
 def _actions_at(strategy: StrategyFile, place: TreePosition, state: BettingState) -> tuple[Action, ...]:
     """What each action of a decision that owes no call is at the table; several may come to the same."""
     fold, raises = _shape(strategy, place.node)
-    can_raise = state.legal_actions().can_raise
-    if strategy.game.is_limit:
-        return (FOLD,) * fold + (CALL,) + (RAISE if can_raise else CALL,) * raises
-    totals = _totals(strategy, place, state) if can_raise else []
-    return (FOLD,) * fold + (CALL,) + tuple(map(raise_to, totals)) + (CALL,) * (raises - len(totals))
+    actions = [CALL]
+    if fold:
+        actions = [FOLD, CALL]
+    legal_raises: list[Action] = []
+    if state.legal_actions().can_raise:
+        if strategy.game.is_limit:
+            legal_raises = [RAISE] * raises
+        else:
+            legal_raises = list(map(raise_to, _totals(strategy, place, state)))
+    # Raises of the tree that the table does not allow are calls.
+    return (*actions, *legal_raises, *[CALL] * (raises - len(legal_raises)))
 
 
 def _narrowed(found: list[TreePosition], chances: Sequence[Chances | None]) -> list[TreePosition]:
     """The places by how likely we would have taken an action at each of them."""
-    weights = [
-        np.zeros_like(place.weights) if chance is None else place.weights * chance
-        for place, chance in zip(found, chances, strict=True)
-    ]
+    weights = []
+    for place, chance in zip(found, chances, strict=True):
+        weights.append(np.zeros_like(place.weights) if chance is None else place.weights * chance)
     is_ours = np.sum(weights, axis=0) > 0
-    # What we would never have done gives no information about the readings: another player has played so far.
-    weights = [np.where(is_ours, weight, place.weights) for place, weight in zip(found, weights, strict=True)]
-    return [replace(place, weights=weight) for place, weight in zip(found, weights, strict=True) if weight.any()]
+    narrowed = []
+    for place, weight in zip(found, weights, strict=True):
+        # What we would never have done gives no information about the readings: another player has played so far.
+        kept = np.where(is_ours, weight, place.weights)
+        if kept.any():
+            narrowed.append(replace(place, weights=kept))
+    return narrowed
 
 
 def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action) -> list[TreePosition]:
@@ -280,7 +296,7 @@ def _gone_on(strategy: StrategyFile, place: TreePosition, at: int) -> TreePositi
 def _readings(
     strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action
 ) -> list[tuple[int, float]]:
-    """What a raise at the table is read as: numbers of the node's raises, or `NO_BET`, with chances."""
+    """Readings of a raise at the table: numbers of the node's raises, or `NO_BET`, with chances."""
     totals = _totals(strategy, place, state)
     if action.hand_total in totals:
         # Of several, the largest: all-in is all-in in the tree, too.
@@ -289,21 +305,23 @@ def _readings(
 
 
 def _reading(strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action) -> Reading | None:
-    """How a raise is read at a place; None where nothing has to be read there."""
+    """Reading of a raise at a place; None where nothing has to be read."""
     if action.kind is not ActionKind.RAISE or place.owes_call or place.node == LEFT or not strategy.nodes[place.node]:
         return None
     totals = _totals(strategy, place, state)
     if action.hand_total in totals:
         return None
-    known = [
-        (0.0 if number == NO_BET else _pots(totals[number], state), chance)
-        for number, chance in _readings(strategy, place, state, action)
-    ]
+    known = []
+    for number, chance in _readings(strategy, place, state, action):
+        size = 0.0
+        if number != NO_BET:
+            size = _pots(totals[number], state)
+        known.append((size, chance))
     return Reading(action, _pots(action.hand_total, state), tuple(known))
 
 
 def _shape(strategy: StrategyFile, node: int) -> tuple[int, int]:
-    """Whether a decision has a fold, 0 or 1, and how many raises."""
+    """Number of folds, 0 or 1, and of raises of a decision."""
     kinds = int(strategy.nodes[node])
     return kinds & 1, kinds >> 2
 
@@ -318,7 +336,9 @@ def _totals(strategy: StrategyFile, place: TreePosition, state: BettingState) ->
         fraction = (total - place.matched) / (2 * place.matched)
         real = state.max_spent + int(fraction * 2 * state.max_spent + 0.5)
         is_all = total >= strategy.game.stacks[state.acting_position]
-        found.append(legal.raise_max if is_all else min(max(real, legal.raise_min), legal.raise_max))
+        if is_all:
+            real = legal.raise_max
+        found.append(min(max(real, legal.raise_min), legal.raise_max))
     return found
 
 
@@ -370,7 +390,9 @@ def decided_at(
         decided[FOLD] = kept
     is_all = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]
     is_priced = not place.is_exact and (is_all or strategy.game.is_limit)
-    return _priced(decided, strategy, state, buckets) if is_priced else decided
+    if not is_priced:
+        return decided
+    return _priced(decided, strategy, state, buckets)
 
 
 def _price(state: BettingState) -> float:
@@ -379,12 +401,12 @@ def _price(state: BettingState) -> float:
 
 
 def _is_ranked(strategy: StrategyFile, state: BettingState) -> bool:
-    """Whether buckets are in ascending order of strength."""
+    """Return whether buckets are in ascending order of strength."""
     return state.round > 0 and is_dealt_as_holdem(strategy.game)
 
 
 def _refuses(strategy: StrategyFile, state: BettingState, buckets: _Buckets) -> NDArray[np.bool_]:
-    """Which hands win less often than a call has to, against hands of any kind."""
+    """Mask of the hands that win less often than a call has to, against hands of any kind."""
     standing = (buckets + 0.5) / strategy.buckets[state.round]
     return standing ** (len(state.in_pot) - 1) < _price(state)
 
@@ -427,17 +449,23 @@ def ranges(
 
 def narrowed(weights: NDArray[np.float64], chances: Chances | float) -> NDArray[np.float64]:
     """A range after an action, by its probability with each holding; the largest entry is 1."""
-    found = weights * chances
-    return found / found.max() if found.any() else weights
+    found: NDArray[np.float64] = weights * chances
+    if found.any():
+        found /= found.max()
+        return found
+    return weights
 
 
 def _likely(played: Mapping[Action, Chances], state: BettingState, action: Action) -> Chances | float:
     """The probability of an action by holding, where it may have to be read."""
     if action in played or action.kind is not ActionKind.RAISE or state.game.is_limit:
         return played.get(action, 0.0)
-    raises = sorted(one for one in played if one.kind is ActionKind.RAISE)
-    pots = [(one.hand_total - state.max_spent) / (2 * state.max_spent) for one in (*raises, action)]
-    found: Chances | float = 0.0
-    for number, chance in readings(pots[-1], pots[:-1]):
-        found = found + chance * played.get(CALL if number == NO_BET else raises[number], 0.0)
-    return found
+    raises = sorted([known for known in played if known.kind is ActionKind.RAISE])
+    sizes = [_pots(known.hand_total, state) for known in raises]
+    likely: Chances | float = 0.0
+    for number, chance in readings(_pots(action.hand_total, state), sizes):
+        read = CALL
+        if number != NO_BET:
+            read = raises[number]
+        likely = likely + chance * played.get(read, 0.0)
+    return likely

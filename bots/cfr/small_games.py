@@ -43,7 +43,9 @@ class RankBuckets:
         if len(game.deck) > _MOST_CARDS:
             raise SolvingError(f"the game is too large: {len(game.deck)} cards")
         self.ranks = sorted({card >> 2 for card in game.deck})
-        self.boards = len(game.deck) if sum(game.num_board_cards) else 1
+        self.boards = 1
+        if sum(game.num_board_cards):
+            self.boards = len(game.deck)
         self.counts = tuple(len(self.ranks) ** (1 + cards) for cards in accumulate(game.num_board_cards))
 
     def order(self, board: Board) -> list[int]:
@@ -77,22 +79,25 @@ class _Ranks:
         pairs = suits * (suits - same) / (cards * (cards - 1))
         self.matrices: list[NDArray[np.float64]] = []
         for number, board in enumerate(self._boards):
-            left = (suits - same[number - 1] - same[number - 1][:, None]) / (cards - 2)
-            chances = pairs * left if board else pairs
+            chances = pairs
+            if board:
+                on_board = same[number - 1]
+                chances = pairs * ((suits - on_board - on_board[:, None]) / (cards - 2))
             places = np.argsort(buckets.order(board))
             self.matrices += [chances, chances * np.sign(places[:, None] - places)]
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
-        return self.full_boards if self._game.num_board_cards[round_] else [board]
+        if self._game.num_board_cards[round_]:
+            return self.full_boards
+        return [board]
 
     def payoff_at(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
+        fold = 2 * self._boards.index(board)
         if not folded:
-            chips = min(spent)
-        elif 1 in folded:
-            chips = spent[1]
-        else:
-            chips = -spent[0]
-        return 2 * self._boards.index(board) + (not folded), chips
+            return fold + 1, min(spent)
+        if 1 in folded:
+            return fold, spent[1]
+        return fold, -spent[0]
 
 
 class SmallGame:
@@ -131,10 +136,12 @@ class SmallGame:
 
     def strategy(self, plans: Plans) -> NDArray[np.float64]:
         """Plans as probabilities in the order of a strategy file: node, action, bucket."""
-        parts = [
-            np.hstack([in_proportion(plans[player][choice.sequences][:, order]) for choice, order in of_boards]).ravel()
-            for player, of_boards in self.decisions()
-        ]
+        parts = []
+        for player, of_boards in self.decisions():
+            by_board = []
+            for choice, order in of_boards:
+                by_board.append(in_proportion(plans[player][choice.sequences][:, order]))
+            parts.append(np.hstack(by_board).ravel())
         return np.concatenate(parts)
 
 

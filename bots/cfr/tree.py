@@ -85,7 +85,7 @@ class BettingTree:
         return ends
 
     def number_of_actions(self) -> NDArray[np.int64]:
-        """How many actions each node has; 0 at an end."""
+        """Number of actions of each node; 0 at an end."""
         counts: NDArray[np.int64] = (self.children >= 0).sum(axis=1)
         return counts
 
@@ -106,14 +106,22 @@ def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | N
             raise SolvingError(f"the game is too large to be solved: its betting has more than {MOST_NODES:,} nodes")
         spent.append(state.spent)
         if state.finished:
-            kind, player = (SHOWDOWN, -1) if state.is_showdown else (FOLDED, rows[parent][1])
+            kind = SHOWDOWN
+            player = -1
+            if not state.is_showdown:
+                kind = FOLDED
+                player = rows[parent][1]
             rows.append((kind, player, state.round, parent, taken, depth, state.folded))
             actions.append(())
             return
         legal = state.legal_actions()
-        found: tuple[Action, ...] = (FOLD, CALL) if legal.can_fold else (CALL,)
-        if legal.can_raise:
-            found += (RAISE,) if sizes is None else tuple(sizes(state))
+        found: tuple[Action, ...] = (CALL,)
+        if legal.can_fold:
+            found = (FOLD, CALL)
+        if legal.can_raise and sizes is None:
+            found += (RAISE,)
+        elif legal.can_raise and sizes is not None:
+            found += tuple(sizes(state))
         rows.append((DECISION, state.acting_position, state.round, parent, taken, depth, state.folded))
         actions.append(known.setdefault(found, found))
         for at, action in enumerate(found):
@@ -161,14 +169,17 @@ class RaiseCaps:
     rounds: tuple[int, ...]
 
     def __call__(self, state: BettingState) -> Sequence[Action]:
-        return [RAISE] if raises_in_round(state) < self.rounds[state.round] else []
+        if raises_in_round(state) >= self.rounds[state.round]:
+            return []
+        return [RAISE]
 
 
 def default_caps(game: Game) -> str:
     """The caps of a limit game where no others are given, as `read_caps` reads them; none for two players."""
     if game.num_players == 2:
         return ""
-    return "/".join(map(str, (game.max_raises[0], *[_CAP_AFTER_FLOP] * (game.num_rounds - 1))))
+    caps = [game.max_raises[0]] + [_CAP_AFTER_FLOP] * (game.num_rounds - 1)
+    return "/".join(map(str, caps))
 
 
 def read_caps(text: str, rounds: int) -> RaiseCaps:
@@ -187,11 +198,13 @@ def read_raises(game: Game, sizes: str, caps: str) -> Sizes | None:
     """The raises of a tree by the settings of a training; None for all those of a limit game."""
     if sizes:
         return read_sizes(sizes, game.num_rounds)
-    return read_caps(caps, game.num_rounds) if caps else None
+    if caps:
+        return read_caps(caps, game.num_rounds)
+    return None
 
 
 def raises_in_round(state: BettingState) -> int:
-    """How many raises the present round has had."""
+    """Number of raises in the present round."""
     return sum(action.kind is ActionKind.RAISE for _, action in state.rounds[-1])
 
 
@@ -216,11 +229,13 @@ class BetSizes:
         totals = set()
         for fraction in of_round[raises]:
             if math.isinf(fraction):
-                exact = math.inf
+                totals.add(legal.raise_max)
+                continue
+            exact = state.max_spent + fraction * pot
+            if exact * whole > legal.raise_max * part:
+                totals.add(legal.raise_max)
             else:
-                exact = state.max_spent + fraction * pot
-            is_all = exact * whole > legal.raise_max * part
-            totals.add(legal.raise_max if is_all else max(int(exact + 0.5), legal.raise_min))
+                totals.add(max(int(exact + 0.5), legal.raise_min))
         return [raise_to(total) for total in sorted(totals)]
 
 
@@ -229,8 +244,10 @@ def read_sizes(text: str, rounds: int) -> BetSizes:
     parts = text.split("/")
     if len(parts) not in (1, rounds):
         raise SolvingError(f"sizes are given for one round, which holds for all, or for all {rounds}, not {text!r}")
-    found = tuple(tuple(_fractions(level) for level in part.split(":")) for part in parts)
-    return BetSizes(found * (rounds // len(parts)))
+    by_round = []
+    for part in parts:
+        by_round.append(tuple([_fractions(level) for level in part.split(":")]))
+    return BetSizes(tuple(by_round) * (rounds // len(parts)))
 
 
 def _fractions(text: str) -> tuple[float, ...]:

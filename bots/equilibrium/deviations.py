@@ -106,7 +106,8 @@ def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[Act
     form = sequence_form(small_game(game))
     plans = [plan_of_policy(form, player, EquilibriumBot(seed=1), "equilibrium") for player in range(2)]
     found: dict[tuple[int, tuple[str, str]], dict[ActionKind, float]] = {}
-    for player, other in ((0, 1), (1, 0)):
+    for player in range(2):
+        other = 1 - player
         values = sequence_values(form, player, plans[other])
         own = [frozenset(parse_cards(text)) for text in form.game.classes[player]]
         others = [frozenset(parse_cards(text)) for text in form.game.classes[other]]
@@ -121,13 +122,18 @@ def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[Act
                 taken = holding | {*point.board}
                 if len(taken) < known - 1:
                     continue
-                chance = sum(part for cards, part in zip(others, reach, strict=True) if not cards & taken) / deals
+                ways = 0.0
+                for cards, part in zip(others, reach, strict=True):
+                    if cards.isdisjoint(taken):
+                        ways += part
+                chance = ways / deals
                 if chance <= _ROUNDING:
                     continue
                 lost = (of_actions[:, at].max() - of_actions[:, at]) / chance
-                costs = [0.0 if cost < _ROUNDING else float(cost) for cost in lost]
-                key = player, state_of(view_of(point, tuple(holding)))
-                found[key] = {action.kind: cost for action, cost in zip(point.actions, costs, strict=True)}
+                costs = {}
+                for action, cost in zip(point.actions, lost.tolist(), strict=True):
+                    costs[action.kind] = cost if cost >= _ROUNDING else 0.0
+                found[player, state_of(view_of(point, tuple(holding)))] = costs
     return found
 
 
@@ -189,7 +195,9 @@ class _Count:
                 self._decide(view, move, step.action, before)
             while len(before) < step.round + 1:
                 before.append("")
-            before[step.round] += f"{', ' if before[step.round] else ''}{move}"
+            if before[step.round]:
+                before[step.round] += ", "
+            before[step.round] += move
 
     def _decide(self, view: View, move: str, action: Action, before: list[str]) -> None:
         self._decisions += 1
@@ -222,7 +230,10 @@ class _Count:
         for name, of_deals in self._by_deal.items():
             choices = [ChosenAction(did, *of_choice) for did, of_choice in self._times[name].items()]
             choices.sort(key=lambda one: (-one.times * one.cost, one.did))
-            cost = self._cost(of_deals, width if len(of_deals) >= FEWEST_DEALS else None)
+            if len(of_deals) >= FEWEST_DEALS:
+                cost = self._cost(of_deals, width)
+            else:
+                cost = self._cost(of_deals, None)
             situations.append(SituationCost(name, len(of_deals), cost, tuple(choices)))
         situations.sort(key=lambda one: (-one.cost.mean, one.name))
         return Deviations(
@@ -241,7 +252,10 @@ class _Count:
         scale = 100 / self._hands
         squares = sum(cost**2 for cost in of_deals.values()) - self._deals * (total / self._deals) ** 2
         error = scale * sqrt(max(0.0, squares) * self._deals / (self._deals - 1))
-        return Estimate(scale * total, None if width is None else width * error, error)
+        half_width = None
+        if width is not None:
+            half_width = width * error
+        return Estimate(scale * total, half_width, error)
 
 
 def _move(step: Step) -> str:
@@ -255,10 +269,13 @@ def _words(view: View, before: list[str]) -> str:
     rounds = [moves or "nothing" for moves in before[: view.round + 1]] or ["nothing"]
     if len(rounds) <= view.round:
         rounds.append("nothing")
-    betting = "to open" if rounds == ["nothing"] else "after " + " / ".join(rounds)
-    held, *board = [card[0] for card in view.game.shown_cards((*view.hole_cards, *view.board))]
-    on = f" on {board[0]}" if board else ""
-    return f"{position_names(view.game)[view.position]}, {held}{on}, {betting}"
+    betting = "to open"
+    if rounds != ["nothing"]:
+        betting = "after " + " / ".join(rounds)
+    cards, *board = [card[0] for card in view.game.shown_cards((*view.hole_cards, *view.board))]
+    if board:
+        cards += f" on {board[0]}"
+    return f"{position_names(view.game)[view.position]}, {cards}, {betting}"
 
 
 def deviations_document(found: Deviations) -> Document:
@@ -266,6 +283,13 @@ def deviations_document(found: Deviations) -> Document:
     costly = [one for one in found.situations if one.cost.mean > 0]
     more = len(costly) - _MOST_NAMED
     title = "What costs most"
+    note = ""
+    if more > 0:
+        note = f"{more} more that cost something are in --json."
+    rows = []
+    for situation in costly[:_MOST_NAMED]:
+        choices = "; ".join(map(_choice_in_words, situation.choices))
+        rows.append((situation.name, situation.deals, situation.cost, choices))
     table = Table(
         title,
         (
@@ -282,16 +306,8 @@ def deviations_document(found: Deviations) -> Document:
                 meaning="how often; how often an equilibrium does it; the exact cost of doing it once, in chips",
             ),
         ),
-        tuple(
-            (
-                one.name,
-                one.deals,
-                one.cost,
-                "; ".join(map(_choice_in_words, one.choices)),
-            )
-            for one in costly[:_MOST_NAMED]
-        ),
-        f"{more} more that cost something are in --json." if more > 0 else "",
+        tuple(rows),
+        note,
     )
     return Document(
         f"What {found.player} gives away",
@@ -312,7 +328,8 @@ def _sentences(found: Deviations, costly: list[SituationCost]) -> tuple[str, ...
         sentences = [f"None of the decisions of {found.player} in these hands costs anything against an equilibrium."]
     else:
         worst = costly[0]
-        rate, whole = (text_of(one.cost, ",.1f") for one in (worst, found))
+        rate = text_of(worst.cost, ",.1f")
+        whole = text_of(found.cost, ",.1f")
         sentences = [
             f"{found.player} gives away most here: {worst.name}, {rate} chips per hundred hands: "
             f"{_choice_in_words(worst.choices[0])}.",
@@ -328,5 +345,7 @@ def _sentences(found: Deviations, costly: list[SituationCost]) -> tuple[str, ...
 
 
 def _choice_in_words(played: ChosenAction) -> str:
-    cost = f"costs {played.cost:,.4g}" if played.cost else "costs nothing"
+    cost = "costs nothing"
+    if played.cost:
+        cost = f"costs {played.cost:,.4g}"
     return f"{played.did} {times_of(played.times)} ({100 * played.chance:.0f} % in an equilibrium, {cost})"

@@ -119,7 +119,10 @@ class _Walk:
         self._policies = [policies.get(name) for name in record.names]
         known = [at for at, policy in enumerate(self._policies) if policy is not None]
         holes = record.deal.hole_cards
-        seen = {card for at, hole in enumerate(holes) if at not in known for card in hole}
+        seen: set[Card] = set()
+        for at, hole in enumerate(holes):
+            if at not in known:
+                seen.update(hole)
         self._is_all_known = len(known) == game.num_players
         self._deals = [Deal(tuple(cards), record.deal.board) for cards in _holdings(game, list(holes), known, seen)]
         self._weights = np.ones(len(self._deals))
@@ -165,8 +168,10 @@ class _Walk:
             if self._weights[at] and any(came & set(hole) for hole in deal.hole_cards):
                 self._weights[at] = 0.0
         got = sum([amount * self._mean(self._of(PotRow(members, after))) for members, amount in pots])
+        if before == after:
+            return np.zeros(self._game.num_players)
         found: _Floats = np.asarray(expected) - np.asarray(got)
-        return found if before != after else np.zeros(self._game.num_players)
+        return found
 
     def _decision(self, policy: Policy, betting: BettingState, action: Action) -> _Floats:
         """The term of a known player's draw; its chance becomes part of the weights."""
@@ -209,13 +214,10 @@ class _Walk:
         view = View(betting, position, self._record.hand_number, ((),) * self._game.num_players, board)
         if (whole := policy_by_holding_at(policy, view)) is not None:
             numbers = np.array([holding_number(*self._deals[at].hole_cards[position]) for at in there.tolist()])
-            yield (
-                there,
-                {
-                    action: chance[numbers] if isinstance(chance, np.ndarray) else chance
-                    for action, chance in whole.items()
-                },
-            )
+            chances: dict[Action, float | _Floats] = {}
+            for action, chance in whole.items():
+                chances[action] = chance[numbers] if isinstance(chance, np.ndarray) else chance
+            yield there, chances
             return
         for at in there:
             seen = view_at(betting, self._deals[at], self._record.hand_number)
@@ -241,7 +243,11 @@ class _Walk:
 
 def _pots(betting: BettingState) -> list[tuple[int, int]]:
     """The bit set of the players in each pot, and its chips."""
-    return [(sum([1 << at for at in pot.players]), pot.amount) for pot in side_pots(betting.spent, betting.folded)]
+    pots = []
+    for pot in side_pots(betting.spent, betting.folded):
+        members = sum([1 << at for at in pot.players])
+        pots.append((members, pot.amount))
+    return pots
 
 
 def _holdings(
@@ -249,11 +255,13 @@ def _holdings(
 ) -> list[list[tuple[Card, ...]]]:
     if not known:
         return [holes]
-    found = []
-    for cards in combinations([card for card in game.deck if card not in taken], game.num_hole_cards):
-        changed = [cards if at == known[0] else hole for at, hole in enumerate(holes)]
-        found += _holdings(game, changed, known[1:], taken | {*cards})
-    return found
+    combined = []
+    free = [card for card in game.deck if card not in taken]
+    for cards in combinations(free, game.num_hole_cards):
+        changed = [*holes]
+        changed[known[0]] = cards
+        combined += _holdings(game, changed, known[1:], taken | {*cards})
+    return combined
 
 
 _EVENTS: Final = 4

@@ -205,17 +205,17 @@ class StatePolicy:
     def others(self) -> HoldingChances:
         if self.betting.game.is_limit:
             return self.chances
-        return {
-            one: chance
-            for one, chance in self.chances.items()
-            if one.kind != ActionKind.RAISE or isinstance(chance, np.ndarray)
-        }
+        others = {}
+        for action, chance in self.chances.items():
+            if action.kind != ActionKind.RAISE or isinstance(chance, np.ndarray):
+                others[action] = chance
+        return others
 
     def with_holding(self, number: int) -> Mapping[Action, float]:
-        return {
-            action: float(chance[number]) if isinstance(chance, np.ndarray) else chance
-            for action, chance in self.chances.items()
-        }
+        chances: dict[Action, float] = {}
+        for action, chance in self.chances.items():
+            chances[action] = float(chance[number]) if isinstance(chance, np.ndarray) else chance
+        return chances
 
 
 class RangeOfPolicy:
@@ -232,7 +232,9 @@ class RangeOfPolicy:
     def forget(self) -> None:
         """Forget what the policy was asked with a board; done between hands, it bounds the memory."""
         before_the_flop = {state: policy for state, policy in self._known.items() if not state[1]}
-        self._known = before_the_flop if len(before_the_flop) <= _KEPT else {}
+        self._known = {}
+        if len(before_the_flop) <= _KEPT:
+            self._known = before_the_flop
 
     # ---- the policy
 
