@@ -19,8 +19,8 @@ from dealer.server.access import Person
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState
-from dealer.server.queue.connected_bots import HostEvent
 from dealer.server.queue.jobs import JobEnded, RunEnded, SeatOpen, ServiceEvent
+from dealer.server.queue.presence import HostEvent
 from dealer.server.server_settings import player_name
 from dealer.server.service import Service, refusal_of
 from dealer.table.links import PlayerLink
@@ -144,7 +144,7 @@ class Line:
                     self.send(ChallengeState(tag, "refused", refusal_of(error)))
             case Cancel(tag):
                 try:
-                    await self._hosting.service.cancel(self._user, tag)
+                    await self._hosting.service.queue.cancel(self._user, tag)
                 except StoreError as error:
                     _log.error("nothing can be cancelled: %s", error)
 
@@ -156,7 +156,7 @@ class Line:
         if self.host is not None and self.host is not host:
             raise RemoteProtocolError(f"this connection has brought {self.host.bot}, and no other bot can join", b"")
         try:
-            connected = await self._hosting.service.enter(self._user, request, host)
+            connected = await self._hosting.service.presence.enter(self._user, request, host)
         except StoreError as error:
             raise RefusedError(refusal_of(error)) from None
         hosts[key] = host
@@ -189,7 +189,7 @@ class Line:
         """What has become of the latest challenge with a tag; who asks is notified from now on."""
         store = self._hosting.service.store
         # After a restart, another client of the same user may have taken it over.
-        self._hosting.service.follow(self._user, tag, self)
+        self._hosting.service.queue.follow(self._user, tag, self)
         jobs = records.jobs(store, user=self._user.id, tag=tag, most=1)
         if not jobs:
             self.send(ChallengeState(tag, "unknown"))
@@ -204,7 +204,7 @@ class Line:
 
     def left(self, *, for_good: bool) -> None:
         """The connection has ended: the bot is away; its seats wait for it, unless the client leaves `for_good`."""
-        self._hosting.service.leave(self)
+        self._hosting.service.queue.leave(self)
         if self.host is not None and self.host.line is self:
             self.host.lose_line(for_good=for_good)
 
@@ -236,7 +236,7 @@ class Host:
     def lose_line(self, *, for_good: bool) -> None:
         """The client has gone."""
         self.line = None
-        self._hosting.service.leave_bots(self)
+        self._hosting.service.presence.leave(self)
         if for_good:
             self._close_seats("its client has left")
         if self.seats:

@@ -143,7 +143,7 @@ async def serve(
         parts = ServerParts(settings, folder, store, service, accounts, errors)
         computing.prepare([game.game for game in settings.games])
         page = None if web is None else await stack.enter_async_context(web(parts))
-        on_started(Started(tuple(port.addresses), token, len(service.active()), page))
+        on_started(Started(tuple(port.addresses), token, len(service.queue.active()), page))
         await service.run()
 
 

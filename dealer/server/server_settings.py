@@ -293,8 +293,7 @@ class ServerSettings(StrictSettings):
         Raises:
             RefusedError: there is none, or the name fits several.
         """
-        by_name = {game.name: game for game in self.games}
-        return by_name[game_meant(name, tuple(by_name))]
+        return resolve_game(self.games, name)
 
     def find_game(self, name: str) -> ServerGame | None:
         """As `resolve_game`, for choices that may be empty or old; None if no game is meant."""
@@ -346,6 +345,16 @@ def player_name(text: str) -> str:
     """A user's or a bot's name as a name that logs, tables and file names can hold."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", text)[:_MOST_NAME_LETTERS]
     return name if re.search("[A-Za-z0-9]", name) else "player"
+
+
+def resolve_game(games: Sequence[ServerGame], name: str) -> ServerGame:
+    """The game of `games` that a name means.
+
+    Raises:
+        RefusedError: there is none, or the name fits several.
+    """
+    by_name = {game.name: game for game in games}
+    return by_name[game_meant(name, tuple(by_name))]
 
 
 def most_deals(game: ServerGame, terms: ContestTerms) -> int:

@@ -50,7 +50,7 @@ class ServerTableStore(TableStore):
 
     async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Enter a table, without creating its folder."""
-        versions = [None, *(self._parts.service.version(game, name) for name in players)]
+        versions = [None, *(self._parts.service.presence.version(game, name) for name in players)]
         run = await self._parts.store.write(
             lambda db: add_table(db, owner, user, game, players=players, versions=versions, seed=seed)
         )
@@ -92,7 +92,7 @@ class ServerTableStore(TableStore):
             run,
             players,
             game,
-            self._parts.service.connected_bots,
+            self._parts.service.presence,
             hands=table_session.hands,
             match=f"{table_session.names[0]}.{TABLE_TAG}",
         )
@@ -101,7 +101,7 @@ class ServerTableStore(TableStore):
 
     def release_seats(self, table: TableRow) -> None:
         """Release users' bots from a table that is suspended or closed."""
-        self._parts.service.stand_up(self._seated.pop(table.id, frozenset()))
+        self._parts.service.presence.release_seats(self._seated.pop(table.id, frozenset()))
 
 
 def _report(folder: Path, reason: str) -> RunReport:
@@ -120,7 +120,7 @@ def _report(folder: Path, reason: str) -> RunReport:
 
 def connected_bots_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, str], ...]:
     """Names of the connected users' bots that play a game, with their owners' names."""
-    hosts = [host for host in parts.service.connected_bots.bots if game.name in host.versions]
+    hosts = [host for host in parts.service.presence.bots if game.name in host.versions]
     return tuple(sorted((host.name, host.owner.name) for host in hosts))
 
 

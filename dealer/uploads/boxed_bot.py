@@ -11,8 +11,8 @@ from typing import Final
 
 from dealer.joining.connection import JoinSettings
 from dealer.joining.server_client import OUTPUT_FOLDER, PlayedSeat
-from dealer.server.queue.connected_bots import HostEvent
 from dealer.server.queue.jobs import RunEnded, SeatOpen
+from dealer.server.queue.presence import HostEvent
 from dealer.server.server_settings import player_name
 from dealer.table.links import PlayerLink
 from dealer.table.players import Player
@@ -23,7 +23,7 @@ FAILURE_NAME: Final = "last-failure.txt"
 
 
 class BoxedBot:
-    """A `dealer.server.queue.connected_bots.BotHost` that plays here."""
+    """A `dealer.server.queue.presence.BotHost` that plays here."""
 
     def __init__(self, player: Player, folder: Path, games: Mapping[str, Path]) -> None:
         """Prepare to play.

@@ -109,7 +109,7 @@ class Intake:
             raise RefusedError("the server cannot write it down now; try again later") from None
         try:
             games = described.games or (self._parts.settings.games[0].name,)
-            games = self._parts.service.connected_bots.checked(Join(described.name, "", games=games))
+            games = self._parts.service.presence.checked(Join(described.name, "", games=games))
             enter = partial(add_upload, user=user, described=described, games=games, settings=settings)
             return await self._parts.store.write(partial(enter, folder=name, archive=archive))
         except BaseException:
@@ -176,8 +176,8 @@ class Intake:
         store = self._parts.store
         accepted = {upload.bot: upload for upload in reversed(uploads(store, state=UploadState.ACCEPTED))}
         for name in self._bots.keys() - accepted.keys():
-            self._parts.service.leave_bots(self._bots.pop(name)[1])
-        there = {connected.name for connected in self._parts.service.connected_bots.bots}
+            self._parts.service.presence.leave(self._bots.pop(name)[1])
+        there = {connected.name for connected in self._parts.service.presence.bots}
         for name, upload in accepted.items():
             # Its owner may have connected a bot of this name meanwhile, and it has gone.
             if name not in there or name not in self._bots or self._bots[name][0].id != upload.id:
@@ -270,17 +270,17 @@ class Intake:
                 raise RefusedError("its games are not played here any more")
             if not (self._folder / upload.folder).is_dir():
                 raise RefusedError("its files are not on the server any more; upload it again")
-            is_running = any(job.is_running and name in job.users_bots for job in service.active())
+            is_running = any(job.is_running and name in job.users_bots for job in service.queue.active())
             if before is not None and before[0].id == upload.id:
-                await service.enter(upload.owner, offer, before[1])
+                await service.presence.enter(upload.owner, offer, before[1])
                 return
             if before is not None and (is_running or before[1].is_playing):
-                connected = service.connected_bots.find(games[0], name)
+                connected = service.presence.find(games[0], name)
                 if connected is not None and connected.host is before[1] and connected.offer.ladder:
-                    await service.enter(upload.owner, replace(connected.offer, ladder=False), before[1])
+                    await service.presence.enter(upload.owner, replace(connected.offer, ladder=False), before[1])
                 return
             bot = BoxedBot(self._player(upload), self._output_folder(upload), self._games)
-            await service.enter(upload.owner, offer, bot)
+            await service.presence.enter(upload.owner, offer, bot)
             self._bots[name] = upload, bot
             await self._parts.store.write(partial(replace_earlier, upload=upload))
         except RefusedError as error:

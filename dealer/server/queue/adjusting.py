@@ -16,7 +16,7 @@ from bots.errors import WorkersError
 from dealer.errors import StoreError
 from dealer.server.computing import Computing
 from dealer.server.db.store import Store
-from dealer.server.server_settings import ServerSettings
+from dealer.server.server_settings import ServerGame
 from engine.holdem import has_usual_blinds
 from logs.errors import LogsError
 
@@ -27,8 +27,8 @@ _MOST_OF_EARLIER_STARTS = 1000
 class Adjusting:
     """Counts runs that have ended."""
 
-    def __init__(self, settings: ServerSettings, folder: Path, store: Store, computing: Computing) -> None:
-        self._games = {game.name for game in settings.games if has_usual_blinds(game.game) and not game.game.is_limit}
+    def __init__(self, games: Sequence[ServerGame], folder: Path, store: Store, computing: Computing) -> None:
+        self._games = {game.name for game in games if has_usual_blinds(game.game) and not game.game.is_limit}
         self._folder = folder
         self._store = store
         self._computing = computing

@@ -14,7 +14,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,11 +28,11 @@ from dealer.server.computing import Computing
 from dealer.server.db.counted_scores import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import RETRY_S, Store
-from dealer.server.queue.connected_bots import ConnectedBots
-from dealer.server.queue.fair_queue import never_fits
+from dealer.server.queue.fair_queue import Limits, never_fits
 from dealer.server.queue.feed import Feed
+from dealer.server.queue.presence import Presence
 from dealer.server.ratings import TableScores, fit_ratings, has_one_owner_twice
-from dealer.server.server_settings import LadderSettings, ServerGame, ServerSettings, slot_of
+from dealer.server.server_settings import LadderSettings, ServerGame, slot_of
 from dealer.table.loop import Changes
 from dealer.table.players import parse_player
 from logs.estimation import RunningMean, score_bounds
@@ -82,17 +82,19 @@ class Ladder:
 
     def __init__(
         self,
-        settings: ServerSettings,
-        ladder: LadderSettings,
+        settings: LadderSettings,
+        games: Sequence[ServerGame],
+        limits: Limits,
         store: Store,
-        connected_bots: ConnectedBots,
-        own_versions: dict[tuple[str, str], int],
+        presence: Presence,
+        *,
+        own_versions: Mapping[tuple[str, str], int],
     ) -> None:
-        self.settings = ladder
-        self._limits = settings.limits
-        self._games = [game for game in settings.games if game.name in (ladder.games or ()) and game.deals]
+        self.settings = settings
+        self._limits = limits
+        self._games = [game for game in games if game.name in (settings.games or ()) and game.deals]
         self._store = store
-        self._connected_bots = connected_bots
+        self._presence = presence
         self._own_versions = {
             game.name: {name: own_versions[game.name, name] for name, bot in game.bots.items() if not learns(bot.bot)}
             for game in self._games
@@ -166,7 +168,7 @@ class Ladder:
         bounds = score_bounds(game.game)
         there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
         owners: dict[int, User] = {}
-        for connected in self._connected_bots.bots:
+        for connected in self._presence.bots:
             if connected.offer.ladder and game.name in connected.versions:
                 there[connected.versions[game.name]] = connected.name
                 owners[connected.versions[game.name]] = connected.owner
@@ -193,13 +195,13 @@ def learns(text: str) -> bool:
 class Rater:
     """Makes the ratings of games in which something has been counted."""
 
-    def __init__(self, settings: ServerSettings, store: Store, feed: Feed, computing: Computing) -> None:
-        self._settings = settings
+    def __init__(self, games: Sequence[ServerGame], store: Store, feed: Feed, computing: Computing) -> None:
+        self._games = {game.name: game for game in games}
         self._store = store
         self._feed = feed
         self._computing = computing
         # What was counted last may have been counted in the moment when an earlier server ended.
-        self._stale = [game.name for game in settings.games]
+        self._stale = list(self._games)
         self._changes = Changes()
 
     def note(self, game: str) -> None:
@@ -219,7 +221,7 @@ class Rater:
 
     async def refit(self, name: str) -> None:
         """Make the ratings of a game."""
-        game = self._settings.game(name)
+        game = self._games.get(name)
         if game is None:
             return
         try:

@@ -22,8 +22,8 @@ from dealer.run.tournament_run import Progress
 from dealer.server.db import records
 from dealer.server.db.records import Match, RunSeat, RunState
 from dealer.server.db.run_changes import RunReport
-from dealer.server.queue.connected_bots import BotHost, ConnectedBots
 from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen
+from dealer.server.queue.presence import BotHost, Presence
 from dealer.server.server_settings import ServerGame, player_name
 from dealer.watching import LiveMatches
 from engine import Seat
@@ -100,9 +100,9 @@ def _seat(plan: ContestPlan, number: int, scores: Sequence[float]) -> RunSeat:
     )
 
 
-def hosts_of(job: ActiveJob, connected_bots: ConnectedBots) -> list[BotHost]:
+def hosts_of(job: ActiveJob, presence: Presence) -> list[BotHost]:
     """Who brings the users' bots of a job, as far as they are there."""
-    there = [connected_bots.find(job.row.game, name) for name in sorted(job.users_bots)]
+    there = [presence.find(job.row.game, name) for name in sorted(job.users_bots)]
     return [connected.host for connected in there if connected is not None]
 
 
@@ -124,7 +124,7 @@ class SeatCaller:
         row: records.Run,
         players: Sequence[str],
         game: ServerGame,
-        connected_bots: ConnectedBots,
+        presence: Presence,
         *,
         hands: int,
         match: str,
@@ -142,7 +142,7 @@ class SeatCaller:
         self._users_bots = sorted(game.users_bots(players))
         self._row = row
         self._game = game
-        self._connected_bots = connected_bots
+        self._presence = presence
         self._hands = hands
         self._match = match
         self._client = client
@@ -171,7 +171,7 @@ class SeatCaller:
         """Call those who were away, and show the progress to the others."""
         self._call()
         for name in self._users_bots:
-            connected = self._connected_bots.find(self._game.name, name)
+            connected = self._presence.find(self._game.name, name)
             if connected is not None:
                 rate = _rate_of(progress.rate, player_name(name))
                 connected.host.notify(RunStands(self._match, progress.hands, progress.hands_planned, rate))
@@ -186,7 +186,7 @@ class SeatCaller:
     def _host_of(self, player: str, seat: records.RunSeat) -> Client | BotHost | None:
         if player == OWN_SEAT:
             return self._client()
-        connected = self._connected_bots.find(self._game.name, player)
+        connected = self._presence.find(self._game.name, player)
         is_same = connected is not None and connected.versions[self._game.name] == seat.version
         return connected.host if connected is not None and is_same else None
 

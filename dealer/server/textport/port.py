@@ -107,7 +107,7 @@ class _Connection:
                 async with asyncio.timeout(idle_s):
                     data = await self._reader.read(_READ_BYTES)
             except TimeoutError:
-                if any(job.client is self for job in self._service.active()):
+                if any(job.client is self for job in self._service.queue.active()):
                     continue
                 self.write(remark("this connection has been idle for too long"))
                 return None
@@ -123,7 +123,7 @@ class _Connection:
         self._user = user
         self._session.admit()
         self.write(LOGGED_IN)
-        seats = self._service.adopt(user, self)
+        seats = self._service.queue.adopt(user, self)
         if seats:
             self.write(remark(f"the server was restarted: your agents resume {count_of(seats, 'request')}"))
         if self._errand is not None:
@@ -235,7 +235,7 @@ class _Connection:
 
     async def _cancel(self, tag: str) -> None:
         try:
-            count = await self._service.cancel(self._user, tag)
+            count = await self._service.queue.cancel(self._user, tag)
         except StoreError as error:
             self.write(remark(refusal_of(error)))
         else:
@@ -244,7 +244,7 @@ class _Connection:
     def _show_queue(self) -> None:
         lines = [
             queue_line(job.row.user.name, job.row.tag, job.row.game, job.runs_left, is_running=job.is_running)
-            for job in reversed(self._service.active())
+            for job in reversed(self._service.queue.active())
         ]
         self.write("".join(lines) or NO_QUEUE)
 
@@ -458,7 +458,7 @@ class TextPort:
         except (OSError, TimeoutError):
             writer.transport.abort()
         finally:
-            self._service.leave(connection)
+            self._service.queue.leave(connection)
             writer.close()
             if not self._is_closing:
                 with contextlib.suppress(OSError, TimeoutError):

@@ -149,7 +149,7 @@ async def job(caller: Reader, parts: Parts, job: int) -> models.JobDetail:
     row = records.job(parts.store, job)
     if row is None:
         raise WebError(404, f"There is no job {job}.")
-    waits = (await parts.service.forecasts()).get(job) if row.is_open else None
+    waits = (await parts.service.queue.forecasts()).get(job) if row.is_open else None
     return models.JobDetail(
         job=shown_job(parts, row, caller),
         runs=_shown_runs(parts, records.runs_of(parts.store, row), caller),
@@ -444,7 +444,7 @@ async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
         raise WebError(404, f"There is no job {job}.")
     if not access.manages(row, Person.of(caller)):
         raise WebError(403, "This job belongs to another user.")
-    return models.Cancelled(is_cancelled=await parts.service.cancel_job(row.user, job, caller.user))
+    return models.Cancelled(is_cancelled=await parts.service.queue.cancel_job(row.user, job, caller.user))
 
 
 # ---- uploads

@@ -181,7 +181,7 @@ class _Account:
         """The page."""
         user = user_of(request)
         store, manager = self.server.store, self.site.table_manager
-        forecasts = await self.server.service.forecasts()
+        forecasts = await self.server.service.queue.forecasts()
         jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TABLE_TAG]
         faults = self._faults(request)
         sections = (
@@ -226,7 +226,7 @@ class _Account:
         )
 
     def _jobs_part(self, jobs: Sequence[Job], forecasts: Mapping[int, Forecast]) -> Part:
-        rows, progress = [], self.server.service.progress()
+        rows, progress = [], self.server.service.queue.progress()
         for job in jobs:
             runs = records.runs(self.server.store, job=job.id, most=10)
             links = tuple(Link(f"{run.id} {run.state}", f"/account/runs/{run.id}") for run in runs)
@@ -238,7 +238,7 @@ class _Account:
 
     def _bots_part(self, user: User) -> Part:
         store = self.server.store
-        is_here = {guest.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
+        is_here = {guest.name for guest in self.server.service.presence.bots if guest.owner == user}
         bots = records.bots(store, owner=user.id)
         ratings = {rating.bot.version: rating for bot in bots for rating in standings(store, bot.game, bot.name)}
         rows = []
@@ -299,7 +299,7 @@ class _Account:
         """Cancel a request."""
         user = user_of(request)
         await read_form(request)
-        if not await self.server.service.cancel_job(user, request.path_params["job"]):
+        if not await self.server.service.queue.cancel_job(user, request.path_params["job"]):
             raise WebError(404, "You have no such request of which something is left to play.")
         return RedirectResponse("/account", SEE_OTHER)
 

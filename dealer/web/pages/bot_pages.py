@@ -69,7 +69,7 @@ def _document(server: ServerParts, game: ServerGame, name: str, number: int | No
     rating, faults = ratings.get(bot.version), records.faults_by_kind(store, bot.version, _FAULTY_RUNS)
     runs = records.runs(store, game=game.name, bot=name, most=_RUNS)
     owner = "the server" if bot.owner is None else shown(bot.owner.name)
-    is_here = any(one.owner == bot.owner and one.name == name for one in server.service.connected_bots.bots)
+    is_here = any(one.owner == bot.owner and one.name == name for one in server.service.presence.bots)
     seen = "online" if is_here else "" if bot.seen_s is None else ago(bot.seen_s, time.time())
     every = Link(f"all of {shown(name)}", f"/runs?{urlencode({'game': game.shown, 'bot': name})}")
     facts = (
@@ -87,7 +87,7 @@ def _document(server: ServerParts, game: ServerGame, name: str, number: int | No
         ("Faults", _faults_table(faults)),
         (
             "Last runs",
-            runs_table("Last runs", runs, server.service.progress()) if runs else "None has been played yet.",
+            runs_table("Last runs", runs, server.service.queue.progress()) if runs else "None has been played yet.",
         ),
     )
     sections = tuple(Section(title, (part,)) for title, part in parts if part is not None)

@@ -113,12 +113,12 @@ class Metrics(Collector):
         yield CounterMetricFamily("arena_errors", "Errors in the log since the start.", server.errors.errors)
         for name, words, value in (
             ("requests_open", "Requests of which something is left to play.", counts["requests_open"]),
-            ("matches_playing", "Matches that are being played, each by a worker.", service.matches_played),
+            ("matches_playing", "Matches that are being played, each by a worker.", service.queue.matches_played),
             ("workers", "Processor cores: so many workers play at full speed.", os.cpu_count() or 1),
             ("hands_per_second", "Of all runs that are being played, each since it began.", hands_per_second(server)),
             ("faults", "Faults of bots in all runs.", counts["faults"]),
             ("users", "Users.", counts["users"]),
-            ("bots_connected", "Connected bots of users.", len(service.connected_bots.bots)),
+            ("bots_connected", "Connected bots of users.", len(service.presence.bots)),
             ("database_bytes", "Size of the database.", database_bytes(server)),
             ("disk_free_bytes", "Free space for runs.", free_bytes(server.folder)),
         ):
@@ -127,7 +127,7 @@ class Metrics(Collector):
 
 def hands_per_second(server: ServerParts) -> float:
     """How fast the runs are played that are being played, together."""
-    return sum(progress.hands_per_second for progress in server.service.progress().values())
+    return sum(progress.hands_per_second for progress in server.service.queue.progress().values())
 
 
 def database_bytes(server: ServerParts) -> int:

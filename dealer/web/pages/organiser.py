@@ -69,14 +69,14 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
 
 def _document(server: ServerParts) -> Document:
     service = server.service
-    jobs, counts = service.active(), records.counts(server.store)
+    jobs, counts = service.queue.active(), records.counts(server.store)
     free, least = free_bytes(server.folder) / 1e9, server.settings.least_free_mb / 1e3
     facts = (
-        Fact("matches being played", service.matches_played),
+        Fact("matches being played", service.queue.matches_played),
         Fact("processor cores", os.cpu_count() or 1),
         Fact("hands per second", hands_per_second(server), ",.0f"),
         Fact("requests waiting", sum(not job.is_running for job in jobs)),
-        Fact("connected bots", len(service.connected_bots.bots)),
+        Fact("connected bots", len(service.presence.bots)),
         Fact("users", counts["users"]),
         Fact("disk free", free, ",.1f", f"GB; nothing is begun below {least:,.1f} GB"),
         Fact("database", database_bytes(server) / 1e6, ",.1f", "MB"),

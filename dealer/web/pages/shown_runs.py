@@ -322,7 +322,7 @@ class ServerLibrary:
         seen = {run.id for run in going}
         found = choose(state=state, is_over=state is None, before=before, most=most + 1)
         over = [run for run in found[:most] if run.id not in seen]
-        table = runs_table("Runs", (*going, *over), self.parts.service.progress())
+        table = runs_table("Runs", (*going, *over), self.parts.service.queue.progress())
         return table, str(found[most - 1].id) if len(found) > most else ""
 
     def open(self, key: str, visitor: Visitor) -> ShownRun:
@@ -349,7 +349,7 @@ class ServerLibrary:
             raise WebError(404, reason or "The files of this run have been removed.")
         run, live = self._open(path, key), None
         if row.state is RunState.RUNNING:
-            live = self.parts.service.watchers.live(row.id) or LiveMatches()
+            live = self.parts.service.player.watchers.live(row.id) or LiveMatches()
         practice_path = self._practice_path(job)
         return ShownRun(run, access, live, reason, unrated=row.unrated, practice_path=practice_path, seed=row.seed)
 

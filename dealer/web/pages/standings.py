@@ -184,7 +184,7 @@ def now_values(library: ServerLibrary, visitor: Visitor) -> dict[str, Any]:
     return {
         "tables": tables,
         "events": events_table("Events", event_records.events(server.store, most=_EVENTS_OF_THE_FRONT), event_path),
-        "playing": runs_table("Being played", playing, server.service.progress()),
+        "playing": runs_table("Being played", playing, server.service.queue.progress()),
         "ended": runs_table("Last results", ended, {}),
     }
 

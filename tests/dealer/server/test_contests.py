@@ -123,7 +123,7 @@ async def until(service: Service, is_true: Callable[[], bool]) -> None:
 def watched(service: Service) -> list[MatchEvent]:
     """The events of all runs that begin from now on, as they come."""
     events: list[MatchEvent] = []
-    opened = service.watchers.opened
+    opened = service.player.watchers.opened
 
     def open_watched(run: int, first: Watch) -> Watch:
         def notify(event: MatchEvent) -> None:
@@ -132,7 +132,7 @@ def watched(service: Service) -> list[MatchEvent]:
 
         return opened(run, notify)
 
-    service.watchers.opened = open_watched  # type: ignore[method-assign]
+    service.player.watchers.opened = open_watched  # type: ignore[method-assign]
     return events
 
 
@@ -253,7 +253,7 @@ def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
 def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool, stop: str | None) -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host()
-        await service.enter(ann, offer("eve", games=("two",)), host)
+        await service.presence.enter(ann, offer("eve", games=("two",)), host)
         request = JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=5000, stop=stop))
         hands = watched(service)
         row, _ = await service.submit(ann, request)
@@ -262,7 +262,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
                 await asyncio.sleep(0.01)
         host.is_idle = True
         if is_cancelled:
-            await service.cancel_job(ann, row.id)
+            await service.queue.cancel_job(ann, row.id)
         else:
             for link in host.playing:
                 link.leave()
@@ -300,17 +300,17 @@ def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None
 def test_a_run_that_is_interrupted_when_its_job_has_ended_is_cancelled() -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host(is_idle=True)
-        await service.enter(ann, offer("eve", games=("two",)), host)
+        await service.presence.enter(ann, offer("eve", games=("two",)), host)
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=5000)))
-        await until(service, lambda: [job.is_running for job in service.active()] == [True])
-        (job,) = service.active()
+        await until(service, lambda: [job.is_running for job in service.queue.active()] == [True])
+        (job,) = service.queue.active()
         assert isinstance(job.state, Running)
         job.state.end = "its client has left"
         job.state.interrupt()
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, job=row.id)
         assert (run.state, run.reason) == (RunState.CANCELLED, "its client has left.")
-        assert service.active() == []
+        assert service.queue.active() == []
 
     play(talk)
 
@@ -383,7 +383,7 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         with pytest.raises(RefusedError, match="kuhn3 has no bot eve"):
             await service.submit(bob, request)
         host = Host()
-        guest = await service.enter(ann, offer("eve", "v1", ("kuhn3",)), host)
+        guest = await service.presence.enter(ann, offer("eve", "v1", ("kuhn3",)), host)
         row, _ = await service.submit(bob, request)
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, version=guest.versions["kuhn3"])
@@ -391,13 +391,13 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         assert [event.player for event in host.heard if isinstance(event, SeatOpen)] == ["eve"] * 3
         (bot,) = records.bots(service.store, owner=ann.id)
         assert (bot.name, bot.label, bot.number, bot.owner) == ("eve", "v1", 1, ann)
-        service.leave_bots(host)
+        service.presence.leave(host)
         with pytest.raises(RefusedError, match="eve is not connected now"):
             await service.submit(bob, request)
         # The same bot again is the same version, another label another one.
-        assert (await service.enter(ann, offer("eve", "v1", ("kuhn3",)), host)).versions == guest.versions
+        assert (await service.presence.enter(ann, offer("eve", "v1", ("kuhn3",)), host)).versions == guest.versions
         other = Host()
-        newer = await service.enter(ann, offer("eve", "v2", ("kuhn3",)), other)
+        newer = await service.presence.enter(ann, offer("eve", "v2", ("kuhn3",)), other)
         assert newer.versions != guest.versions
         assert [bot.label for bot in records.versions(service.store, "kuhn3", "eve")] == ["v2", "v1"]
 
@@ -419,9 +419,9 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
 def test_bots_that_are_not_taken(given: Join, told: str) -> None:
     async def talk(service: Service, ann: User) -> None:
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
-        await service.enter(bob, offer("taken", games=("two",)), Host())
+        await service.presence.enter(bob, offer("taken", games=("two",)), Host())
         with pytest.raises(RefusedError, match=told):
-            await service.enter(ann, given, Host())
+            await service.presence.enter(ann, given, Host())
 
     play(talk)
 
@@ -429,18 +429,18 @@ def test_bots_that_are_not_taken(given: Join, told: str) -> None:
 def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host(is_idle=True)
-        await service.enter(ann, offer("eve", games=("two",)), host)
+        await service.presence.enter(ann, offer("eve", games=("two",)), host)
         first, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1", terms=ContestTerms(deals=10)))
         second, _ = await service.submit(ann, JobRequest("two", ("random", "eve"), "2", terms=ContestTerms(deals=10)))
-        await until(service, lambda: [job.is_running for job in service.active()] == [True, False])
+        await until(service, lambda: [job.is_running for job in service.queue.active()] == [True, False])
         assert len(records.runs(service.store)) == 1
         # It comes back, and is called to what waits; what was being played has waited for too long by then.
-        service.leave_bots(host)
-        assert await service.cancel_job(ann, first.id)
-        assert not await service.cancel_job(User(99, "bob"), second.id)
+        service.presence.leave(host)
+        assert await service.queue.cancel_job(ann, first.id)
+        assert not await service.queue.cancel_job(User(99, "bob"), second.id)
         await until(service, lambda: is_over(service, first.id))
         assert records.runs(service.store, job=second.id) == ()
-        await service.enter(ann, offer("eve", games=("two",)), Host())
+        await service.presence.enter(ann, offer("eve", games=("two",)), Host())
         await until(service, lambda: is_over(service, second.id))
         (run,) = records.runs(service.store, job=second.id)
         assert run.state is RunState.FINISHED
@@ -451,17 +451,17 @@ def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
 def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host(is_idle=True)
-        await service.enter(ann, offer("eve", games=("two",)), host)
-        service.leave_bots(host)
-        await service.enter(ann, offer("eve", games=("two",)), host)
+        await service.presence.enter(ann, offer("eve", games=("two",)), host)
+        service.presence.leave(host)
+        await service.presence.enter(ann, offer("eve", games=("two",)), host)
         busy, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1"))
         waiting, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "2"))
-        service.leave_bots(host)
+        service.presence.leave(host)
         await until(service, lambda: is_over(service, waiting.id))
         job = records.job(service.store, waiting.id)
         assert job is not None
         assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not come back")
-        await service.cancel_job(ann, busy.id)
+        await service.queue.cancel_job(ann, busy.id)
 
     play(talk, replace(settings_of(), own_seat_patience_s=0.2))
 
@@ -473,12 +473,12 @@ def test_when_a_bot_was_last_there_is_kept() -> None:
             return float(row["seen_s"])
 
         host = Host(is_idle=True)
-        await service.enter(ann, offer("eve", games=("two",)), host)
+        await service.presence.enter(ann, offer("eve", games=("two",)), host)
         came_s = seen_s()
-        await service.connected_bots.note_seen(service.connected_bots.bots)
+        await service.presence.note_seen(service.presence.bots)
         stayed_s = seen_s()
         assert stayed_s > came_s
-        service.leave_bots(host)
+        service.presence.leave(host)
         async with asyncio.timeout(PATIENCE_S):
             while seen_s() <= stayed_s:
                 await asyncio.sleep(0.01)
@@ -489,25 +489,25 @@ def test_when_a_bot_was_last_there_is_kept() -> None:
 def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_back() -> None:
     async def before(service: Service, ann: User) -> None:
         for name in ("gone", "eve"):
-            await service.enter(ann, offer(name, games=("two",)), Host())
+            await service.presence.enter(ann, offer(name, games=("two",)), Host())
 
     async def after(service: Service, ann: User) -> None:
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1"))
         with pytest.raises(RefusedError, match="gone is not connected now"):
             await service.submit(ann, JobRequest("two", ("gone", "random"), "2"))
         host = Host()
-        await service.enter(ann, offer("eve", games=("two",)), host)
+        await service.presence.enter(ann, offer("eve", games=("two",)), host)
         await until(service, lambda: is_over(service, row.id))
         job = records.job(service.store, row.id)
         assert job is not None
         assert job.state is JobState.DONE
-        service.leave_bots(host)
+        service.presence.leave(host)
         with pytest.raises(RefusedError, match="eve is not connected now"):
             await service.submit(ann, JobRequest("two", ("eve", "random"), "3"))
 
     async def too_late(service: Service, ann: User) -> None:
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "4"))
-        service._stop_unattended()
+        service.queue.stop_unattended()
         await until(service, lambda: is_over(service, row.id))
         job = records.job(service.store, row.id)
         assert job is not None

@@ -22,7 +22,7 @@ from dealer.server.db import records
 from dealer.server.db.records import JobRequest, JobState, RunState, new_job
 from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.queue.connected_bots import ConnectedBots
+from dealer.server.queue.presence import Presence
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.web.api import join_socket
@@ -359,7 +359,7 @@ def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
 def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client joins while the last run is written, and is answered before the end of the challenge is."""
     entering, answered = threading.Event(), threading.Event()
-    enter = ConnectedBots.enter
+    enter = Presence.enter
 
     async def enter_early(*arguments: Any) -> Any:
         entered = asyncio.ensure_future(enter(*arguments))
@@ -376,9 +376,9 @@ def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pyt
 
     async def talk(house: House) -> None:
         first = await joined(house)
-        monkeypatch.setattr(ConnectedBots, "enter", enter_early)
-        monkeypatch.setattr("dealer.server.service.end_run", after(entering, end_run))
-        monkeypatch.setattr("dealer.server.service.end_job", after(answered, end_job))
+        monkeypatch.setattr(Presence, "enter", enter_early)
+        monkeypatch.setattr("dealer.server.queue.job_queue.end_run", after(entering, end_run))
+        monkeypatch.setattr("dealer.server.queue.job_queue.end_job", after(answered, end_job))
         await first.say(Challenge("t", "kuhn", ("A", "B"), terms=ContestTerms(deals=2)))
         await first.hear(ChallengeState)
         async with asyncio.timeout(PATIENCE_S):

@@ -67,9 +67,9 @@ def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
         assert min(played) == 200 < max(played)
         assert len({job.kind for job in records.jobs(service.store)} - {JobKind.LADDER}) == 0
         # A bot that comes and may climb is played, too; one that may not is left alone.
-        await service.enter(ann, offer("shy", games=("two",)), Host())
+        await service.presence.enter(ann, offer("shy", games=("two",)), Host())
         host = Host()
-        guest = await service.enter(ann, offer("eve", games=("two",), is_on_ladder=True), host)
+        guest = await service.presence.enter(ann, offer("eve", games=("two",), is_on_ladder=True), host)
         await until(service, lambda: len(widths(service)) == 6)
         versions = {
             score.version
@@ -84,13 +84,13 @@ def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
 
 async def until_idle(service: Service) -> None:
     """Wait until nothing is left of the ladder's jobs."""
-    await until(service, lambda: not service.active())
+    await until(service, lambda: not service.queue.active())
 
 
 def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
     async def talk(service: Service, ann: User) -> None:
-        await until(service, lambda: any(job.is_running for job in service.active()))
-        (first,) = service.active()
+        await until(service, lambda: any(job.is_running for job in service.queue.active()))
+        (first,) = service.queue.active()
         row, _ = await service.submit(ann, JobRequest("two", ("A", "B"), terms=ContestTerms(deals=50)))
         async with asyncio.timeout(PATIENCE_S):
             while isinstance(first.state, Running) and not first.state.is_interrupted:
@@ -154,7 +154,7 @@ def test_the_ladder_makes_room_only_where_it_is_in_the_way() -> None:
 def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 0.0
     done: list[object] = []
-    rater = Rater(settings_of(), cast(Store, None), Feed(), cast(Computing, None))
+    rater = Rater(settings_of().games, cast(Store, None), Feed(), cast(Computing, None))
 
     async def refit(name: str) -> None:
         nonlocal now_s

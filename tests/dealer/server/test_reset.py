@@ -41,7 +41,7 @@ def test_results_go_and_users_tokens_and_bots_stay() -> None:
     async def before(service: Service, ann: User) -> None:
         given.append(service.store.write_now(lambda db: add_token(db, ann.id)))
         service.store.write_now(lambda db: set_password(db, ann.id, "correct horse"))
-        await service.enter(ann, offer("eve", "v1", ("two", "kuhn3")), Host())
+        await service.presence.enter(ann, offer("eve", "v1", ("two", "kuhn3")), Host())
         for request in (
             JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=20)),
             JobRequest("kuhn3", ("A", "eve", "C"), terms=ContestTerms(deals=20)),
@@ -53,7 +53,7 @@ def test_results_go_and_users_tokens_and_bots_stay() -> None:
     async def after(service: Service, ann: User) -> None:
         assert Accounts(service.store).find("ann", given[0]) == ann
         assert counted_scores.pairs(service.store, service.settings.games[1]) == ()
-        bot = await service.enter(ann, offer("eve", "v1", ("two",)), Host())
+        bot = await service.presence.enter(ann, offer("eve", "v1", ("two",)), Host())
         assert [one.version for one in records.versions(service.store, "two", "eve")] == [bot.versions["two"]]
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=20)))
         await until(service, lambda: is_over(service, row.id))

@@ -115,7 +115,7 @@ def test_a_backup_of_a_running_server_is_restored_and_plays_nothing_twice(*, has
 
 def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite itself says that the disk is full: requests are refused, and what ends is counted when there is room."""
-    monkeypatch.setattr("dealer.server.service.RETRY_S", 0.02)
+    monkeypatch.setattr("dealer.server.queue.job_queue.RETRY_S", 0.02)
     refused: list[str] = []
     change = Store._change
 
@@ -158,7 +158,7 @@ def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.MonkeyPat
         assert len(records.jobs(service.store)) == asked, "what was refused is not there, and all else is"
         for job in records.jobs(service.store):
             if job.id != 1:
-                await service.cancel_job(ann, job.id)
+                await service.queue.cancel_job(ann, job.id)
         await rest(service, ann)
         assert service.broken == []
 

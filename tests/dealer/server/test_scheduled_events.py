@@ -102,7 +102,7 @@ def house(patience: float = 3600, **words: str) -> ServerSettings:
 def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host()
-        await service.enter(ann, offer("eve", "v7", at_once=2), host)
+        await service.presence.enter(ann, offer("eve", "v7", at_once=2), host)
         announced(service, deals=100)
         event = await finished(service)
         assert event.entrants == ("calling", "eve", "raising", "random")
@@ -191,13 +191,13 @@ def test_who_was_connected_while_it_was_open_enters() -> None:
     async def talk(service: Service, ann: User) -> None:
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         before, here = Host(), Host()
-        await service.enter(bob, offer("early"), before)
-        service.leave_bots(before)
+        await service.presence.enter(bob, offer("early"), before)
+        service.presence.leave(before)
         # What it writes about the bot comes first.
         await asyncio.sleep(0)
         service.store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 5 WHERE name = 'early'").rowcount)
-        await service.enter(ann, offer("eve", "v1"), here)
-        await service.enter(ann, offer("adam"), Host())
+        await service.presence.enter(ann, offer("eve", "v1"), here)
+        await service.presence.enter(ann, offer("adam"), Host())
         announced(service, closes=1e6, deals=5)
         assert final(service).state is EventState.OPEN
         document = event_document(service.store, event_detail(service.store, final(service)))
@@ -217,12 +217,12 @@ def test_who_was_connected_while_it_was_open_enters() -> None:
 def test_another_version_does_not_play_and_what_it_lacks_is_given_up_at_last() -> None:
     async def talk(service: Service, ann: User) -> None:
         first, second = Host(is_idle=True), Host()
-        await service.enter(ann, offer("eve", "v1"), first)
+        await service.presence.enter(ann, offer("eve", "v1"), first)
         announced(service, entrants=("eve", "calling", "random"))
         await until(service, lambda: bool(first.heard))
         # It leaves, so that the contest that has called it is played without it, and another waits for it.
-        service.leave_bots(first)
-        await service.enter(ann, offer("eve", "v2", at_once=4), second)
+        service.presence.leave(first)
+        await service.presence.enter(ann, offer("eve", "v2", at_once=4), second)
         await finished(service)
         assert second.heard == []
         ended = {job.players: job.reason for job, _ in event_records.contests_of(service.store, final(service))}
@@ -234,7 +234,7 @@ def test_another_version_does_not_play_and_what_it_lacks_is_given_up_at_last() -
 
 def test_the_own_bots_of_a_changed_configuration_do_not_play() -> None:
     async def begin(service: Service, ann: User) -> None:
-        await service.enter(ann, offer("eve"), Host(is_idle=True))
+        await service.presence.enter(ann, offer("eve"), Host(is_idle=True))
         announced(service, entrants=("eve", "calling"))
         await until(service, lambda: final(service).contests == 1)
 

@@ -186,7 +186,7 @@ def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest.Monke
         return await write(self, change)
 
     monkeypatch.setattr(Store, "write", write_if_possible)
-    monkeypatch.setattr("dealer.server.service.RETRY_S", 0.05)
+    monkeypatch.setattr("dealer.server.queue.job_queue.RETRY_S", 0.05)
 
     async def talk(house: House) -> None:
         nonlocal is_full

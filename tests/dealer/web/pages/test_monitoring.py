@@ -16,9 +16,9 @@ from dealer.cli.shell.console import Terminal
 from dealer.server import resources
 from dealer.server.db.store import Store
 from dealer.server.error_log import ErrorLog
+from dealer.server.queue.event_closing import Events
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import WebSettings
-from dealer.server.service import Service
 from dealer.web.pages import monitoring
 from dealer.web.server_site import server_site
 from tests.dealer.web.pages.test_standings import finished, submit
@@ -113,10 +113,10 @@ def test_a_database_that_does_not_answer_is_not_healthy(tmp_path: Path, monkeypa
 def test_a_work_that_an_error_has_ended_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def fail(self: Service) -> None:
+    async def fail(self: Events) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Service, "_run_events", fail)
+    monkeypatch.setattr(Events, "run", fail)
 
     async def talk(one: Visit) -> None:
         async with asyncio.timeout(PATIENCE_S):

@@ -33,7 +33,7 @@ class Guested:
 
     async def bring(self, host: Host, game: str = GAME, *, at_once: int = 1, label: str = "") -> int:
         """Ann's bot is there; returns its version."""
-        guest = await self.parts.service.enter(self.ann, offer("annbot", label, (game,), at_once), host)
+        guest = await self.parts.service.presence.enter(self.ann, offer("annbot", label, (game,), at_once), host)
         return guest.versions[game]
 
     async def until_asked(self, table: str) -> str:
@@ -102,7 +102,7 @@ def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
         page = await browser.get(table)
         await browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
         assert given.parts.service.may_sit("annbot")
-        given.parts.service.leave_bots(host)
+        given.parts.service.presence.leave(host)
         assert "Waiting for annbot to sit down." in seen(await browser.get(table))
         # Another version is another bot; the one that sat down is called.
         await given.bring(other := Host(), label="2")
@@ -151,15 +151,15 @@ def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
         for job, state in zip(running, states, strict=True):
             job.state = state
         service = given.parts.service
-        service.active = lambda: running[:1]  # type: ignore[method-assign]
+        service.queue.active = lambda: running[:1]  # type: ignore[method-assign]
         assert service.may_sit("annbot"), "the ladder goes"
         service.sit_down({"annbot"})
         assert [state.is_interrupted for state in states] == [True, False]
         assert not service.may_sit("annbot")
-        service.stand_up({"annbot"})
+        service.presence.release_seats({"annbot"})
         assert service.may_sit("annbot")
         assert not service.may_sit("nobody")
-        service.active = lambda: running  # type: ignore[method-assign]
+        service.queue.active = lambda: running  # type: ignore[method-assign]
         assert not service.may_sit("annbot"), "what a user wants does not"
 
     play(tmp_path, talk)

@@ -12,7 +12,8 @@ import asyncio
 import contextlib
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -20,8 +21,10 @@ from dealer.errors import RefusedError, StoreError
 from dealer.server.accounts import User
 from dealer.server.db.bot_registry import enter_users_bot, last_seen, note_seen, owner_of, owner_of_name
 from dealer.server.db.store import Store
+from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import RunEnded, SeatOpen
-from dealer.server.server_settings import ServerSettings
+from dealer.server.server_settings import ServerGame, resolve_game
+from dealer.table.loop import Changes
 from dealer.table.players import NAME_RULE, is_name
 from engine.text import listed, printable
 from protocol.benchmark import OWN_SEAT
@@ -63,15 +66,43 @@ class ConnectedBot:
         return self.offer.bot
 
 
-class ConnectedBots:
-    """The bots of users that are connected."""
+class Presence:
+    """The bots of users that are connected, and their seats at tables with people."""
 
-    def __init__(self, settings: ServerSettings, store: Store) -> None:
-        self._settings = settings
+    def __init__(
+        self,
+        games: Sequence[ServerGame],
+        own_versions: Mapping[tuple[str, str], int],
+        store: Store,
+        feed: Feed,
+        changes: Changes,
+        *,
+        patience_s: float,
+        on_missing: Callable[[str], None],
+    ) -> None:
+        """Prepare for bots to connect.
+
+        Args:
+            own_versions: numbers of the server's own bots, by the names of game and bot.
+            changes: notified when a bot can play that could not before.
+            patience_s: time that is waited for a bot that has left.
+            on_missing: receives the name of a bot that has not come back in this time.
+        """
+        self._games = games
+        self._own_versions = own_versions
         self._store = store
+        self._feed = feed
+        self._changes = changes
+        self._patience_s = patience_s
+        self._on_missing = on_missing
         self._bots: dict[str, ConnectedBot] = {}
         self._awaited = set(last_seen(store, _SEEN_WITHIN_S))
-        self._awaited_until_s = time.monotonic() + settings.own_seat_patience_s
+        self._awaited_until_s = time.monotonic() + patience_s
+        self._left_s: dict[str, float] = {}
+        self._at_tables: Counter[str] = Counter()
+        """Tables with people at which a user's bot sits: each counts as a run of the bot."""
+        self._writing: set[asyncio.Task[None]] = set()
+        self._is_closing = False
 
     @property
     def bots(self) -> tuple[ConnectedBot, ...]:
@@ -91,7 +122,7 @@ class ConnectedBots:
         shown = printable(name, 60)
         if owner_of(self._store, game, name) is not None:
             return f"the bot {shown} is not connected now"
-        own = list(self._settings.resolve_game(game).bots)
+        own = list(resolve_game(self._games, game).bots)
         return f"the game {short_name(game)} has no bot {shown}; the server's own are {listed(own) or 'none'}"
 
     async def enter(self, user: User, offer: Join, host: BotHost) -> ConnectedBot:
@@ -107,6 +138,9 @@ class ConnectedBots:
         self._awaited = {one for one in self._awaited if one[1] != offer.bot}
         self._bots.pop(offer.bot, None)
         self._bots[offer.bot] = connected
+        self._left_s.pop(offer.bot, None)
+        self._publish(connected, is_online=True)
+        self._changes.notify()
         return connected
 
     def checked(self, offer: Join) -> tuple[str, ...]:
@@ -119,7 +153,7 @@ class ConnectedBots:
             raise RefusedError(f"that cannot be a bot's name: {NAME_RULE}")
         if len(offer.version) > _MOST_LABEL_LETTERS or not offer.version.isprintable():
             raise RefusedError(f"a version has at most {_MOST_LABEL_LETTERS} letters that can be printed")
-        games = [self._settings.resolve_game(name) for name in offer.games] or self._settings.games
+        games = [resolve_game(self._games, name) for name in offer.games] or self._games
         if any(offer.bot in game.bots for game in games):
             raise RefusedError(f"the bot {offer.bot} is one of the server's own bots; give yours another name")
         return tuple(dict.fromkeys(game.name for game in games))
@@ -143,9 +177,56 @@ class ConnectedBots:
             with contextlib.suppress(StoreError):
                 await self._store.write(lambda db: note_seen(db, names))
 
-    def leave(self, host: BotHost) -> list[ConnectedBot]:
-        """A host has gone, and its bots with it; returns them."""
+    def leave(self, host: BotHost) -> None:
+        """Disconnect a host's bots. Jobs that wait for them are given up after `patience_s`."""
         gone = [connected for connected in self._bots.values() if connected.host is host]
         for connected in gone:
             del self._bots[connected.name]
-        return gone
+        if not self._is_closing:
+            task = asyncio.create_task(self.note_seen(gone))
+            self._writing.add(task)
+            task.add_done_callback(self._writing.discard)
+        for connected in gone:
+            self._left_s[connected.name] = time.monotonic()
+            self._publish(connected, is_online=False)
+            asyncio.get_running_loop().call_later(self._patience_s, self._miss, connected.name)
+
+    def _miss(self, name: str) -> None:
+        now_s = time.monotonic()
+        if not self._is_closing and now_s - self._left_s.get(name, now_s) >= self._patience_s:
+            self._on_missing(name)
+
+    def has_left(self, name: str) -> bool:
+        """Whether a bot was connected since the start, and has left."""
+        return name in self._left_s
+
+    def _publish(self, connected: ConnectedBot, *, is_online: bool) -> None:
+        for game, version in connected.versions.items():
+            self._feed.publish("bot-changed", game=game, bot=connected.name, version=version, is_online=is_online)
+
+    def version(self, game: str, player: str) -> int | None:
+        """The number of a player's present version; None for a client's own agent."""
+        connected = self.find(game, player)
+        return self._own_versions.get((game, player)) if connected is None else connected.versions[game]
+
+    # ---- tables with people
+
+    def has_free_seat(self, name: str, runs: int) -> bool:
+        """Whether a user's bot is connected and takes one more match besides `runs` and its tables."""
+        connected = self._bots.get(name)
+        return connected is not None and runs + self._at_tables[name] < connected.offer.at_once
+
+    def occupy_seats(self, names: Collection[str]) -> None:
+        """Seat users' bots at a table with people, until `release_seats`."""
+        self._at_tables.update(names)
+
+    def release_seats(self, names: Collection[str]) -> None:
+        self._at_tables.subtract(names)
+        self._changes.notify()
+
+    async def close(self) -> None:
+        """Write that the connected bots were seen until now."""
+        self._is_closing = True
+        await self.note_seen(self.bots)
+        while self._writing:
+            await asyncio.wait(self._writing)

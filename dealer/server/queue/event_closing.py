@@ -1,0 +1,110 @@
+"""Close events when their time has come, rank those that are over, give up contests of bots that stay away."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+
+from bots.errors import WorkersError
+from dealer.errors import StoreError
+from dealer.server.accounts import User, add_user
+from dealer.server.computing import Computing
+from dealer.server.db.event_records import (
+    EVENT_USER,
+    EventState,
+    ScheduledEvent,
+    close_event,
+    due_events,
+    keep_standings,
+    unranked_events,
+)
+from dealer.server.db.store import Store
+from dealer.server.event_results import played_in_event, standings_of_event
+from dealer.server.queue.event_schedule import schedule_of
+from dealer.server.queue.fair_queue import Limits
+from dealer.server.queue.job_queue import JobQueue
+from dealer.server.queue.jobs import ActiveJob, Running
+from dealer.server.queue.presence import Presence
+from dealer.server.server_settings import ServerGame
+
+_log = logging.getLogger(__name__)
+_EVENTS_EVERY_S = 1.0
+"""How often events are looked at, which other programs also enter."""
+
+
+class Events:
+    """Events of a server."""
+
+    def __init__(
+        self,
+        games: Sequence[ServerGame],
+        store: Store,
+        queue: JobQueue,
+        presence: Presence,
+        computing: Computing,
+        *,
+        limits: Limits,
+        patience_s: float,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            patience_s: time that a contest waits for a bot in the version that has entered.
+        """
+        self._games = {game.name: game for game in games}
+        self._store = store
+        self._queue = queue
+        self._presence = presence
+        self._computing = computing
+        self._limits = limits
+        self._patience_s = patience_s
+
+    async def run(self) -> None:
+        """Check all events again and again, until cancelled."""
+        absent_s: dict[int, float] = {}
+        while True:
+            try:
+                for event in due_events(self._store):
+                    await self._close(event)
+                for event in unranked_events(self._store):
+                    if event.state is EventState.FINISHED:
+                        await self._rank(event)
+            except (StoreError, WorkersError) as error:
+                _log.error("no event can be closed: %s", error)
+            absent_s = self._give_up_absent(absent_s)
+            await asyncio.sleep(_EVENTS_EVERY_S)
+
+    def _give_up_absent(self, absent_s: dict[int, float]) -> dict[int, float]:
+        """Stop contests that have waited for too long; return since when each of the others has waited."""
+        now_s = time.monotonic()
+        waiting: dict[int, float] = {}
+        for job in self._queue.active():
+            if not job.versions or isinstance(job.state, Running):
+                continue
+            name = self._queue.absent_player(job)
+            if not name:
+                continue
+            since_s = absent_s.get(job.row.id, now_s)
+            waiting[job.row.id] = since_s
+            if now_s - since_s > self._patience_s:
+                reason = f"{name} has not come in the version that has entered"
+                self._queue.stop(job, reason, is_run_stopped=False)
+        return waiting
+
+    async def _rank(self, event: ScheduledEvent) -> None:
+        played = await asyncio.to_thread(played_in_event, self._store, event)
+        standings = await self._computing.run(standings_of_event, event, played)
+        await self._store.write(lambda db: keep_standings(db, event.id, standings.model_dump_json()))
+
+    async def _close(self, event: ScheduledEvent) -> None:
+        """Freeze the entrants of an event whose time has come, and enter its contests in the same change."""
+        game = self._games.get(event.game)
+        event_user = User(await self._store.write(lambda db: add_user(db, EVENT_USER)), EVENT_USER)
+        decided, entrants, scheduled = schedule_of(self._store, event, game, self._limits, self._presence.version)
+        contests = [(self._queue.new_job(event_user, request), versions) for request, versions in scheduled]
+        entered = await self._store.write(lambda db: close_event(db, decided, entrants, contests))
+        for row, (_, versions) in zip(entered, contests, strict=False):
+            assert game is not None
+            self._queue.add(ActiveJob(row, game, versions=versions))
