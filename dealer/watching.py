@@ -24,7 +24,9 @@ from dealer.errors import DealerError, ResultError
 from dealer.match.events import ActionPlayed, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
 from dealer.match.faults import Fault
 from dealer.match.writers import read_faults
+from dealer.run.choices import Interval
 from dealer.run.contest import MatchEvent
+from dealer.run.contest_plan import ContestPlan
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.plan import planned_contests, settle
 from dealer.run.results import AnyResult, read_result
@@ -69,21 +71,31 @@ class WatchedContest:
     Attributes:
         key: its name in the run; empty for the only one.
         game_name: empty where no log names it.
+        interval: kind of the intervals of its scores.
         seatings: names of the matches that play the same hands, slice by slice.
         matches: by name, those that have begun.
         hand: reads the hand of a number of a match, see `logs.hand_index.MatchHands.hand`; the last ones are kept.
     """
 
     def __init__(
-        self, key: str, game: Game, game_name: str, players: Sequence[str], seatings: Sequence[Sequence[str]]
+        self,
+        key: str,
+        game: Game,
+        game_name: str,
+        players: Sequence[str],
+        seatings: Sequence[Sequence[str]],
+        plan: ContestPlan | None = None,
     ) -> None:
+        """Show the files of a contest; with a plan, its scores have the intervals that the result has."""
         self.key = key
         self.game = game
         self.game_name = game_name
         self.players = tuple(players)
         self.seatings = tuple(tuple(names) for names in seatings)
         self.matches: dict[str, WatchedMatch] = {}
-        self.scores = ContestScores(game, self.seatings)
+        self.interval: Interval = "fixed" if plan is None else plan.interval
+        self._new_mean = None if plan is None else plan.new_mean
+        self.scores = ContestScores(game, self.seatings, self._new_mean)
         self.hand = lru_cache(_MAX_KEPT_HANDS)(self._read_hand)
 
     def _read_hand(self, match: str, number: int) -> HandRecord:
@@ -92,7 +104,7 @@ class WatchedContest:
     def seat(self, seatings: Sequence[Sequence[str]]) -> None:
         """Restart the scores with other groups of matches, for a run with more matches than planned."""
         self.seatings = tuple(tuple(names) for names in seatings)
-        self.scores = ContestScores(self.game, self.seatings)
+        self.scores = ContestScores(self.game, self.seatings, self._new_mean)
 
     @property
     def hands(self) -> dict[str, MatchHands]:
@@ -164,8 +176,8 @@ class WatchedRun:
         return next(one for one in self.contests if one.matches.get(match.name) is match)
 
     @cached_property
-    def _plan(self) -> dict[str, tuple[str, tuple[str, ...], list[list[str]]]]:
-        """By key of a contest: the game's name, the players and the seatings to be played."""
+    def _plan(self) -> dict[str, tuple[ContestPlan, list[list[str]]]]:
+        """By key of a contest: its plan, and the seatings to be played."""
         path = self.path / CONFIG_NAME
         if not path.is_file():
             return {}
@@ -180,7 +192,7 @@ class WatchedRun:
             for match_plan in contest.match_plans:
                 slices.setdefault(match_plan.first_hand, []).append(match_plan.name)
             key = self._key_of(os.path.abspath(contest.record.folder))
-            plan[key] = (contest.record.game_name, contest.names, list(slices.values()))
+            plan[key] = (contest, list(slices.values()))
         return plan
 
     # ---- reading
@@ -296,8 +308,8 @@ class WatchedRun:
     def _new_contest(self, key: str, matches: list[WatchedMatch]) -> WatchedContest:
         game = matches[0].hands.game
         if key in self._plan:
-            game_name, players, seatings = self._plan[key]
-            return WatchedContest(key, game, game_name, players, seatings)
+            plan, seatings = self._plan[key]
+            return WatchedContest(key, game, plan.record.game_name, plan.names, seatings, plan)
         names = dict.fromkeys(chain.from_iterable(match.hands.names for match in matches))
         return WatchedContest(key, game, "", tuple(names), _seatings(matches))
 

@@ -23,15 +23,16 @@ from __future__ import annotations
 
 import os
 from bisect import insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from engine import Game, uncalled
 from engine.errors import quoted
 from logs.errors import LogsError
-from logs.estimation import Estimate, Rate, RunningMean, score_bounds
+from logs.estimation import Estimate, Rate, RunningMean, Scoreboard, score_bounds
 from logs.hand_index import HandSummary, MatchHands
 from logs.hand_source import HandSource
 from logs.record import HandRecord
@@ -78,8 +79,7 @@ def _keep(kept: list[Notable], chips: float, number: int, player: str, hands: tu
 
 
 class _Player:
-    def __init__(self, mean: RunningMean) -> None:
-        self.mean = mean
+    def __init__(self) -> None:
         self.chips = 0.0
         self.points: list[tuple[int, Estimate]] = []
         self.step = 1
@@ -93,17 +93,31 @@ class ContestScores:
     `unread` hands were left out, because their lines are damaged or other seatings do not have them.
     """
 
-    def __init__(self, game: Game, seatings: Sequence[Sequence[str]]) -> None:
-        """Begin with nothing counted; each group of names is of matches of the same hands in different seatings."""
+    def __init__(
+        self, game: Game, seatings: Sequence[Sequence[str]], new_mean: Callable[[], RunningMean] | None = None
+    ) -> None:
+        """Begin without a deal.
+
+        Args:
+            seatings: names of matches, in groups that play the same hands in different seatings.
+            new_mean: makes the mean of a player, for the interval that the result of the contest has; scores that the
+                game does not allow are left out. None for an interval over a fixed number of deals.
+        """
         self.game = game
-        self.deals = 0
+        self._bounds = score_bounds(game)
+        self._leaves_out_impossible = new_mean is not None
+        self._board = Scoreboard(partial(RunningMean, (), self._bounds) if new_mean is None else new_mean)
         self.hands = 0
         self.unread = 0
         self._groups = [tuple(names) for names in seatings]
         self._done = [0] * len(self._groups)
         self._players: dict[str, _Player] = {}
         self._pots: list[Notable] = []
-        self._bounds = score_bounds(game)
+
+    @property
+    def deals(self) -> int:
+        """Number of deals counted."""
+        return self._board.deals
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -141,28 +155,39 @@ class ContestScores:
         if len({hand.number for hand in hands}) > 1 or not all(hand.names for hand in hands):
             self.unread += len(hands)
             return
-        self.hands += len(hands)
-        self.deals += 1
         won: dict[str, list[float]] = {}
-        for name, hand in zip(names, hands, strict=True):
+        for hand in hands:
             for player, value in zip(hand.names, hand.values, strict=True):
                 won.setdefault(player, []).append(value)
+        # The same order of operations as DealScores: page and result agree to the last bit.
+        to_mbb = 1000.0 / self.game.big_blind / len(hands)
+        scores = [(player, to_mbb * sum(values)) for player, values in won.items()]
+        if self._leaves_out_impossible and not all(self._is_possible(score) for _, score in scores):
+            self.unread += len(hands)
+            return
+        self.hands += len(hands)
+        self._board.add(scores)
+        for name, hand in zip(names, hands, strict=True):
+            for player, value in zip(hand.names, hand.values, strict=True):
                 if value < 0:
                     _keep(self._player(player).worst_hands, value, hand.number, player, ((name, value),))
             if len(self._pots) < _KEPT or -hand.most_pot < self._pots[-1].chips:
                 self._add_pot(matches[name], name, hand)
-        to_mbb = 1000 / (self.game.big_blind * len(hands))
         for player, values in won.items():
             one, chips = self._player(player), sum(values)
             one.chips += chips
-            one.mean.add(chips * to_mbb)
             if len(hands) > 1 and chips < 0:
                 sides = tuple(zip(names, values, strict=False))
                 _keep(one.worst_deals, chips, hands[0].number, player, sides)
-            if not one.mean.count % one.step:
-                one.points.append(self._point(one))
+            if not self._board.mean(player).count % one.step:
+                one.points.append(self._point(player))
                 if len(one.points) > _MAX_POINTS:
                     one.points, one.step = one.points[1::2], 2 * one.step
+
+    def _is_possible(self, score: float) -> bool:
+        lowest, highest = self._bounds
+        slack = 1e-9 * (highest - lowest)
+        return lowest - slack <= score <= highest + slack
 
     def _add_pot(self, match: MatchHands, name: str, hand: HandSummary) -> None:
         try:
@@ -174,21 +199,24 @@ class ContestScores:
     def _player(self, name: str) -> _Player:
         found = self._players.get(name)
         if found is None:
-            found = self._players[name] = _Player(RunningMean(bounds=self._bounds))
+            found = self._players[name] = _Player()
         return found
 
-    def _point(self, one: _Player) -> tuple[int, Estimate]:
-        hands = self.hands if one.mean.count == self.deals else round(self.hands * one.mean.count / self.deals)
-        half_width = one.mean.estimate.times(hands / 1000).half_width
-        return hands, Estimate(one.chips / self.game.big_blind, half_width)
+    def _point(self, player: str) -> tuple[int, Estimate]:
+        mean = self._board.mean(player)
+        hands = self.hands if mean.count == self.deals else round(self.hands * mean.count / self.deals)
+        half_width = mean.estimate.times(hands / 1000).half_width
+        return hands, Estimate(self._players[player].chips / self.game.big_blind, half_width)
 
     # ---- what was found
 
     def rate(self, player: str) -> Rate | None:
         """What a player won, with its 95 % interval over deals; None before the first."""
-        found = self._players.get(player)
-        others = [name for name in self._players if name != player]
-        return None if found is None else found.mean.rate(player, others[0] if len(others) == 1 else "the table")
+        return self._board.rate(player)
+
+    def rate_of_best(self, player: str) -> Rate:
+        """What a player won, with the interval of a claim about the winner."""
+        return self._board.rate_of_best(player)
 
     def chips(self, player: str) -> float:
         return self._players[player].chips
@@ -196,7 +224,7 @@ class ContestScores:
     def curve(self, player: str) -> tuple[tuple[int, Estimate], ...]:
         """Hands and big blinds won along the way, at most 401 points, the last one now."""
         one = self._players[player]
-        end = self._point(one)
+        end = self._point(player)
         return (*one.points, *([end] if not one.points or one.points[-1] != end else []))
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from bots.errors import DealerFailure
 from bots.sdk.view import View
@@ -17,7 +17,7 @@ from engine import Action, Card, Game, Position, Seat
 from engine.betting import BettingState
 from engine.holdem import round_names
 from engine.text import shown
-from logs.estimation import AnyTimeMean, Rate, score_bounds
+from logs.estimation import AnyTimeMean, Rate, Scoreboard, score_bounds
 from logs.hand_view import Dealt, HandEvent, HandView, Shown, action_words, hand_events, live_views, strength_of
 from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply
 
@@ -151,16 +151,12 @@ class HumanSeat:
         self._hands = 0
         self._chips = [0.0] * len(self._names)
         # A person looks after every hand, and leaves at any time.
-        self._mean = AnyTimeMean((), score_bounds(game))
+        self._board = Scoreboard(partial(AnyTimeMean, (), score_bounds(game)), names)
         self._mbb_per_chip = 1000.0 / game.big_blind
-        self._opponent = "the table"
-        if len(self._names) == 2:
-            self._opponent = self._names[1 - seat]
 
     @property
     def score(self) -> MatchScore:
-        rate = self._mean.rate(self._names[self._seat], self._opponent)
-        return MatchScore(self._hands, tuple(self._chips), self._seat, rate)
+        return MatchScore(self._hands, tuple(self._chips), self._seat, self._board.rate(self._names[self._seat]))
 
     def open(self) -> bytes:
         return self._session.send(Handshake())
@@ -210,4 +206,4 @@ class HumanSeat:
         self._hands += 1
         for seat, value in zip(seats, values, strict=True):
             self._chips[seat] += value
-        self._mean.add(values[seats.index(self._seat)] * self._mbb_per_chip)
+        self._board.add([(self._names[self._seat], values[seats.index(self._seat)] * self._mbb_per_chip)])

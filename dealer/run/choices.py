@@ -5,6 +5,10 @@ from __future__ import annotations
 import enum
 import itertools
 import math
+from typing import Literal, TypeAlias
+
+Interval: TypeAlias = Literal["fixed", "any time", "none"]
+"""Kind of the intervals of a contest: for a number of deals set in advance, or for every moment; none in training."""
 
 
 class Seating(enum.StrEnum):

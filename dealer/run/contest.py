@@ -18,6 +18,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dealer.errors import DealerLostError, LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
@@ -39,7 +40,7 @@ from dealer.run.running_match import RunningMatch
 from dealer.run.scores import DealScores
 from dealer.run.sliced_run import SlicedRun, SliceProcesses
 from dealer.run.tally import Tally
-from logs.estimation import Monitor, Rate
+from logs.estimation import Monitor, Rate, Scoreboard
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,7 +141,7 @@ class Contest:
         self.trained: tuple[TrainingReport, ...] = ()
         self.monitor = Monitor(plan.run.stop, plan.bounds)
         self._corrected: list[CorrectedValues] = []
-        self._live = plan.new_mean(plan.run.score)
+        self._live = Scoreboard(partial(plan.new_mean, plan.run.score), plan.names)
         self._workers = workers
         self._watches_newest = watches_newest
         self._dealers = dealers
@@ -168,9 +169,10 @@ class Contest:
     @property
     def live_rate(self) -> Rate | None:
         """The first player's winnings so far, as the stop rule looks at them; None before the first complete deal."""
+        first = self.plan.names[0]
         for scores in self.judged.take_new():
-            self._live.add(scores[0])
-        return self._live.rate(self.plan.names[0], self.plan.opponent)
+            self._live.add([(first, scores[0])])
+        return self._live.rate(first)
 
     def deals_without_luck(self) -> NDArray[np.float64] | None:
         """The corrected scores for the result, of as many hands as have been played; see `fitted_deals`."""

@@ -19,12 +19,22 @@ from bots.sdk.registry import is_builtin
 from dealer.match import MatchSetup
 from dealer.match.faults import FaultPolicy
 from dealer.match.setup import TimeLimits
-from dealer.run.choices import Affinity, Command, Format, Score, Seating
+from dealer.run.choices import Affinity, Command, Format, Interval, Score, Seating
 from dealer.run.match_files import RecordPlan
 from dealer.table.players import Player
 from engine import DealKey, Game, Seed, derived_seed
 from engine.equity import shares_refusal
-from logs.estimation import AnyTimeMean, Better, Bounds, FixedDeals, PlainMean, RunningMean, StopRule, score_bounds
+from logs.estimation import (
+    AnyTimeMean,
+    Better,
+    Bounds,
+    FixedDeals,
+    PlainMean,
+    RunningMean,
+    StopRule,
+    opponent_of,
+    score_bounds,
+)
 from logs.formats.export_format import ExportFormat, ExportOptions
 from protocol import format_game_definition, shipped_games
 from protocol.game_definition import short_name
@@ -217,12 +227,19 @@ class ContestPlan:
     @property
     def opponent(self) -> str:
         """Whom the first player's results are against."""
-        return self.names[1] if len(self.names) == 2 else "the table"
+        return opponent_of(self.names[0], self.names)
 
     @property
     def is_sequential(self) -> bool:
         """Whether a sequential test decides, so that intervals have to hold at every moment."""
         return isinstance(self.run.stop, Better)
+
+    @property
+    def interval(self) -> Interval:
+        """The kind of the intervals of its scores."""
+        if self.learners:
+            return "none"
+        return "any time" if self.is_sequential else "fixed"
 
     @property
     def is_corrected(self) -> bool:
@@ -253,9 +270,13 @@ class ContestPlan:
     def new_mean(self, score: Score = Score.RAW) -> RunningMean:
         """A mean of scores whose interval is the one that the stop rule needs; without one in training."""
         bounds = bounds_of(score, self.run.stop, self.game)
-        if self.learners:
-            return PlainMean((), bounds)
-        return AnyTimeMean((), bounds) if self.is_sequential else RunningMean((), bounds)
+        match self.interval:
+            case "none":
+                return PlainMean((), bounds)
+            case "any time":
+                return AnyTimeMean((), bounds)
+            case "fixed":
+                return RunningMean((), bounds)
 
     @property
     def looks(self) -> bool:

@@ -19,6 +19,7 @@ A *unit* is whatever one score belongs to: a hand, or a deal played in several s
 - `mean`: win rates that name their players, how much one hand can win or lose, the running mean and its interval, for a
   fixed number of units (`RunningMean`) and for looking at any time (`AnyTimeMean`)
 - `stopping`: stop rules as people write them, the monitor that applies one, the test of which of two players is better
+- `scoreboard`: scores of the players of a contest, counted deal by deal
 - `ranking`: tournaments by total bankroll and by instant run-off, and how sure the places are
 """
 
@@ -45,6 +46,7 @@ from logs.estimation.ranking import (
     mean_of_contests,
     ranked,
 )
+from logs.estimation.scoreboard import Scoreboard, estimate_of_best, opponent_of
 from logs.estimation.stopping import (
     FEWEST_UNITS_OF_WIDTH,
     Better,
@@ -76,15 +78,18 @@ __all__ = [
     "Ranking",
     "Rate",
     "RunningMean",
+    "Scoreboard",
     "StopRule",
     "StopRuleError",
     "Verdict",
     "bootstrap",
+    "estimate_of_best",
     "expected_units",
     "interval_half_width",
     "largest_loss",
     "largest_value",
     "mean_of_contests",
+    "opponent_of",
     "parse_stop_rule",
     "ranked",
     "score_bounds",

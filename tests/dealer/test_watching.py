@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bots.sdk.registry import make_bot
+from dealer import play
 from dealer.match.events import ActionPlayed, Event, HandFinished, MatchEnded, Watcher
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import MatchSetup
 from dealer.run.contest import MatchEvent
-from dealer.watching import LiveMatches, LiveMoment
+from dealer.watching import LiveMatches, LiveMoment, WatchedRun
 from engine import CARD_TEXTS
 from protocol import find_game
+from tests.dealer.results_of import won_by
 
 NAMES = ("Ann", "Bob")
 
@@ -86,3 +90,32 @@ def test_whoever_comes_later_begins_with_the_next_hand() -> None:
     assert told.moments
     assert told.moments[0].hand_number > 0
     assert told.moments[-1].hand_number == 19
+
+
+@pytest.mark.parametrize(
+    ("players", "stop"),
+    [
+        (("calling", "random"), "130"),
+        (("calling", "random"), "better:0,300"),
+        (("raising", "random", "calling"), "120"),
+        (("learner", "calling"), "110"),
+    ],
+)
+def test_a_page_counts_what_the_result_counts(tmp_path: Path, players: tuple[str, ...], stop: str) -> None:
+    """To the last bit, with the intervals of the stop rule, and with none in training."""
+    game = "limit3" if len(players) == 3 else "limit" if "learner" in players else "leduc"
+    result = play(game, players, stop=stop, seed=3, in_process=True, out=tmp_path / "run")
+    run = WatchedRun(tmp_path / "run")
+    while run.count():
+        pass
+    (contest,) = run.contests
+    assert contest.scores.deals == result.duplicates
+    assert contest.interval == result.interval
+    for player in result.players:
+        won = won_by(player)
+        rate = contest.scores.rate(player.name)
+        assert rate is not None
+        assert (rate.mean, rate.half_width) == (won.raw.mean, won.raw.half_width)
+        assert rate.opponent == result.opponent_of(player.name)
+        assert contest.scores.rate_of_best(player.name).half_width == won.best.half_width
+        assert contest.scores.chips(player.name) == player.chips

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from dealer.match.faults import Fault, line_text
 from dealer.match.writers import remedy_text
-from dealer.run.choices import Score
+from dealer.run.choices import Interval, Score
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult, PlayerResult, TrainingReport, public_sentence
@@ -36,9 +38,7 @@ def contest_sentence(result: ContestResult, *, shows_output: bool = True) -> str
     if not result.duplicates:
         what = "No deal was finished in every seating" if result.hands_played else "No hand was finished"
         return f"{what}: {reason}"
-    deals = count_of(result.duplicates, "hand" if result.seatings == 1 else "deal") + f" of {short_name(result.game)}"
-    if result.seatings > 1:
-        deals += f" in {result.seatings} seatings each"
+    deals = played_text(result.duplicates, result.seatings, short_name(result.game))
     if result.verdict is not None:
         rate = result.rate() if result.score is Score.RAW else f"{result.corrected_rate()}, {_CORRECTED}"
         return f"{capitalized(reason.rstrip('.'))}, known after {deals}: {rate} (95 %)."
@@ -57,12 +57,20 @@ def _comparison(result: ContestResult, deals: str) -> str:
         if _decides(corrected):
             won = result.rate(leader.name)
             return (
-                f"{_beats(corrected, result)}, {_CORRECTED}, over {deals}. "
+                f"{_beats(corrected, len(result.players))}, {_CORRECTED}, over {deals}. "
                 f"The chips alone do not decide: {won}{_level(won)}."
             )
     same = result.corrected_rate(best.name)
     also = "" if same is None else f" {_CORRECTED.capitalize()}: {same}{_level(same)}."
-    return _standing(result, chips, deals) + also
+    standing = Standing(
+        chips={player.name: player.chips for player in sorted(result.players, key=lambda player: -player.chips)},
+        lead=chips,
+        deals=result.duplicates,
+        played=deals,
+        interval=result.interval,
+        is_over=True,
+    )
+    return standing.sentence() + also
 
 
 def _rate_of_best(result: ContestResult, player: PlayerResult, estimate: Estimate | None) -> Rate:
@@ -79,12 +87,12 @@ def _decides(rate: Rate) -> bool:
     return rate.low is not None and rate.low > 0
 
 
-def _beats(rate: Rate, result: ContestResult) -> str:
-    return f"{rate.player} beats {rate.opponent} by {_measured(rate, result)}"
+def _beats(rate: Rate, players: int) -> str:
+    return f"{rate.player} beats {rate.opponent} by {_measured(rate, players)}"
 
 
-def _measured(rate: Rate, result: ContestResult) -> str:
-    picked = "" if len(result.players) == 2 else f", as the best of {len(result.players)}"
+def _measured(rate: Rate, players: int) -> str:
+    picked = "" if players == 2 else f", as the best of {players}"
     return f"{rate.text().removeprefix('+')} (95 %{picked})"
 
 
@@ -92,27 +100,69 @@ def _level(rate: Rate | None) -> str:
     return "" if rate is None or rate.half_width is None else " (95 %)"
 
 
-def _standing(result: ContestResult, rate: Rate, deals: str) -> str:
-    ranked = sorted(result.players, key=lambda player: -player.chips)
-    level = [player.name for player in ranked if ranked[0].chips - player.chips < _LEVEL_CHIPS]
-    is_level = len(level) > 1
-    ahead = f"{rate.player} is ahead of {rate.opponent} by {rate.text().removeprefix('+')} after {deals}"
-    if is_level:
-        ahead = f"{listed(level)} are level after {deals}{'' if len(level) == len(ranked) else ', ahead of the others'}"
-    if result.interval == "none":
-        return f"{ahead}, in training: a learning player changes from hand to hand, so this measures no player."
-    if rate.half_width is None:
-        return f"{ahead}, too few for a conclusion about strength (at least {FEWEST_UNITS} are needed for an interval)."
-    if is_level:
-        return f"{ahead}: {_measured(rate, result)}."
-    if _decides(rate):
-        return f"{_beats(rate, result)} over {deals}."
-    luck = f"{rate.player} is ahead of {rate.opponent} by {_measured(rate, result)} after {deals}: that may be luck."
-    if rate.mean <= 0:
-        # Chips can be lost to nobody; see `engine.hand.hand_values`.
-        return luck
-    needed = count_of(rounded_up(result.duplicates * (rate.half_width / rate.mean) ** 2), "deal")
-    return f"{luck} If the lead is real, about {needed} would show it."
+def played_text(deals: int, seatings: int, game: str = "") -> str:
+    """The deals played so far in words, with the short name of the game if it is known."""
+    text = count_of(deals, "hand" if seatings == 1 else "deal")
+    if game:
+        text += f" of {game}"
+    if seatings > 1:
+        text += f" in {seatings} seatings each"
+    return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Score of a contest with at least one complete deal.
+
+    Attributes:
+        chips: net chips by player.
+        lead: winnings of a player with the most chips, with the interval of a claim about the winner.
+        deals: number of complete deals.
+        played: these deals in words, see `played_text`.
+        interval: kind of the interval of `lead`.
+        is_over: whether no more deals will be played.
+    """
+
+    chips: Mapping[str, float]
+    lead: Rate
+    deals: int
+    played: str
+    interval: Interval
+    is_over: bool
+
+    def sentence(self) -> str:
+        """Who is ahead, by how much and how certain that is."""
+        lead = self.lead
+        highest = max(self.chips.values())
+        level = [name for name, chips in self.chips.items() if highest - chips < _LEVEL_CHIPS]
+        is_level = len(level) > 1
+        ahead = f"{lead.player} is ahead of {lead.opponent} by {lead.text().removeprefix('+')} after {self.played}"
+        if is_level:
+            ahead = f"{listed(level)} are level after {self.played}"
+            if len(level) < len(self.chips):
+                ahead += ", ahead of the others"
+        if self.interval == "none":
+            return f"{ahead}, in training: a learning player changes from hand to hand, so this measures no player."
+        if lead.half_width is None:
+            return (
+                f"{ahead}, too few for a conclusion about strength (at least {FEWEST_UNITS} are needed for an "
+                "interval)."
+            )
+        measured = _measured(lead, len(self.chips))
+        if is_level:
+            return f"{ahead}: {measured}."
+        # An interval for a fixed number of deals proves nothing before all of them are played.
+        if _decides(lead) and (self.is_over or self.interval == "any time"):
+            return f"{_beats(lead, len(self.chips))} over {self.played}."
+        ahead = f"{lead.player} is ahead of {lead.opponent} by {measured} after {self.played}"
+        if not self.is_over:
+            return f"{ahead}."
+        luck = f"{ahead}: that may be luck."
+        if lead.mean <= 0:
+            # Chips can be lost to nobody; see `engine.hand.hand_values`.
+            return luck
+        needed = count_of(rounded_up(self.deals * (lead.half_width / lead.mean) ** 2), "deal")
+        return f"{luck} If the lead is real, about {needed} would show it."
 
 
 def _learnt(one: TrainingReport) -> str:

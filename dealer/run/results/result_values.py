@@ -27,10 +27,10 @@ from dealer.errors import Cause
 from dealer.match import causes
 from dealer.match.causes import Failure
 from dealer.match.ending_sentences import UNKNOWN, failure_sentence
-from dealer.run.choices import Format, Score, Seating
+from dealer.run.choices import Format, Interval, Score, Seating
 from dealer.run.ending import Outcome
 from engine.text import clean
-from logs.estimation import Estimate, Rate, Verdict
+from logs.estimation import Estimate, Rate, Verdict, opponent_of
 from logs.variance.estimates import GameEstimates, Text
 
 SCHEMA_VERSION: Final = 3
@@ -305,7 +305,7 @@ class ContestResult(_Frozen):
     stop: str = Field(description="the stop rule, as given")
     score: Score = Field(Score.RAW, description="the scores that the stop rule used")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
-    interval: Literal["fixed", "any time", "none"] = Field(
+    interval: Interval = Field(
         description="intervals hold for a number of deals set beforehand (fixed), or at every moment (any time); "
         "none in training"
     )
@@ -395,8 +395,7 @@ class ContestResult(_Frozen):
 
     def opponent_of(self, player: str) -> str:
         """Whom a player's rate is against: its only opponent, or the table."""
-        others = [one.name for one in self.players if one.name != player]
-        return others[0] if len(others) == 1 else "the table"
+        return opponent_of(player, [one.name for one in self.players])
 
 
 class CrosstableCell(_Frozen):

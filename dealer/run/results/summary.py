@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -31,7 +31,17 @@ from dealer.run.tally import ResponseTimes
 from dealer.run.tournament_run import Tournament
 from engine import Seat, logged_seed
 from engine.text import capitalized, count_of, listed
-from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, Estimate, RankedContest, Ranking, RunningMean, ranking
+from logs.estimation import (
+    FEWEST_UNITS,
+    Bounds,
+    Estimate,
+    RankedContest,
+    Ranking,
+    RunningMean,
+    Scoreboard,
+    estimate_of_best,
+    ranking,
+)
 from protocol.game_definition import short_name
 
 
@@ -42,8 +52,8 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         resume: the command that resumes it, if it is not complete.
     """
     plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
-    means = _means(plan, scores.in_order())
-    corrected = _corrected_means(contest)
+    raw = _counted(plan, scores.in_order())
+    corrected = _counted_without_luck(contest)
     duplicates = scores.duplicates
     hands = scores.hands_played - contest.hands_before
     result = ContestResult(
@@ -61,14 +71,14 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         stop=str(plan.run.stop),
         score=Score.CORRECTED if plan.run.score is Score.CORRECTED else Score.RAW,
         verdict=contest.monitor.verdict,
-        interval="none" if plan.learners else "any time" if plan.is_sequential else "fixed",
+        interval=plan.interval,
         seconds=contest.seconds,
         hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
         folder=str(plan.record.folder),
         resume=None if ending.outcome.is_complete else resume,
         players=[
-            _player_result(contest, player, mean, corrected[player] if corrected else None)
-            for player, mean in enumerate(means)
+            _player_result(contest, player, raw.mean(name), None if corrected is None else corrected.mean(name))
+            for player, name in enumerate(plan.names)
         ],
         matches=[
             MatchSummary(
@@ -87,21 +97,20 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     return result.model_copy(update={"sentence": contest_sentence(result)})
 
 
-def _means(plan: ContestPlan, deals: Iterable[Sequence[float]], score: Score = Score.RAW) -> list[RunningMean]:
-    """The players' means over deals."""
-    means = [plan.new_mean(score) for _ in plan.players]
+def _counted(plan: ContestPlan, deals: Iterable[Sequence[float]], score: Score = Score.RAW) -> Scoreboard:
+    names = plan.names
+    board = Scoreboard(partial(plan.new_mean, score), names)
     for scores in deals:
-        for mean, one in zip(means, scores, strict=True):
-            mean.add(one)
-    return means
+        board.add(zip(names, scores, strict=True))
+    return board
 
 
-def _corrected_means(contest: Contest) -> list[RunningMean] | None:
-    """The players' means without the luck of the cards; None where they are not counted."""
+def _counted_without_luck(contest: Contest) -> Scoreboard | None:
+    """The scores without the luck of the cards; None where they are not computed."""
     if contest.plan.run.score is Score.CORRECTED:
-        return _means(contest.plan, contest.judged.in_order(), Score.CORRECTED)
+        return _counted(contest.plan, contest.judged.in_order(), Score.CORRECTED)
     fitted = contest.deals_without_luck()
-    return None if fitted is None else _means(contest.plan, fitted.tolist(), Score.CORRECTED)
+    return None if fitted is None else _counted(contest.plan, fitted.tolist(), Score.CORRECTED)
 
 
 def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: RunningMean | None) -> PlayerResult:
@@ -139,16 +148,14 @@ def player_winnings(mean: RunningMean, corrected: RunningMean | None, players: i
     """Winnings of one of several players; None before a deal is complete."""
     if not mean.count:
         return None
-    # Each player may come out best by luck on one side, so the errors of all add up.
-    tail = 2 * TAIL_95 / players
-    best = replace(mean.estimate, half_width=mean.half_width(tail))
+    best = estimate_of_best(mean, players)
     if corrected is None:
         return PlayerWinnings(raw=mean.estimate, best=best)
     return PlayerWinnings(
         raw=mean.estimate,
         corrected=corrected.estimate,
         best=best,
-        corrected_best=replace(corrected.estimate, half_width=corrected.half_width(tail)),
+        corrected_best=estimate_of_best(corrected, players),
     )
 
 

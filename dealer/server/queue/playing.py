@@ -27,7 +27,7 @@ from dealer.server.queue.presence import BotHost, Presence
 from dealer.server.server_settings import ServerGame, player_name
 from dealer.watching import LiveMatches
 from engine import Seat
-from logs.estimation import Rate
+from logs.estimation import Rate, Scoreboard
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import RunStands
 
@@ -67,8 +67,8 @@ def report_of(
     if is_comparable and plan.has_own_cards and not is_complete:
         # Nothing in the seatings to come could make up for the luck of a seating that was broken off.
         units = list(contest_scores.in_rounds())
-        # Without a unit there are no columns, and the seats stay as they are.
-        seats = tuple(_seat(plan, number, column) for number, column in enumerate(zip(*units, strict=True))) or seats
+        if units:
+            seats = _seats(plan, units)
     is_kept = is_complete or (is_comparable and bool(units))
     # Also of what was broken off: who did that may have had a reason in the scores.
     scores = tuple(array("d", column) for column in zip(*units, strict=True)) if is_kept else ()
@@ -90,14 +90,19 @@ def report_of(
     )
 
 
-def _seat(plan: ContestPlan, number: int, scores: Sequence[float]) -> RunSeat:
-    mean = plan.new_mean()
-    for score in scores:
-        mean.add(score)
-    chips = round(math.fsum(scores) * plan.seatings * plan.game.big_blind / 1000, 6)
-    return RunSeat(
-        player=number, name=plan.names[number], chips=chips, mbb_per_game=mean.mean, half_width_95=mean.half_width()
-    )
+def _seats(plan: ContestPlan, units: Sequence[Sequence[float]]) -> tuple[RunSeat, ...]:
+    """The players with their winnings in these units."""
+    board = Scoreboard(plan.new_mean, plan.names)
+    for scores in units:
+        board.add(zip(plan.names, scores, strict=True))
+    seats = []
+    for number, (name, scores) in enumerate(zip(plan.names, zip(*units, strict=True), strict=True)):
+        chips = round(math.fsum(scores) * plan.seatings * plan.game.big_blind / 1000, 6)
+        won = board.mean(name).estimate
+        seats.append(
+            RunSeat(player=number, name=name, chips=chips, mbb_per_game=won.mean, half_width_95=won.half_width)
+        )
+    return tuple(seats)
 
 
 def hosts_of(job: ActiveJob, presence: Presence) -> list[BotHost]:

@@ -30,6 +30,7 @@ from dealer.person.table_session import TableSession
 from dealer.person.table_settings import HANDS, SEAT
 from dealer.reports.result_documents import crosstable
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
+from dealer.run.results.result_sentences import Standing, played_text
 from dealer.watching import WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.pages.shown_runs import Counting, Library, ShownRun, run_path
 from dealer.web.visitor import visitor_of
@@ -256,22 +257,35 @@ def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
 
 
 def verdict(found: ShownRun, contest: WatchedContest) -> list[str]:
-    """Who is ahead, by how much and how sure that is, then what was played; of a run that has ended, its sentence."""
-    scores = contest.scores
+    """The score in sentences: of a finished contest its result, otherwise the standing after the deals so far."""
     if (result := _result_of(found, contest)) is not None:
         return [shown(found.sentence_of(result))]
-    rates = [rate for name in scores.players if (rate := scores.rate(name)) is not None]
-    best = max(rates, key=lambda rate: rate.mean, default=None)
     sentences = [shown(found.sentence)] if found.sentence else []
-    if best is not None:
-        sure = "" if best.half_width is None else " (95 %)"
-        lead = f"{best.text().removeprefix('+')}{sure}"
-        ahead = f"{shown(best.player)} is ahead of {shown(best.opponent)} by {lead}."
-        sentences.append(ahead if best.mean > 0 else f"The players are level: {lead}.")
-    game, seatings = shown(short_name(contest.game_name)), max(map(len, contest.seatings), default=1)
-    each = f" in {seatings} seatings each" if seatings > 1 else ""
-    state = "" if found.run.is_over or found.sentence else "; not finished" if found.live is None else "; running"
-    return [*sentences, f"{count_of(scores.deals, 'deal')}{f' of {game}' if game else ''}{each}{state}."]
+    played = played_text(
+        contest.scores.deals,
+        seatings=max(map(len, contest.seatings), default=1),
+        game=short_name(contest.game_name),
+    )
+    if contest.scores.deals:
+        sentences.append(shown(_standing(contest, played, is_over=found.run.is_over).sentence()))
+    else:
+        sentences.append(f"{shown(played)}.")
+    if not found.run.is_over and not found.sentence:
+        sentences.append("Not finished." if found.live is None else "Running.")
+    return sentences
+
+
+def _standing(contest: WatchedContest, played: str, *, is_over: bool) -> Standing:
+    scores = contest.scores
+    ranked = sorted(scores.players, key=scores.chips, reverse=True)
+    return Standing(
+        chips={name: scores.chips(name) for name in ranked},
+        lead=scores.rate_of_best(ranked[0]),
+        deals=scores.deals,
+        played=played,
+        interval=contest.interval,
+        is_over=is_over,
+    )
 
 
 def _series(name: str, points: Sequence[tuple[int, Estimate]]) -> Series:

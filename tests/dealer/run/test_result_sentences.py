@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.run.choices import Interval
 from dealer.run.ending import Outcome
 from dealer.run.results import SCHEMA_VERSION, ContestResult, PlayerResult
-from dealer.run.results.result_sentences import contest_sentence, fault_phrase, rounded_up
+from dealer.run.results.result_sentences import Standing, contest_sentence, fault_phrase, played_text, rounded_up
 from engine import CALL, Seat
 from logs.document import text_of
 from logs.estimation import Estimate, Rate, Verdict
@@ -334,3 +335,58 @@ def test_the_sentence_and_the_tables_round_alike() -> None:
     high, low = math.nextafter(388.5, 400), math.nextafter(-388.5, 0)
     assert "by 388 ± 51 mbb/g" in _sentence(_pair(777.0, high, 51.0), 1000)
     assert text_of(Estimate(low, 51.0), "+,.0f") == "-388 ± 51"
+
+
+# ---- while a contest is played
+
+
+@pytest.mark.parametrize(
+    ("lead", "interval", "sentence"),
+    [
+        (
+            Estimate(40.0, 10.0),
+            "fixed",
+            "A is ahead of B by 40 ± 10 mbb/g (95 %) after 200 hands of some.",
+        ),
+        (
+            Estimate(40.0, 10.0),
+            "any time",
+            "A beats B by 40 ± 10 mbb/g (95 %) over 200 hands of some.",
+        ),
+        (
+            Estimate(5.0, 10.0),
+            "any time",
+            "A is ahead of B by 5 ± 10 mbb/g (95 %) after 200 hands of some.",
+        ),
+        (
+            Estimate(5.0),
+            "none",
+            "A is ahead of B by 5 mbb/g after 200 hands of some, in training: a learning player "
+            "changes from hand to hand, so this measures no player.",
+        ),
+    ],
+)
+def test_a_contest_that_continues_claims_no_winner_unless_its_interval_allows_it(
+    lead: Estimate, interval: Interval, sentence: str
+) -> None:
+    standing = Standing(
+        chips={"A": 9.0, "B": -9.0},
+        lead=Rate.from_estimate(lead, "A", "B"),
+        deals=200,
+        played=played_text(200, 1, "some"),
+        interval=interval,
+        is_over=False,
+    )
+    assert standing.sentence() == sentence
+
+
+def test_players_of_a_contest_that_continues_are_level_in_the_same_words() -> None:
+    standing = Standing(
+        chips={"A": 0.0, "B": 0.0},
+        lead=Rate(0.0, 10.0, player="A", opponent="B"),
+        deals=200,
+        played=played_text(200, 1),
+        interval="fixed",
+        is_over=False,
+    )
+    assert standing.sentence() == "A and B are level after 200 hands: 0 ± 10 mbb/g (95 %)."
