@@ -186,37 +186,60 @@ def status_line(progress: Progress, width: int | None = None) -> str:
 
 def _parts(progress: Progress) -> list[tuple[str, int]]:
     """The parts of the line, each with how early it is left out of a line that is too long; 0 for never."""
-    is_alone, speed = progress.contests == 1, progress.hands_per_second
-    waiting = _waiting(progress.awaited, progress.start_time_left_s) if progress.awaited and is_alone else ""
+    is_alone = progress.contests == 1
+    waiting = ""
+    if progress.awaited and is_alone:
+        waiting = _waiting(progress.awaited, progress.start_time_left_s)
     if waiting and not progress.hands:
         return [(waiting, 0)]
-    # For a single contest, awaited players come at the end.
-    waits = [str(wait) for wait in progress.waits if not is_alone or wait.hand_number is not None]
-    needed, left = progress.deals_needed, progress.deals_planned - progress.deals
-    is_open = progress.has_stop_rule and not progress.is_correcting
-    if is_open and needed is not None:
-        left = min(left, needed)
-    about = f"about {rounded_up(left):,} more deals needed" if left else "enough is known"
-    hands = left * progress.hands_planned / max(1, progress.deals_planned)
-    has_time = speed and progress.deals_planned and not progress.is_correcting
-    # When rotations are played one after the other, no deal is complete until the last one begins.
-    none_yet = f"{' over '.join(progress.players)}: no complete duplicate yet"
-    parts = (
-        (waits, "".join(waits[:1]), 1),
-        (not is_alone, f"{progress.contests_ended}/{count_of(progress.contests, 'contest')}", 4),
-        (True, f"{progress.deals:,}/{count_of(progress.deals_planned, 'deal')}", 0),
-        (True, f"{speed:,.0f} hands/s", 6),
-        (progress.rate is not None, str(progress.rate), 3),
-        (progress.rate is None and progress.players and progress.hands, none_yet, 7),
-        (progress.is_correcting, "computing win rates without the luck of the cards", 0),
-        (is_open, "deals needed: unknown yet" if needed is None else about, 5),
-        (has_time, f"{duration(hands / speed)} left" if has_time else "", 2),
-        (progress.faults, count_of(progress.faults, "fault"), 4),
-        (waiting, waiting, 1),
-    )
-    return [(text, expendable) for is_shown, text, expendable in parts if is_shown]
+    parts = []
+    for wait in progress.waits:
+        # For a single contest, awaited players come at the end.
+        if not is_alone or wait.hand_number is not None:
+            parts.append((str(wait), 1))
+            break
+    if not is_alone:
+        parts.append((f"{progress.contests_ended}/{count_of(progress.contests, 'contest')}", 4))
+    parts.append((f"{progress.deals:,}/{count_of(progress.deals_planned, 'deal')}", 0))
+    parts.append((f"{progress.hands_per_second:,.0f} hands/s", 6))
+    if progress.rate is not None:
+        parts.append((str(progress.rate), 3))
+    elif progress.players and progress.hands:
+        # When rotations are played one after the other, no deal is complete until the last one begins.
+        parts.append((f"{' over '.join(progress.players)}: no complete duplicate yet", 7))
+    if progress.is_correcting:
+        parts.append(("computing win rates without the luck of the cards", 0))
+    else:
+        parts += _remaining_parts(progress)
+    if progress.faults:
+        parts.append((count_of(progress.faults, "fault"), 4))
+    if waiting:
+        parts.append((waiting, 1))
+    return parts
+
+
+def _remaining_parts(progress: Progress) -> list[tuple[str, int]]:
+    """The parts about the deals and the time that are left."""
+    parts = []
+    left = progress.deals_planned - progress.deals
+    if progress.has_stop_rule and progress.deals_needed is not None:
+        left = min(left, progress.deals_needed)
+    if progress.has_stop_rule:
+        if progress.deals_needed is None:
+            text = "deals needed: unknown yet"
+        elif left:
+            text = f"about {rounded_up(left):,} more deals needed"
+        else:
+            text = "enough is known"
+        parts.append((text, 5))
+    if progress.hands_per_second and progress.deals_planned:
+        hands = left * progress.hands_planned / progress.deals_planned
+        parts.append((f"{duration(hands / progress.hands_per_second)} left", 2))
+    return parts
 
 
 def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:
     names = " and ".join(f"{player.name} at {player.address}" for player in players)
-    return f"waiting for {names}, " + ("without limit" if left_s is None else f"{left_s:.0f} s left")
+    if left_s is None:
+        return f"waiting for {names}, without limit"
+    return f"waiting for {names}, {left_s:.0f} s left"
