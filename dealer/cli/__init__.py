@@ -117,6 +117,13 @@ def _help(*, is_full: bool) -> str:
     from dealer.cli.shell.help import HELP_ENTRY, Entry, Page, page_text
 
     options = [*(Entry(name, text) for name, text in _OPTIONS.items()), HELP_ENTRY]
-    commands = [(group, [Entry(*one) for one in listed.items()]) for group, listed in _GROUPS.items()]
-    usage, purpose = "arena [OPTIONS] COMMAND ...", "Matches between poker programs over the ACPC protocol."
-    return page_text(Page(usage, purpose, [("Options", options)], commands), is_full=is_full)
+    commands = []
+    for group, listed in _GROUPS.items():
+        commands.append((group, [Entry(name, summary) for name, summary in listed.items()]))
+    page = Page(
+        "arena [OPTIONS] COMMAND ...",
+        "Matches between poker programs over the ACPC protocol.",
+        [("Options", options)],
+        commands,
+    )
+    return page_text(page, is_full=is_full)

@@ -90,7 +90,11 @@ def bot_document(bot: BotDescription) -> Document:
 
 
 def _shown(default: OptionValue) -> str:
-    return "" if default is None else str(default).lower() if isinstance(default, bool) else str(default)
+    if default is None:
+        return ""
+    if isinstance(default, bool):
+        return str(default).lower()
+    return str(default)
 
 
 def _summary(bot: BotDescription) -> str:

@@ -65,7 +65,8 @@ def doctor(
     if bot is None:
         abort("name a bot to examine: a bot (see 'arena bots'), a command, or 'tcp'; see 'arena doctor --help'")
     try:
-        player, (game_name, game) = parse_player(bot), find_game(settings.game)
+        player = parse_player(bot)
+        game_name, game = find_game(settings.game)
     except ValueError as error:
         abort(str(error))
     examination = Examination(settings, game, is_remote=player.kind is PlayerKind.TCP)
@@ -79,8 +80,11 @@ def doctor(
     if junit is not None:
         write_file(junit, junit_of(report, is_strict=strict))
     show_document(terminal, doctor_document(report), out, as_json=as_json, quiet=quiet)
-    is_faulty = report.errors > 0 or (strict and report.warnings > 0)
-    raise typer.Exit(EXIT_INTERRUPTED if examination.is_interrupted else EXIT_FAILED if is_faulty else 0)
+    if examination.is_interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if report.errors > 0 or (strict and report.warnings > 0):
+        raise typer.Exit(EXIT_FAILED)
+    raise typer.Exit(0)
 
 
 def _show(
@@ -94,4 +98,5 @@ def _show(
         case LineSent(line=data) | LineReceived(line=data) if is_verbose:
             text = escaped_bytes(data[:_MOST_SHOWN]).removesuffix(r"\r\n")
             more = "..." if len(data) > _MOST_SHOWN else ""
-            terminal.trace(f"{'dealer' if isinstance(event, LineSent) else 'bot   '}  {text}{more}")
+            sender = "dealer" if isinstance(event, LineSent) else "bot"
+            terminal.trace(f"{sender:6}  {text}{more}")

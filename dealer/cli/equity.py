@@ -140,11 +140,17 @@ def _parsed(words: Sequence[str], board: Sequence[Card], players: int | None) ->
 def _class_named(word: str, one: str, other: str, ending: str) -> _Field:
     """A class of starting hands, or both of two ranks."""
     high, low = sorted((one, other), key=RANKS.index, reverse=True)
-    endings = ("",) if high == low else (ending,) if ending else ("s", "o")
+    name = high + low
     if high == low and ending:
-        abort(f"{quoted(word)}: a pair is neither suited nor offsuit, write {high}{low}")
-    numbers = [STARTING_HANDS.index(high + low + one) for one in endings]
-    return high + low + ending, [cards for number in numbers for cards in holdings_of(number)]
+        abort(f"{quoted(word)}: a pair is neither suited nor offsuit, write {name}")
+    if high == low or ending:
+        classes = [name + ending]
+    else:
+        classes = [f"{name}s", f"{name}o"]
+    holdings: list[tuple[Card, ...]] = []
+    for class_ in classes:
+        holdings += holdings_of(STARTING_HANDS.index(class_))
+    return name + ending, holdings
 
 
 def _cards(text: str, option: str = "") -> tuple[Card, ...]:
@@ -163,17 +169,20 @@ def equity_document(fields: Sequence[_Field], board: Sequence[Card], found: Chan
         Column("tie", ".3%", meaning="the chance of having the best hand together with others", rank=2),
         Column("equity", ".3%", meaning="the share of the pot, on average"),
     )
-    rows, players = [], []
-    for (name, holdings), one, error in zip(fields, found.players, found.standard_errors, strict=True):
-        share = Estimate(one.equity) if found.is_exact else Estimate(one.equity, Z_95 * error, error)
+    rows = []
+    players = []
+    for (name, holdings), player, error in zip(fields, found.players, found.standard_errors, strict=True):
+        share = Estimate(player.equity)
+        if not found.is_exact:
+            share = Estimate(player.equity, Z_95 * error, error)
         holding = _in_words(holdings[0]) if len(holdings) == 1 else name
-        rows.append((holding, one.win, one.tie, share))
+        rows.append((holding, player.win, player.tie, share))
         players.append(
             PlayerChances(
                 holding=holding,
                 holdings=len(holdings),
-                win=one.win,
-                tie=one.tie,
+                win=player.win,
+                tie=player.tie,
                 equity=share.mean,
                 half_width_95=share.half_width,
                 standard_error=share.error,

@@ -81,7 +81,8 @@ def player(
     An unfinished run is resumed. The final chromosome is a bot: `evolved?chromosome=FILE`.
     """
     settings.setdefault("deals", _PLAYER_DEALS)
-    rule, asked = StopRule(generations=generations), EvolvedSettings(**settings)
+    rule = StopRule(generations=generations)
+    asked = EvolvedSettings(**settings)
     with computing(terminal, "evolving", folder, _KEPT, workers, scheduler) as (over, show):
         run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)
     output.show(terminal, runs_document([run]))

@@ -90,9 +90,10 @@ def _players_of(sources: Sequence[Path]) -> dict[str, PlayerResult]:
     for source in sources:
         with contextlib.suppress(ResultError):
             result = read_result(source)
-            for player in [player for contest in result.contests for player in contest.players]:
-                if player.name not in found or player.faults:
-                    found[player.name] = player
+            for contest in result.contests:
+                for player in contest.players:
+                    if player.name not in found or player.faults:
+                        found[player.name] = player
     return found
 
 
@@ -109,11 +110,11 @@ def _estimates(
     from bots.evaluation.policies import open_policy
     from logs.variance.reduction import HandCorrections, Reduction, reduce_hands
 
-    doubts = {
-        name: f"{name} had {count_of(sum(player.faults.values()), 'fault')}: actions played for it are not its policy's"
-        for name, player in players.items()
-        if player.faults
-    }
+    doubts = {}
+    for name, player in players.items():
+        if player.faults:
+            faults = count_of(sum(player.faults.values()), "fault")
+            doubts[name] = f"{name} had {faults}: actions played for it are not its policy's"
     with contextlib.ExitStack() as stack:
 
         def policy_of(name: str, text: str, game: Game) -> Policy:
@@ -131,12 +132,13 @@ def _estimates(
             )
 
             known = {name: policy_of(name, text, of) for name, text in policies.items()}
-            hypothetical = [
-                HypotheticalHands(of, {name: known[name] for name in names})
-                for number in range(1, len(known) + 1)
-                for names in combinations(known, number)
-                if over_ranges and number_of_holdings(of, number) <= MOST_HOLDINGS
-            ]
+            hypothetical = []
+            if over_ranges:
+                for number in range(1, len(known) + 1):
+                    if number_of_holdings(of, number) > MOST_HOLDINGS:
+                        continue
+                    for names in combinations(known, number):
+                        hypothetical.append(HypotheticalHands(of, {name: known[name] for name in names}))
             return ActionTerms(of, known, doubts, imagined=hypothetical)
 
         reduction = Reduction(corrections if policies else None)

@@ -111,12 +111,12 @@ def start(
     settings = _settings(config)
     if host == "":
         abort(f"--host: {NO_ADDRESS}")
-    settings = replace(
-        settings,
-        host=settings.host if host is None else host,
-        port=settings.port if port is None else port,
-        web=settings.web if web_port is None else replace(settings.web, port=web_port),
-    )
+    if host is not None:
+        settings = replace(settings, host=host)
+    if port is not None:
+        settings = replace(settings, port=port)
+    if web_port is not None:
+        settings = replace(settings, web=replace(settings.web, port=web_port))
     _serve(terminal, settings, data, is_verbose=verbose)
 
 

@@ -215,28 +215,26 @@ def _listed(store: Store) -> Document:
         Column("tokens", ","),
         Column("bots"),
     )
-    rows = [
-        (
-            account["name"],
-            account["created_s"],
-            "nothing: disabled"
-            if account["is_disabled"]
-            else ", ".join(
-                word
-                for word, holds in (
-                    ("password", account["has_password"]),
-                    ("token", account["tokens"] > 0),
-                    ("a link, not used yet", account["is_invited"]),
-                )
-                if holds
-            ),
-            account["tokens"],
-            account["bots"] or "",
-        )
-        for account in accounts_of(store)
-        if not is_reserved(account["name"])
-    ]
+    rows = []
+    for account in accounts_of(store):
+        name = account["name"]
+        if not is_reserved(name):
+            rows.append((name, account["created_s"], _logins(account), account["tokens"], account["bots"] or ""))
     return Document("Users", (), (), (Section("Users", (Table.of("Users", columns, rows),)),))
+
+
+def _logins(account: sqlite3.Row) -> str:
+    """The means by which a user can log in."""
+    if account["is_disabled"]:
+        return "nothing: disabled"
+    means = []
+    if account["has_password"]:
+        means.append("password")
+    if account["tokens"] > 0:
+        means.append("token")
+    if account["is_invited"]:
+        means.append("a link, not used yet")
+    return ", ".join(means)
 
 
 def _new_store(data: Path) -> Store:
@@ -273,11 +271,19 @@ def _names_in(path: Path) -> list[str]:
         abort(f"{path}: byte {error.start + 1} is not UTF-8 text")
     except (OSError, csv.Error) as error:
         abort(f"{path}: {getattr(error, 'strerror', None) or error}")
-    head = [cell.strip().lower() for cell in rows[0]] if rows else []
-    column = head.index("name") if "name" in head else 0
-    if short := [number for number, row in enumerate(rows, 1) if len(row) <= column]:
-        abort(f"{path}: row {short[0]} has no name")
-    return [row[column].strip() for row in rows[1 if "name" in head else 0 :]]
+    column = 0
+    has_header = False
+    if rows:
+        head = [cell.strip().lower() for cell in rows[0]]
+        has_header = "name" in head
+        if has_header:
+            column = head.index("name")
+    names = []
+    for number, row in enumerate(rows, 1):
+        if len(row) <= column:
+            abort(f"{path}: row {number} has no name")
+        names.append(row[column].strip())
+    return names[1:] if has_header else names
 
 
 def _is_known(store: Store, name: str) -> bool:

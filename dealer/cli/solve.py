@@ -61,11 +61,13 @@ def equities(
     began_s = time.perf_counter()
     with showing_progress(terminal, "compiling"):
         compile_matchups()
-    compiled_s, used_s = time.perf_counter(), time.process_time()
+    compiled_s = time.perf_counter()
+    used_before_s = time.process_time()
     boards = boards_from()
     with showing_progress(terminal, "counting") as progress:
         counted = counts_of_wins(count_wins(boards, threads=threads, progress=progress))
-    wall_s, used_s = time.perf_counter() - compiled_s, time.process_time() - used_s
+    wall_s = time.perf_counter() - compiled_s
+    used_s = time.process_time() - used_before_s
     sentence = (
         f"{counted.sum():,} showdowns on {boards.times.sum():,} boards ({len(boards.times):,} but for the names of "
         f"suits) counted in {wall_s:.1f} s, {used_s:.1f} s of processor time; compiled in {compiled_s - began_s:.1f} s."

@@ -62,15 +62,17 @@ def kuhn(
 
     which = KuhnGame(game, tens_as_twos)
     title = "Kuhn poker"
-    if game is not Variant.CLASSIC:
-        title += " with " + " and ".join(
-            words
-            for words, variant in (("bets of 1, 2 or 10", Variant.BREADTH), ("one raise", Variant.DEPTH))
-            if game in (variant, Variant.BOTH)
-        )
+    name = f"kuhn {game.value}"
+    match game:
+        case Variant.BREADTH:
+            title += " with bets of 1, 2 or 10"
+        case Variant.DEPTH:
+            title += " with one raise"
+        case Variant.BOTH:
+            title += " with bets of 1, 2 or 10 and one raise"
     if tens_as_twos:
         title += ", where the second player cannot tell 10 from 2"
-    name = f"kuhn {game.value}{', tens as twos' * tens_as_twos}"
+        name += ", tens as twos"
 
     def parts(found: Solution, *, is_whole: bool = False) -> list[Part]:
         return strategy_parts(which, found)

@@ -138,7 +138,8 @@ def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:
 
 def _end(terminal: Terminal, session: TableSession, *, is_cut: bool) -> NoReturn:
     """Print the result of a run, and end the command."""
-    run, result = session.run, session.result
+    run = session.run
+    result = session.result
     if result is None:
         abort(session.problem.rstrip(".") or "nothing could be played")
     terminal.sentence(_closing(result))

@@ -71,9 +71,15 @@ def cfr(
         abort(str(error))
     if (workers > 1 or scheduler is not None) and plan.settings.copies == 1:
         abort("each worker trains a copy of its own: give their number with --copies")
-    seconds = 3600 * hours if hours is not None else 60 * minutes if minutes is not None else None
-    if seconds is None and iterations is None:
-        seconds, iterations = (60 * _MINUTES, None) if plan.is_drawn else (None, _ITERATIONS)
+    seconds = None
+    if hours is not None:
+        seconds = 3600 * hours
+    elif minutes is not None:
+        seconds = 60 * minutes
+    elif iterations is None and plan.is_drawn:
+        seconds = 60 * _MINUTES
+    elif iterations is None:
+        iterations = _ITERATIONS
     _announce(terminal, plan)
     with computing(terminal, "training", folder, "every finished iteration", workers, scheduler) as (helpers, show):
         trained = train(plan, folder, iterations, seconds, threads=threads, workers=helpers, show=show)

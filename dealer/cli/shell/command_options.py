@@ -216,7 +216,8 @@ def _split_texts(typed: Given, options: Sequence[Option]) -> None:
 
 def _parameter(option: Option, default: Any, shown: str = "") -> inspect.Parameter:
     """The parameter for typer; `shown` is the default in the help, where it is not the declared one."""
-    wording, names = option.wording, option.wording.flags.split()
+    wording = option.wording
+    names = wording.flags.split()
     if not any(name.startswith("--") for name in names):
         names.insert(0, _flag(option.name))
     if option.kind is bool and option.default is True:

@@ -109,19 +109,22 @@ def help_page(command: Any, context: Any) -> Page:
             arguments.append(_in_usage(parameter))
     panels["Options"].append(HELP_ENTRY)
     own = getattr(command, "commands", {})
-    path, listed = context.command_path, own
+    path = context.command_path
+    listed = own
     group = None if context.parent is None else context.parent.command
     if isinstance(group, ArenaGroup) and group.default_command == command.name:
         path = context.parent.command_path
         listed = {name: one for name, one in group.commands.items() if one is not command}
-    commands = [Entry(name, (one.help or "").split("\n\n")[0]) for name, one in listed.items() if not one.hidden]
-    return Page(
-        " ".join([path, "[OPTIONS]", *arguments, *(["COMMAND ..."] if own else [])]),
-        command.help or "",
-        [(title, entries) for title, entries in panels.items() if entries],
-        [("Commands", commands)] if commands else [],
-        command.epilog or "",
-    )
+    usage = [path, "[OPTIONS]", *arguments]
+    if own:
+        usage.append("COMMAND ...")
+    sections = [(title, entries) for title, entries in panels.items() if entries]
+    commands = []
+    for name, subcommand in listed.items():
+        if not subcommand.hidden:
+            commands.append(Entry(name, (subcommand.help or "").split("\n\n")[0]))
+    lists = [("Commands", commands)] if commands else []
+    return Page(" ".join(usage), command.help or "", sections, lists, command.epilog or "")
 
 
 def _write_help(command: Any, context: Any, formatter: Any) -> None:
@@ -131,14 +134,22 @@ def _write_help(command: Any, context: Any, formatter: Any) -> None:
 def _entry(parameter: Any, context: Any) -> Entry:
     names = sorted(parameter.opts, key=len) + parameter.secondary_opts
     value = _value_name(parameter)
-    notes = ["required"] if parameter.required and parameter.param_type_name == "option" else []
+    is_argument = parameter.param_type_name == "argument"
+    notes = []
+    if parameter.required and not is_argument:
+        notes.append("required")
     if default := _default(parameter, context):
         notes.append(f"default: {default}")
     if parameter.max is not None and parameter.max < _NO_BOUND:
-        notes.append(f"at most {parameter.max}" if parameter.min is None else f"{parameter.min} to {parameter.max}")
-    if parameter.param_type_name == "argument":
-        return Entry(value, parameter.help or "", "; ".join(notes))
-    shown = f"{', '.join(names)} {value}{'...' if parameter.multiple else ''}".rstrip()
+        if parameter.min is None:
+            notes.append(f"at most {parameter.max}")
+        else:
+            notes.append(f"{parameter.min} to {parameter.max}")
+    shown = value
+    if not is_argument:
+        if parameter.multiple:
+            value += "..."
+        shown = f"{', '.join(names)} {value}".rstrip()
     return Entry(shown, parameter.help or "", "; ".join(notes))
 
 
@@ -151,20 +162,24 @@ def _value_name(parameter: Any) -> str:
 
 def _in_usage(argument: Any) -> str:
     name = _value_name(argument)
-    name += "..." if argument.nargs != 1 and "..." not in name else ""
+    if argument.nargs != 1 and "..." not in name:
+        name += "..."
     return name if argument.required or name.startswith("[") else f"[{name}]"
 
 
 def _default(parameter: Any, context: Any) -> str:
     if isinstance(parameter.show_default, str):
         return parameter.show_default
-    value = parameter.get_default(context, call=False) if parameter.show_default else None
+    if not parameter.show_default:
+        return ""
+    value = parameter.get_default(context, call=False)
     return "" if value is None or value is False else str(value)
 
 
 def _usage_problem(error: typer.TyperException) -> str:
     """An error of the command line's grammar, or of a value."""
-    parameter, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    parameter = getattr(error, "param", None)
+    context = getattr(error, "ctx", None)
     message = f"{error.message[:1].lower()}{error.message[1:]}".rstrip(".").replace(". Did you", "; did you")
     if parameter is not None:
         name = max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else _value_name(parameter)
@@ -179,7 +194,9 @@ def _usage_problem(error: typer.TyperException) -> str:
         message = f"{name} is missing"
     if near := meant(getattr(error, "option_name", ""), getattr(error, "possibilities", None) or ()):
         message += f"; did you mean {near!r}?"
-    return message if context is None or message.endswith("?") else f"{message}; see '{context.command_path} -h'"
+    if context is not None and not message.endswith("?"):
+        message += f"; see '{context.command_path} -h'"
+    return message
 
 
 def _in_words(error: Exception) -> str:

@@ -123,8 +123,13 @@ def _between_words(text: str, console: Console) -> str:
     lines = text.split("\n")
     if console.is_terminal:
         # Indented lines are quotations.
-        parts = ([line] if line.startswith(" ") else wrapped(line, console.width) for line in lines)
-        lines = [line for part in parts for line in part]
+        shown: list[str] = []
+        for line in lines:
+            if line.startswith(" "):
+                shown.append(line)
+            else:
+                shown += wrapped(line, console.width)
+        lines = shown
     return "\n".join(lines)
 
 

@@ -125,8 +125,10 @@ def play_and_show(
 
 async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
     on_stop(run.interrupt)
-    is_here = run.plan.in_process
-    with interrupting_bot_code(partial(line.give_up, run.resume_command)) if is_here else contextlib.nullcontext():
+    guard: AbstractContextManager[object] = contextlib.nullcontext()
+    if run.plan.in_process:
+        guard = interrupting_bot_code(partial(line.give_up, run.resume_command))
+    with guard:
         # Pages show the newest moment of each match.
         return await run.play(line.show, watch, cluster, watches_newest=watch is not None)
 

@@ -100,10 +100,10 @@ def _print_part(terminal: Terminal, part: Part, printed: tuple[str, ...]) -> Non
         case str():
             terminal.sentence(part)
         case Table():
-            terminal.table(
-                replace(part, title="" if part.title in printed else part.title),
-                paint=Screen(terminal.out).painted if terminal.out.is_terminal else Text,
-            )
+            if part.title in printed:
+                part = replace(part, title="")
+            paint = Screen(terminal.out).painted if terminal.out.is_terminal else Text
+            terminal.table(part, paint=paint)
         case HandGrid():
             terminal.heading(part.heading)
             terminal.lines(grid_lines(part, width, terminal.out.color_system), part.note)

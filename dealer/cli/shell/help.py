@@ -100,7 +100,11 @@ def first_clause(text: str) -> str:
 
 
 def _shortened(entries: Sequence[Entry]) -> list[Entry]:
-    return [Entry(re.sub(r"--(\S+), --no-\1", r"--[no-]\1", one.names), first_clause(one.text)) for one in entries]
+    shortened = []
+    for entry in entries:
+        names = re.sub(r"--(\S+), --no-\1", r"--[no-]\1", entry.names)
+        shortened.append(Entry(names, first_clause(entry.text)))
+    return shortened
 
 
 def _beside(entries: Sequence[Entry], width: int) -> Iterator[str]:
@@ -121,7 +125,13 @@ def _below(entries: Sequence[Entry], width: int) -> Iterator[str]:
 
 def _paragraphs(text: str, width: int) -> list[str]:
     """Wrapped paragraphs; those with indented lines are examples and stay as they are."""
-    return [part if "\n " in part else _wrapped(part, width) for part in text.split("\n\n") if part]
+    paragraphs = []
+    for part in text.split("\n\n"):
+        if "\n " in part:
+            paragraphs.append(part)
+        elif part:
+            paragraphs.append(_wrapped(part, width))
+    return paragraphs
 
 
 def _wrapped(text: str, width: int, first: str = "", others: str = "") -> str:

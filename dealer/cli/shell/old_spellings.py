@@ -49,8 +49,13 @@ def _luck(words: Sequence[str]) -> list[str] | None:
     """``stats --variance`` printed the win rates that ``luck`` prints."""
     if not any(word.partition("=")[0] in _LUCK_OPTIONS for word in words):
         return None
-    renamed = [word.replace("--policy", "--known", 1) if word.startswith("--policy") else word for word in words]
-    return ["luck", *[word for word in renamed if word != "--variance"]]
+    new = ["luck"]
+    for word in words:
+        if word.startswith("--policy"):
+            new.append(f"--known{word.removeprefix('--policy')}")
+        elif word != "--variance":
+            new.append(word)
+    return new
 
 
 def _take_value(words: list[str], option: str) -> str | None:

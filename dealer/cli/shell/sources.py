@@ -37,12 +37,13 @@ def run_path(text: str) -> Path:
     """A path; ``last`` is the newest run in ``runs/``, ``last-2`` the second before it, unless a file has that name."""
     if os.path.lexists(text):
         return Path(text)
-    found, newest = _LAST.fullmatch(text), newest_runs()
-    if found is None:
+    newest = newest_runs()
+    last = _LAST.fullmatch(text)
+    if last is None:
         if (near := meant(text, ["last", *map(str, newest)])) is not None:
             abort(f"there is no run {quoted(text)}; did you mean {near!r}?")
         return Path(text)
-    back = int(found[1] or 0)
+    back = int(last[1] or 0)
     if back >= len(newest):
         abort(f"{text}: {FOLDER} holds {count_of(len(newest), 'run') if newest else 'no run'}")
     return newest[back]
