@@ -1,4 +1,4 @@
-"""Which contests count, and ratings from margins: what each player would win from the average of its field.
+"""Ratings from margins: what each player would win from the average of its field.
 
 A player's rating is a number r of mbb/g such that its mean score at a table is its own r less the mean of the others':
 between two, the difference of their ratings. The ratings of a field, the players that results connect, are the least
@@ -9,9 +9,6 @@ The fit is linear in the mean scores, so the standard error of a rating follows 
 units gives the same (a test compares them). At a table of more than two, whose scores always sum to 0, it is an upper
 bound. The interval allows for what was not seen, as that of every mean does (`logs.estimation.mean`).
 
-`why_unrated` decides, for every way in to the server, whether a contest counts: if it cannot have been chosen or made
-for its result.
-
 Poker is not transitive: no set of ratings predicts every pair. The interval shows where the ratings of this fit would
 be if every mean score were known exactly; the crosstable shows who beats whom.
 """
@@ -20,14 +17,10 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from dealer.run.contest_plan import ContestPlan
-from dealer.server.accounts import User
-from dealer.server.db.records import Bot
-from engine import DealKey
 from logs.estimation import FEWEST_UNITS, Bounds, Estimate, RunningMean, interval_half_width
 
 if TYPE_CHECKING:
@@ -39,39 +32,6 @@ FEWEST_UNITS_TO_RATE: Final = 1000
 
 _LEAST_DEVIATION: Final = 1e-6
 """Scores vary by at least this part of their range: where all were equal, they still weigh no more than anything."""
-
-
-def why_unrated(
-    plan: ContestPlan, bots: Sequence[Bot | None], *, is_practice: bool = False, is_of_event: bool = False
-) -> str:
-    """Why a contest does not count in the standings, as a clause; empty if it counts.
-
-    Args:
-        bots: by player; None for an agent that was brought for this contest only.
-        is_practice: whether the server's settings exclude it.
-        is_of_event: whether it counts in an event, whose results are apart.
-    """
-    known = [bot.version for bot in bots if bot is not None]
-    reasons = {
-        "it counts in an event": is_of_event,
-        "only the ladder's contests count here": is_practice,
-        "its cards follow from a seed, as in practice, not from a key of the server": not isinstance(
-            plan.run.seed, DealKey
-        ),
-        "it was not played in every seating": plan.seatings == 1,
-        "its length depended on who was ahead": plan.is_sequential,
-        "a player learned during play": bool(plan.learners),
-        "a player is not a registered bot": len(known) < len(bots),
-        "a bot played against itself": len(set(known)) < len(known),
-        "two of its bots belong to the same user": has_one_owner_twice(bot.owner for bot in bots if bot is not None),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "")
-
-
-def has_one_owner_twice(owners: Iterable[User | None]) -> bool:
-    """Whether two bots are of the same user, who could have one lose to the other; the server's own have no owner."""
-    users = [owner for owner in owners if owner is not None]
-    return len(set(users)) < len(users)
 
 
 @dataclass(frozen=True, slots=True)

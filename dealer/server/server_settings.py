@@ -23,7 +23,7 @@ from bots.sdk.options import Interval, Wording, options_of
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
 from dealer.run.run_settings import BotSettings, StrictSettings, adapter, check_address, problem_in_words, read_toml
-from dealer.server.queue.fair_queue import Limits, RunPlace
+from dealer.server.capacity import Limits, RunPlace
 from dealer.table.bubblewrap import Box, Refusal, readable_above
 from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player

@@ -6,7 +6,7 @@ A server with eight bots of its own, and three of a user that are the same progr
 The ladder plays all pairs, so that every bot has the rating that it is worth. Then the puppets, under the same name and
 version, fold to every bet, and challenge `mallory` for some thousand deals. This is played twice from the
 same state: once as if contests between bots of one user counted, and once by the rule of the server
-(`dealer.server.ratings.why_unrated`).
+(`dealer.server.queue.unrated.why_unrated`).
 
 Cards come from keys that the server draws, so the figures of two runs of this program differ as their intervals say.
 """
@@ -154,7 +154,7 @@ def attack(game: str, field: Sequence[str], *, deals: int, lost: int) -> tuple[R
         honest = field_ratings(settings, before, deals, token)
         shutil.copytree(before, as_if)
         shutil.copytree(before, by_rule)
-        with mock.patch("dealer.server.ratings.has_one_owner_twice", return_value=False):
+        with mock.patch("dealer.server.queue.unrated.has_one_owner_twice", return_value=False):
             bought = lose(settings, as_if, lost, token)
         return honest, bought, lose(settings, by_rule, lost, token)
 

@@ -1,6 +1,6 @@
 """What counts in the standings: the sums over all runs between the same versions, and the ratings made of them.
 
-`dealer.server.ratings.why_unrated` decides which runs count. A run that was broken off counts as far as it has come:
+`dealer.server.queue.unrated` decides which runs count. A run that was broken off counts as far as it has come:
 who breaks off what goes badly does not escape it. It is added to the sums in the change that closes it, so that it
 counts once.
 """

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from bots.errors import WorkersError
 from dealer.errors import StoreError
 from dealer.server.accounts import User, add_user
+from dealer.server.capacity import Limits
 from dealer.server.computing import Computing
 from dealer.server.db.event_records import (
     EVENT_USER,
@@ -23,7 +24,6 @@ from dealer.server.db.event_records import (
 from dealer.server.db.store import Store
 from dealer.server.event_results import played_in_event, standings_of_event
 from dealer.server.queue.event_schedule import schedule_of
-from dealer.server.queue.fair_queue import Limits
 from dealer.server.queue.job_queue import JobQueue
 from dealer.server.queue.jobs import ActiveJob, Running
 from dealer.server.queue.presence import Presence

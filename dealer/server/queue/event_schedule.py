@@ -10,13 +10,14 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from dealer.server.capacity import Limits
 from dealer.server.db import records
 from dealer.server.db.event_records import ScheduledEvent
 from dealer.server.db.records import Bot, JobRequest
 from dealer.server.db.store import Store
-from dealer.server.queue.fair_queue import Limits, never_fits
+from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.ladder import MOST_TAG_LETTERS, learns, rated_terms
-from dealer.server.ratings import has_one_owner_twice
+from dealer.server.queue.unrated import has_one_owner_twice
 from dealer.server.server_settings import ServerGame, slot_of
 from engine.text import listed, shown
 from protocol import format_game_definition

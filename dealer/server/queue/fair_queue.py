@@ -12,39 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dealer.server.capacity import Limits, RunPlace
 from engine.text import count_of, times_of
 
 MOST_SKIPS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What may go on at a time; None: without a bound.
-
-    Attributes:
-        runs_per_bot: how often one of the server's own bots sits at a table.
-        runs_per_game: by game; a game that is missing has no limit.
-    """
-
-    bots: int | None = None
-    runs_per_user: int | None = None
-    runs_per_bot: int | None = None
-    runs_per_game: Mapping[str, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RunPlace:
-    """What a run takes while it goes on.
-
-    Attributes:
-        bots: the server's own bots, by seat; one may sit twice.
-        is_idle: whether it is played only while no request waits.
-    """
-
-    user: int
-    game: str
-    bots: tuple[str, ...]
-    is_idle: bool = False
 
 
 @dataclass(frozen=True, slots=True)

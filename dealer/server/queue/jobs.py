@@ -19,11 +19,12 @@ from dealer.run.choices import Seating
 from dealer.run.plan import settle
 from dealer.run.results import AnyResult
 from dealer.run.tournament_run import Progress
+from dealer.server.capacity import Limits, RunPlace
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
-from dealer.server.queue.fair_queue import Forecast, Limits, RunPlace, WaitingJob, forecast, never_fits
+from dealer.server.queue.fair_queue import Forecast, WaitingJob, forecast, never_fits
 from dealer.server.server_bots import run_config
 from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, slot_of
 from dealer.table.links import OpenSeat

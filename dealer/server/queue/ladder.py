@@ -24,14 +24,16 @@ from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
 from dealer.run.choices import Seating
 from dealer.server.accounts import User
+from dealer.server.capacity import Limits
 from dealer.server.computing import Computing
 from dealer.server.db.counted_scores import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import RETRY_S, Store
-from dealer.server.queue.fair_queue import Limits, never_fits
+from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.presence import Presence
-from dealer.server.ratings import TableScores, fit_ratings, has_one_owner_twice
+from dealer.server.queue.unrated import has_one_owner_twice
+from dealer.server.ratings import TableScores, fit_ratings
 from dealer.server.server_settings import LadderSettings, ServerGame, slot_of
 from dealer.table.loop import Changes
 from dealer.table.players import parse_player

@@ -25,7 +25,7 @@ from dealer.server.db.store import Store
 from dealer.server.queue.jobs import ActiveJob, Running
 from dealer.server.queue.playing import SeatCaller, Watchers, report_of
 from dealer.server.queue.presence import Presence
-from dealer.server.ratings import why_unrated
+from dealer.server.queue.unrated import why_unrated
 from dealer.server.server_bots import process_environment, readjust, run_config
 from dealer.server.server_settings import ServerSettings, most_deals
 

@@ -9,17 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.server.queue.fair_queue import (
-    MOST_SKIPS,
-    Forecast,
-    Limits,
-    RunPlace,
-    WaitingJob,
-    forecast,
-    never_fits,
-    next_job,
-    skipped,
-)
+from dealer.server.capacity import Limits, RunPlace
+from dealer.server.queue.fair_queue import MOST_SKIPS, Forecast, WaitingJob, forecast, never_fits, next_job, skipped
 
 ONE_AT_A_TIME = Limits(runs_per_game={"g": 1})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import ConfigError, RefusedError
-from dealer.server.queue.fair_queue import Limits
+from dealer.server.capacity import Limits
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server_bots import readjust, run_config
 from dealer.server.server_settings import (

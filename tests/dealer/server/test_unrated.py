@@ -18,7 +18,7 @@ from dealer.run.plan import planned_contests, settle
 from dealer.run.run_settings import validated
 from dealer.server.accounts import User
 from dealer.server.db.records import Bot
-from dealer.server.ratings import why_unrated
+from dealer.server.queue.unrated import why_unrated
 from dealer.server.server_settings import LadderSettings, ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
