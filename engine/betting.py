@@ -124,7 +124,8 @@ class BettingState:
         if self._rounds is not None:
             return self._rounds
         rounds: list[RoundActions] = [()] * (self.round + 1)
-        state, is_kept = self, True
+        state = self
+        is_kept = True
         while (parent := state._parent) is not None:
             played: RoundActions = ()
             if state._action is not None:
@@ -167,7 +168,9 @@ class BettingState:
         state = self
         while (parent := state._parent) is not None and parent.round == self.round:
             state = parent
-        return state.spent if self.round else (0,) * len(self.spent)
+        if self.round:
+            return state.spent
+        return (0,) * len(self.spent)
 
     @property
     def round_starts(self) -> list[BettingState]:
@@ -224,14 +227,17 @@ class BettingState:
         """The rule that forbids the acting player any raise, or None when a raise is legal."""
         if self.finished:
             return Rule.HAND_OVER
-        game, point = self.game, self._point
+        game = self.game
+        point = self._point
         if point.may_raise:
             return None
         if point.raises >= game.max_raises[self.round]:
             return Rule.RAISE_CAP
         if point.actions + game.num_players > MAX_ACTIONS_PER_ROUND:
             return Rule.ACTION_LIMIT
-        return Rule.NOBODY_TO_RAISE if point.able.bit_count() <= 1 else Rule.STACK_TOO_SMALL
+        if point.able.bit_count() <= 1:
+            return Rule.NOBODY_TO_RAISE
+        return Rule.STACK_TOO_SMALL
 
     def check(self, action: Action) -> None:
         """Do nothing if the action is legal.
@@ -320,10 +326,14 @@ class BettingState:
         Args:
             actions: as they are written, with a size where it means something and only there.
         """
-        return self._play(actions) if actions else self
+        if actions:
+            return self._play(actions)
+        return self
 
     def _play(self, actions: Sequence[Action]) -> BettingState | None:
-        point, after, round_ = self._point, self._tree.after, self.round
+        point = self._point
+        after = self._tree.after
+        round_ = self.round
         positions = bytearray()
         chances = 0
         for number, (kind, size) in enumerate(actions):
@@ -419,7 +429,9 @@ def nearest_legal(action: Action, betting: BettingState) -> Action:
     """
     legal = betting.legal_actions()
     if action.kind == ActionKind.FOLD:
-        return FOLD if legal.can_fold else CALL
+        if legal.can_fold:
+            return FOLD
+        return CALL
     if action.kind == ActionKind.CALL or not legal.can_raise:
         return CALL
     if betting.game.is_limit:
@@ -427,7 +439,8 @@ def nearest_legal(action: Action, betting: BettingState) -> Action:
     return raise_to(max(legal.raise_min, min(legal.raise_max, action.hand_total)))
 
 
-_FOLD, _CALL = int(ActionKind.FOLD), int(ActionKind.CALL)
+_FOLD = int(ActionKind.FOLD)
+_CALL = int(ActionKind.CALL)
 _MOVES = tuple(Move)
 
 
@@ -470,7 +483,8 @@ class Step(NamedTuple):
 def betting_steps(betting: BettingState) -> list[Step]:
     """The actions of a betting, in order."""
     game = betting.game
-    stacks, is_limit = game.stacks, game.is_limit
+    stacks = game.stacks
+    is_limit = game.is_limit
     spent = list(game.blinds)
     before_round = [0] * len(spent)
     highest = max(spent)
@@ -480,24 +494,30 @@ def betting_steps(betting: BettingState) -> list[Step]:
     found: list[Step] = []
     for round_, actions in enumerate(betting.rounds):
         if round_:
-            before_round, is_bet = spent.copy(), False
+            before_round = spent.copy()
+            is_bet = False
         for position, action in actions:
             kind, hand_total = action
-            stack, old = stacks[position], spent[position]
+            stack = stacks[position]
+            old = spent[position]
             owed = highest if highest < stack else stack
             to_call = owed - old if owed > old else 0
             raised_by = 0
             if kind == _CALL:
-                total, move = owed, call if to_call else check
+                total = owed
+                move = call if to_call else check
             elif kind == _FOLD:
-                total, move = old, fold
+                total = old
+                move = fold
             else:
                 total = min(highest + game.raise_sizes[round_], stack) if is_limit else hand_total
-                raised_by, highest = total - highest, total
+                raised_by = total - highest
+                highest = total
                 move = raised if is_bet else bet
                 is_bet = True
             spent[position] = total
-            added, street_total = total - old, total - before_round[position]
+            added = total - old
+            street_total = total - before_round[position]
             facts = betting, len(found), round_, position, action, move, added, street_total, to_call, raised_by
             found.append(make(Step, (*facts, stack == total > old)))
     return found

@@ -74,7 +74,8 @@ class LegalActions(NamedTuple):
     raise_max: int = 0
 
 
-_FOLD, _CALL = int(ActionKind.FOLD), int(ActionKind.CALL)
+_FOLD = int(ActionKind.FOLD)
+_CALL = int(ActionKind.CALL)
 """Plain numbers, compared in inner loops."""
 
 
@@ -116,16 +117,24 @@ A fold has size 0; one of size 1 is taken where a check was possible, too, as ca
 @lru_cache(maxsize=64)
 def betting_rules(game: Game) -> BettingRules:
     """The rules of a game, as a function."""
-    is_limit, stacks, players, last_round = game.is_limit, game.stacks, game.num_players, game.num_rounds - 1
-    max_raises, raise_sizes, first_players = game.max_raises, game.raise_sizes, game.first_players
-    most_actions, most_folded, big_blind = MAX_ACTIONS_PER_ROUND - players, players - 1, game.big_blind
+    is_limit = game.is_limit
+    stacks = game.stacks
+    players = game.num_players
+    last_round = game.num_rounds - 1
+    max_raises = game.max_raises
+    raise_sizes = game.raise_sizes
+    first_players = game.first_players
+    most_actions = MAX_ACTIONS_PER_ROUND - players
+    most_folded = players - 1
+    big_blind = game.big_blind
     make = tuple.__new__  # BettingPoint(...) costs three times as much.
 
     def after(point: BettingPoint, kind: int, size: int) -> BettingPoint | None:
         position, round_, may_raise, spent, max_spent, folded, min_raise_to, able, called, raises, actions = point
         if position < 0:
             return None
-        stack, old = stacks[position], spent[position]
+        stack = stacks[position]
+        old = spent[position]
         total = old
         if kind == _CALL:
             total = max_spent if max_spent < stack else stack
@@ -153,7 +162,8 @@ def betting_rules(game: Game) -> BettingRules:
         if kind == _FOLD or total >= stack:
             able &= ~(1 << position)
         actions += 1
-        able_count, is_contested = able.bit_count(), folded.bit_count() < most_folded
+        able_count = able.bit_count()
+        is_contested = folded.bit_count() < most_folded
         if called < able_count and is_contested:
             position += 1
             while not able >> position & 1:

@@ -73,7 +73,9 @@ def starting_hand(hole_cards: Sequence[Card]) -> int:
     """The number of two hole cards."""
     one, other = hole_cards
     low, high = sorted((one >> 2, other >> 2))
-    return 13 * high + low if one & 3 == other & 3 else 13 * low + high
+    if one & 3 == other & 3:
+        return 13 * high + low
+    return 13 * low + high
 
 
 @cache
@@ -90,7 +92,9 @@ def starting_hand_name(hole_cards: Sequence[Card]) -> str:
 def cards_of(number: int) -> tuple[Card, Card]:
     """Two cards of a starting hand, the higher rank first."""
     row, column = divmod(number, 13)
-    return (4 * row, 4 * column) if row > column else (4 * column, 4 * row + 1)
+    if row > column:
+        return (4 * row, 4 * column)
+    return (4 * column, 4 * row + 1)
 
 
 def holdings_of(number: int) -> tuple[tuple[Card, Card], ...]:

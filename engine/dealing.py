@@ -41,7 +41,10 @@ class Deal(NamedTuple):
 
 
 _KEY_BYTES: Final = 32
-_DEAL, _DERIVE, _NUMBER, _PRINT = b"acpc-arena deal", b"acpc-arena key", b"acpc-arena num", b"acpc-arena print"
+_DEAL = b"acpc-arena deal"
+_DERIVE = b"acpc-arena key"
+_NUMBER = b"acpc-arena num"
+_PRINT = b"acpc-arena print"
 """What keeps the four uses of a secret apart."""
 
 
@@ -107,7 +110,9 @@ Seed: TypeAlias = int | DealKey
 
 def logged_seed(seed: Seed) -> int | str:
     """What logs and results name: an integer itself, of a key the fingerprint."""
-    return str(seed) if isinstance(seed, DealKey) else seed
+    if isinstance(seed, DealKey):
+        return str(seed)
+    return seed
 
 
 def derived_seed(seed: Seed, index: int) -> Seed:
@@ -148,7 +153,8 @@ def deals(game: Game, seed: Seed, first_hand: int = 0) -> Iterator[Deal]:
 
     With an integer seed, reaching a late first hand costs about 20 ms per million hands of hold'em skipped.
     """
-    width, players = game.num_hole_cards, game.num_players
+    width = game.num_hole_cards
+    players = game.num_players
     holes = [slice(i * width, (i + 1) * width) for i in range(players)]
     board = slice(players * width, None)
     hands = _secret_hands(game, seed, first_hand) if isinstance(seed, DealKey) else _hands(game, seed, first_hand)

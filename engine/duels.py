@@ -65,7 +65,9 @@ def duel(hole: Sequence[int], other: Sequence[int]) -> tuple[int, int, int]:
     row = duel_row(*hole, *other)
     won, tied = ROW.unpack_from(_data, ROW.size * max(row, -1 - row))
     lost = BOARDS - won - tied
-    return (won, tied, lost) if row >= 0 else (lost, tied, won)
+    if row >= 0:
+        return (won, tied, lost)
+    return (lost, tied, won)
 
 
 @cache
@@ -123,4 +125,6 @@ def duel_row(one: int, two: int, three: int, four: int) -> int:
     # With one suit so far there are two, then three ways to go on; with two suits three, three and four.
     suits = four_in + (5 + 3 * three_in if two_in else 2 * three_in)
     row = 15 * (second * (second + 1) // 2 + first) + suits
-    return -1 - row if is_exchanged else row
+    if is_exchanged:
+        return -1 - row
+    return row

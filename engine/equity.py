@@ -138,7 +138,8 @@ def sampled_equity(
     import numpy as np
 
     counts = np.zeros(opponents + 2, np.int64)
-    cards, start = _as_arrays(hole, board, _unseen([hole], board)), mixed(seed & MASK_64)
+    cards = _as_arrays(hole, board, _unseen([hole], board))
+    start = mixed(seed & MASK_64)
     if _is_compiled and board:
         from engine.kernels.draw import count_against_many
 
@@ -366,7 +367,8 @@ def _count_arrays(holes: Sequence[_Cards], board: _Cards, live: _Cards, pots: _P
     from engine.kernels import showdowns
 
     counts = np.zeros((len(pots), len(holes), len(holes)), np.int64)
-    dealt, deck = np.array(holes, np.uint8), np.array(live, np.uint8)
+    dealt = np.array(holes, np.uint8)
+    deck = np.array(live, np.uint8)
     if missing == _BOARD_CARDS:
         showdowns.count_rank_patterns(dealt, deck, pots, counts)
     else:
@@ -511,7 +513,8 @@ def _choices(ranges: Sequence[Sequence[Holding]]) -> Iterator[tuple[Holding, ...
 
 def _in_order(found: Chances, order: Sequence[int]) -> Chances:
     places = sorted(range(len(order)), key=order.__getitem__)
-    players, errors = [found.players[at] for at in places], [found.standard_errors[at] for at in places]
+    players = [found.players[at] for at in places]
+    errors = [found.standard_errors[at] for at in places]
     return replace(found, players=tuple(players), standard_errors=tuple(errors))
 
 
@@ -535,7 +538,9 @@ def _from_table(known: Sequence[Sequence[Holding]], unknown: int) -> Chances | N
 
 def _class_of(player: Sequence[Holding]) -> int | None:
     number = starting_hand(player[0])
-    return number if sorted(map(sorted, player)) == sorted(map(sorted, holdings_of(number))) else None
+    if sorted(map(sorted, player)) == sorted(map(sorted, holdings_of(number))):
+        return number
+    return None
 
 
 def _counted(
@@ -548,7 +553,8 @@ def _counted(
     progress: Callable[[float], None] | None,
 ) -> Chances:
     players = len(choices[0]) + has_unknown
-    total, showdowns = [[0] * players for _ in range(players)], 0
+    total = [[0] * players for _ in range(players)]
+    showdowns = 0
     for done, holdings in enumerate(choices):
         rest = _unseen(holdings, board, dead)
         fields = [(*holdings, other) for other in combinations(rest, 2)] if has_unknown and not is_duel else [holdings]
@@ -588,9 +594,11 @@ def _sampled(
 
     # Each choice is as likely as any other: it leaves as many cards to draw. So the chances are means over the choices,
     # and the variances of these means add up.
-    players, each = len(choices[0]) + unknown, ceil(trials / len(choices))
+    players = len(choices[0]) + unknown
+    each = ceil(trials / len(choices))
     parts = 1.0 / np.arange(1, players + 1)
-    whole, variances = np.zeros((players, players), np.int64), np.zeros(players)
+    whole = np.zeros((players, players), np.int64)
+    variances = np.zeros(players)
     for done, holdings in enumerate(choices):
         cards = _as_arrays(holdings, board, _unseen(holdings, board, dead))
         counts = np.zeros((players, players), np.int64)

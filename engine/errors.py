@@ -24,7 +24,9 @@ def quoted(value: object, most: int = 120) -> str:
         return repr(value if len(value) <= most else value[:most] + b"...")
     if isinstance(value, str):
         return repr(clean(value if len(value) <= most else value[:most] + "..."))
-    return repr(value) if len(repr(value)) <= most else f"{repr(value)[:most]}..."
+    if len(repr(value)) <= most:
+        return repr(value)
+    return f"{repr(value)[:most]}..."
 
 
 class PortableError(Exception):

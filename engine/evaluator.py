@@ -104,7 +104,9 @@ def rank_hand(cards: Sequence[int]) -> int:
             return _VIEWS_6[key >> 23][(key >> 12) + _OFFSETS_6[key & 4095]] or _rank_flush(cards, key >> 23)
         if not 1 <= count <= 10:
             raise ValueError(f"a hand has 1 to 10 cards, not {count}")
-        return _rank_few(cards) if count < 5 else _rank_many(cards)
+        if count < 5:
+            return _rank_few(cards)
+        return _rank_many(cards)
     except IndexError:
         # With good cards this can only be the first call (perhaps while another thread is making the first call too).
         if len(set(cards)) < count or min(cards) < 0 or max(cards) > 51:
@@ -152,14 +154,18 @@ def _best_five_key(seen: int, twice: int, thrice: int, four: int) -> int:
             return sum(keys[top - 4 : top + 1])
     if seen & _ACE_LOW == _ACE_LOW:
         return sum(keys[:4]) + keys[12]
-    key, wanted = 0, 5
+    key = 0
+    wanted = 5
     if thrice:
-        key, wanted, seen = 3 * keys[trips], 2, seen & ~(1 << trips)
+        key = 3 * keys[trips]
+        wanted = 2
+        seen = seen & ~(1 << trips)
     else:
         for _ in range(2):
             if twice:
                 pair = twice.bit_length() - 1
-                key, wanted = key + 2 * keys[pair], wanted - 2
+                key = key + 2 * keys[pair]
+                wanted = wanted - 2
                 twice &= ~(1 << pair)
                 seen &= ~(1 << pair)
     for _ in range(wanted):

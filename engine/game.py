@@ -82,7 +82,8 @@ class Game(_Definition):
         return cls(*iterable)
 
     def _problems(self) -> Iterator[str]:
-        players, rounds = self.num_players, self.num_rounds
+        players = self.num_players
+        rounds = self.num_rounds
         if not 1 <= rounds <= MAX_ROUNDS:
             yield f"invalid number of rounds: {rounds}"
         if not 2 <= players <= MAX_PLAYERS:
@@ -167,7 +168,8 @@ class Game(_Definition):
     @cached_property
     def deck(self) -> tuple[Card, ...]:
         """The deck before it is shuffled, suit by suit; short decks keep the highest suits and ranks."""
-        suits, ranks = range(4 - self.num_suits, 4), range(13 - self.num_ranks, 13)
+        suits = range(4 - self.num_suits, 4)
+        ranks = range(13 - self.num_ranks, 13)
         return tuple(rank * 4 + suit for suit in suits for rank in ranks)
 
     def shown_cards(self, cards: Iterable[Card]) -> tuple[str, ...]:

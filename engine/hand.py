@@ -223,7 +223,8 @@ def end_values(game: Game, round_: int, spent: tuple[int, ...], folded: int, dea
     board = deal.board[: game.board_cards_by_round[round_]]
     if len(spent) == 2:
         first, second = deal.hole_cards
-        a, b = rank_hand(first + board), rank_hand(second + board)
+        a = rank_hand(first + board)
+        b = rank_hand(second + board)
         return _values_by_order(spent, ((a > b) - (a < b), 0))
     ranks = [None if folded >> p & 1 else rank_hand(hole + board) for p, hole in enumerate(deal.hole_cards)]
     order = sorted([rank for rank in ranks if rank is not None])

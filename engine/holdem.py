@@ -151,6 +151,6 @@ def position_names(game: Game) -> tuple[str, ...]:
 
 
 def round_names(game: Game) -> tuple[str, ...]:
-    return (
-        ROUND_NAMES if has_usual_blinds(game) else tuple(f"round {number}" for number in range(1, game.num_rounds + 1))
-    )
+    if has_usual_blinds(game):
+        return ROUND_NAMES
+    return tuple(f"round {number}" for number in range(1, game.num_rounds + 1))

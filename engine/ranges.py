@@ -48,7 +48,8 @@ class RangeChances(NamedTuple):
 
 def holding_number(one: int, other: int) -> int:
     """The number of two cards, in any order."""
-    low, high = min(one, other), max(one, other)
+    low = min(one, other)
+    high = max(one, other)
     return low * (2 * _CARDS - low - 1) // 2 + high - low - 1
 
 
@@ -82,7 +83,9 @@ def chances_of_all(board: Sequence[int]) -> RangeChances:
         ValueError: another number of cards.
     """
     _require(board)
-    return _preflop_chances() if not board else _chances(tuple(sorted(board)))
+    if not board:
+        return _preflop_chances()
+    return _chances(tuple(sorted(board)))
 
 
 @cache

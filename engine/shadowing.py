@@ -39,7 +39,8 @@ class ours:
         """
         for package in self._packages:
             # A module may be source or bytecode, in a folder or in a zip file: only where it lies is compared.
-            found, expected = _origin(package), os.path.join(_HOME, package)
+            found = _origin(package)
+            expected = os.path.join(_HOME, package)
             folder = os.path.dirname(found or expected)
             if found is None or folder == expected or os.path.realpath(folder) == os.path.realpath(expected):
                 continue
@@ -79,12 +80,16 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def _origin(package: str) -> str | None:
     loaded = sys.modules.get(package)
     if loaded is not None:
-        path = getattr(loaded, "__file__", None)
-        return os.path.abspath(path) if path else None
+        path: str | None = getattr(loaded, "__file__", None)
+        if path:
+            return os.path.abspath(path)
+        return None
     for finder in sys.meta_path:
         spec = finder.find_spec(package, None)
         if spec is not None:
-            return os.path.abspath(spec.origin) if spec.origin else None
+            if spec.origin:
+                return os.path.abspath(spec.origin)
+            return None
     return None
 
 

@@ -19,7 +19,9 @@ def count_of(number: float, word: str, plural: str = "") -> str:
 
 def times_of(number: int) -> str:
     """A number of times: ``once``, ``1,250 times``."""
-    return "once" if number == 1 else f"{number:,} times"
+    if number == 1:
+        return "once"
+    return f"{number:,} times"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -30,7 +32,9 @@ def listed(names: Sequence[str]) -> str:
 def capitalized(clause: str, names: Iterable[str] = ()) -> str:
     """The clause with a capital at its start, unless one of these names stands there."""
     begins_with_name = f"{clause} ".startswith(tuple(f"{name}{mark}" for name in names for mark in " ,:'"))
-    return clause if begins_with_name else f"{clause[:1].upper()}{clause[1:]}"
+    if begins_with_name:
+        return clause
+    return f"{clause[:1].upper()}{clause[1:]}"
 
 
 def meant(word: str, known: Iterable[str]) -> str | None:
@@ -90,7 +94,9 @@ def duration(seconds: float) -> str:
     hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{hours:,} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+    if minutes:
+        return f"{minutes} min {rest:02} s"
+    return f"{rest} s"
 
 
 def ago(then_s: float, now_s: float) -> str:
@@ -100,4 +106,6 @@ def ago(then_s: float, now_s: float) -> str:
         return f"{datetime.fromtimestamp(then_s, UTC):%Y-%m-%d}"
     if minutes >= 60:
         return f"{minutes // 60} h ago"
-    return f"{minutes} min ago" if minutes else "now"
+    if minutes:
+        return f"{minutes} min ago"
+    return "now"

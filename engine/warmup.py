@@ -14,7 +14,9 @@ from engine.kernels.matchups import compile_matchups
 from engine.kernels.ranges import find_shares
 from engine.ranges import chances_of_all, shares_against
 
-_ACES, _KINGS, _FLOP = (48, 49), (44, 45), (0, 5, 10)
+_ACES = (48, 49)
+_KINGS = (44, 45)
+_FLOP = (0, 5, 10)
 
 
 def _rank() -> None:
@@ -30,8 +32,11 @@ def _sample() -> None:
 
 def _find_shares() -> None:
     cards = np.array([[*_ACES, *_KINGS, *_FLOP, 15, 20]], np.uint8)
-    pot, members, known = np.zeros(1, np.int64), np.array([3], np.uint64), np.array([5], np.int64)
-    streams, shares = np.zeros(1, np.uint64), np.zeros((1, 2))
+    pot = np.zeros(1, np.int64)
+    members = np.array([3], np.uint64)
+    known = np.array([5], np.int64)
+    streams = np.zeros(1, np.uint64)
+    shares = np.zeros((1, 2))
     find_shares(cards, pot, members, known, streams=streams, draws=1, duels=duel_counts(), shares=shares)
 
 

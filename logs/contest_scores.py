@@ -174,7 +174,8 @@ class ContestScores:
             if len(self._pots) < _KEPT or -hand.most_pot < self._pots[-1].chips:
                 self._add_pot(matches[name], name, hand)
         for player, values in won.items():
-            one, chips = self._player(player), sum(values)
+            one = self._player(player)
+            chips = sum(values)
             one.chips += chips
             if len(hands) > 1 and chips < 0:
                 sides = tuple(zip(names, values, strict=False))

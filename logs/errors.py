@@ -183,7 +183,9 @@ class HandError(LogsError, ValueError):
     """
 
     def __init__(self, problem: str, line: int = 0, column: int | None = None) -> None:
-        self.problem, self.line, self.column = problem, line, column
+        self.problem = problem
+        self.line = line
+        self.column = column
         super().__init__(problem, line, column)
 
     def __str__(self) -> str:

@@ -83,10 +83,12 @@ def chip_value_of(stakes: str, game: Game, formats: Sequence[ExportFormat] = ())
     except (ArithmeticError, ValueError):
         raise ValueError(f"stakes are two amounts such as 0.50/1, not {quoted(stakes)}") from None
     if game.is_limit:
-        chips, noun = (game.raise_sizes[0], game.raise_sizes[-1]), "bets"
+        chips = (game.raise_sizes[0], game.raise_sizes[-1])
+        noun = "bets"
     else:
         blinds = sorted(blind for blind in game.blinds if blind)
-        chips, noun = (blinds[0], blinds[-1]), "blinds"
+        chips = (blinds[0], blinds[-1])
+        noun = "blinds"
     if small <= 0 or small * chips[1] != big * chips[0]:
         raise ValueError(f"stakes of {stakes} are not in proportion to this game's {noun}, {chips[0]}/{chips[1]}")
     value = big / chips[1]
@@ -263,7 +265,8 @@ def _begin_us(first: HandRecord, options: ExportOptions) -> int | None:
 def _options_for(format_: ExportFormat, first: HandRecord, options: ExportOptions) -> ExportOptions:
     seed = options.seed
     begin_us = _begin_us(first, options)
-    table, match_id = options.table, options.match_id
+    table = options.table
+    match_id = options.match_id
     if table is None and seed is not None:
         # Of a fingerprint as much as of the longest number, and without its colon.
         table = f"{first.match_name} {str(seed).removeprefix('key:')[:10]}"

@@ -97,7 +97,9 @@ def _encoding(head: bytes) -> str:
     zeros = [not byte for byte in head]
     if zeros == [False, True, False, True]:
         return "utf-16-le"
-    return "utf-16-be" if zeros == [True, False, True, False] else "utf-8"
+    if zeros == [True, False, True, False]:
+        return "utf-16-be"
+    return "utf-8"
 
 
 def is_plain(path: str) -> bool:
@@ -133,7 +135,9 @@ def _opener(ending: str) -> tuple[Callable[..., BufferedReader], tuple[type[Exce
 def without_compression(path: str) -> str:
     """The path of the file that was compressed: ``m.log`` of ``m.log.xz``."""
     base, ending = os.path.splitext(path)
-    return base if ending.lower() in COMPRESSIONS else path
+    if ending.lower() in COMPRESSIONS:
+        return base
+    return path
 
 
 def stem(path: str) -> str:

@@ -70,7 +70,8 @@ class SeenHands:
             if room is not None:
                 key, content = _room_key(record, room)
             elif _can_be_identified(record):
-                key, content = _content_key(record), 0
+                key = _content_key(record)
+                content = 0
             else:
                 yield record
                 continue
@@ -219,7 +220,8 @@ def _segments(path: str) -> Iterator[_Segment]:
                 elif line.startswith(HEADER_START):
                     if segment is not None:
                         yield segment
-                    segment, header = None, parse_header(line)
+                    segment = None
+                    header = parse_header(line)
     except LogError:
         pass  # Reading the file reports it.
     if segment is not None:
@@ -314,7 +316,9 @@ def _first(hands: Iterable[HandRecord]) -> list[HandRecord]:
 
 def _number(record: HandRecord) -> int:
     # Numbers of exported hands are counted from multiples of 1,000.
-    return record.hand_number % 1000 if is_exported_number(record.hand_number) else record.hand_number
+    if is_exported_number(record.hand_number):
+        return record.hand_number % 1000
+    return record.hand_number
 
 
 def _players(record: HandRecord) -> frozenset[str]:

@@ -262,7 +262,8 @@ class _LogMatch(MatchHands):
         return before, min((one for one in near if one > number), default=None)
 
     def page(self, start: int, count: int) -> list[int]:
-        first, end = start // _APART, -(-min(start + count, self.count) // _APART)
+        first = start // _APART
+        end = -(-min(start + count, self.count) // _APART)
         numbers = [one for block in range(first, end) for one in self._block(block)]
         return numbers[start - first * _APART :][:count]
 
@@ -315,7 +316,10 @@ class _LogIndex(HandIndex):
         if size == self._passed:
             return
         if size < self._passed:
-            self.matches, self._passed, self._header, self._is_new = [], 0, None, True
+            self.matches = []
+            self._passed = 0
+            self._header = None
+            self._is_new = True
         with open(self.path, "rb") as log:
             log.seek(self._passed)
             while line := log.readline(_MOST_BYTES):
@@ -362,7 +366,9 @@ def _number_of(line: bytes) -> int | None:
     if not line.startswith(b"STATE:"):
         return None
     number = line[6:24].partition(b":")[0]
-    return int(number) if number.isdigit() and len(number) < _MOST_DIGITS else None
+    if number.isdigit() and len(number) < _MOST_DIGITS:
+        return int(number)
+    return None
 
 
 def _text(line: bytes) -> str:
@@ -390,7 +396,9 @@ _RAISE_SIZE: Final = re.compile(rb"r([0-9]{1,9})")
 
 
 def _pot_bound(game: Game) -> Callable[[bytes], int]:
-    players, blind, sizes = game.num_players, max(game.blinds), game.raise_sizes
+    players = game.num_players
+    blind = max(game.blinds)
+    sizes = game.raise_sizes
     if game.is_limit:
         return lambda text: (
             players

@@ -100,21 +100,24 @@ class HandSource:
 
     def by_file(self) -> Iterator[tuple[HandFile, Iterator[HandRecord]]]:
         """The files with their hands, which are to be read before the next file; each hand once."""
-        source, seen = self.without_copies(), SeenHands()
+        source = self.without_copies()
+        seen = SeenHands()
         for file in source.files:
             yield file, source.read(file, seen=seen)
         source.report_repeats(seen)
 
     def by_deal(self) -> Iterator[HandRecord]:
         """The hands, those of a deal one after the other where files name their seed; each hand once."""
-        source, seen = self.without_copies(), SeenHands()
+        source = self.without_copies()
+        seen = SeenHands()
         for group in source.groups():
             yield from side_by_side([group.read(file, seen=seen) for file in group.files])
         source.report_repeats(seen)
 
     def deals(self) -> Iterator[list[tuple[str, HandRecord]]]:
         """The hands of each deal as in `by_deal`, each with the path of its file."""
-        source, seen = self.without_copies(), SeenHands()
+        source = self.without_copies()
+        seen = SeenHands()
         for group in source.groups():
             _allow_open_files(_FILES_PER_LOG * len(group.files))
             hands = [_with_path(group.read(file, seen=seen), file.path) for file in group.files]
@@ -281,7 +284,9 @@ def side_by_side(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
     other.
     """
     _allow_open_files(_FILES_PER_LOG * len(hands))
-    return hands[0] if len(hands) == 1 else heapq.merge(*hands, key=attrgetter("hand_number"))
+    if len(hands) == 1:
+        return hands[0]
+    return heapq.merge(*hands, key=attrgetter("hand_number"))
 
 
 def _with_path(hands: Iterator[HandRecord], path: str) -> Iterator[tuple[str, HandRecord]]:
@@ -366,7 +371,8 @@ def _shorter_copy(file: HandFile, other: HandFile) -> HandFile | None:
         return file
     with opened(file.path) as one, opened(other.path) as two:
         while True:
-            here, there = one.read(1 << 16), two.read(1 << 16)
+            here = one.read(1 << 16)
+            there = two.read(1 << 16)
             length = min(len(here), len(there))
             if here[:length] != there[:length]:
                 return None

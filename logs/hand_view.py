@@ -103,7 +103,8 @@ def hand_events(
         Moved("post", Position(position), blind)
         for blind, position in sorted((blind, position) for position, blind in enumerate(game.blinds) if blind)
     ]
-    pot, dealt = sum(game.blinds), 0
+    pot = sum(game.blinds)
+    dealt = 0
     steps = betting_steps(betting)
     for round_ in range(betting.round + 1):
         until = game.board_cards_by_round[round_]
@@ -115,7 +116,9 @@ def hand_events(
                 pot += step.added
                 is_all_in = step.is_all_in
                 found.append(Acted(step.position, round_, step.move, step.added, step.street_total, is_all_in))
-    return tuple(found) if values is None else (*found, *_ending(betting, all_hole_cards, board, values, showing))
+    if values is None:
+        return tuple(found)
+    return (*found, *_ending(betting, all_hole_cards, board, values, showing))
 
 
 def events_of(record: HandRecord) -> tuple[HandEvent, ...]:
@@ -148,7 +151,9 @@ def _ending(
 
 def strength_of(game: Game, cards: tuple[Card, ...]) -> str:
     """What a hand is called; empty with too few cards, and in games without such names."""
-    return name_hand(cards, rank_hand(cards)).text if is_holdem(game) and len(cards) > 4 else ""
+    if is_holdem(game) and len(cards) > 4:
+        return name_hand(cards, rank_hand(cards)).text
+    return ""
 
 
 def action_words(event: Moved | Acted, game: Game, *, end: str = "s") -> str:
@@ -251,7 +256,9 @@ class HandView:
     @property
     def pot_odds(self) -> float | None:
         """The share of showdowns that a call has to win to pay for itself, 0 to 1; None where there is none to make."""
-        return self.to_call / (self.pot + self.to_call) if self.to_call else None
+        if self.to_call:
+            return self.to_call / (self.pot + self.to_call)
+        return None
 
 
 def views_of(record: HandRecord) -> tuple[HandView, ...]:
@@ -299,7 +306,8 @@ def _comments_by_action(record: HandRecord) -> dict[int, list[tuple[str, str]]]:
 class _Table:
     def __init__(self, betting: BettingState, names: Sequence[str], hole_cards: Sequence[tuple[Card, ...]]) -> None:
         game = self.game = betting.game
-        places, blinds = position_names(game), holdem_blinds(game)
+        places = position_names(game)
+        blinds = holdem_blinds(game)
         self.spent = [0] * game.num_players
         self.is_deep = [_has_deep_stack(game, at) for at in range(game.num_players)]
         self.state = betting_start(game)
@@ -362,7 +370,9 @@ class _Table:
             for seat, spent in zip(self.seats, self.spent, strict=True)
         )
         pots = side_pots(self.spent, self.state.folded) if is_called else []
-        return tuple([pot.amount for pot in pots]) if len(pots) > 1 else ()
+        if len(pots) > 1:
+            return tuple([pot.amount for pot in pots])
+        return ()
 
     def view(
         self, words: str, comments: Sequence[tuple[str, str]], time_ms: float | None, *, begins_round: bool

@@ -105,7 +105,8 @@ def _start_date(record: HandRecord, options: ExportOptions) -> str:
 def _rounds(
     record: HandRecord, actions: Sequence[Step], blinds: Blinds, hero: int | None, scale: Scale
 ) -> list[dict[str, Any]]:
-    game, holes = record.game, record.deal.hole_cards
+    game = record.game
+    holes = record.deal.hole_cards
     entries: list[list[dict[str, Any]]] = [[] for _ in record.board_by_round]
     for name, position in (("Post SB", blinds.small), ("Post BB", blinds.big)):
         blind = game.blinds[position]
@@ -136,7 +137,9 @@ def _entry(
     record: HandRecord, position: Position, name: str, amount: float, is_all_in: bool, cards: tuple[Card, ...] = ()
 ) -> dict[str, Any]:
     entry = {"player_id": record.seats[position], "action": name, "amount": amount, "is_allin": is_all_in}
-    return entry | {"cards": _texts(cards)} if cards else entry
+    if cards:
+        return entry | {"cards": _texts(cards)}
+    return entry
 
 
 def _numbered(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -144,7 +144,9 @@ def parse_own_lines(text: str, line: int = 0, *, is_limit: bool) -> list[Compani
 @functools.lru_cache(maxsize=1 << 14)
 def _scanned(text: str, is_limit: bool) -> Action | None:
     scanned = scan_action(text, 0, is_limit)
-    return scanned[0] if scanned is not None and scanned[1] == len(text) else None
+    if scanned is not None and scanned[1] == len(text):
+        return scanned[0]
+    return None
 
 
 def _parse_line(line: str, is_limit: bool, last_fraction: int) -> tuple[Transaction, int]:

@@ -203,7 +203,9 @@ def _read_login(text: str) -> Login:
 
 
 def _as_seat(player: str) -> str:
-    return OWN_SEAT if player == OWN_SEAT.lower() else player
+    if player == OWN_SEAT.lower():
+        return OWN_SEAT
+    return player
 
 
 def _read_rerun(index: str, words: list[str]) -> RequestRuns | Malformed:

@@ -115,19 +115,24 @@ class BettingNode:
     @property
     def action(self) -> Action | None:
         """The action that led to it; None at the start."""
-        return None if self._parent is None else Action(_KINDS[self._kind], self._hand_total)
+        if self._parent is None:
+            return None
+        return Action(_KINDS[self._kind], self._hand_total)
 
     @property
     def betting(self) -> BettingState:
         """The state of the engine."""
         if self._betting is None:
             actions: list[Action] = []
-            node, round_ = self, -1
+            node = self
+            round_ = -1
             while node._betting is None and (parent := node._parent) is not None:
                 if actions and (node._is_kept or parent.round != round_):
                     break
                 actions.append(Action(_KINDS[node._kind], node._hand_total))
-                is_kept, node, round_ = node._is_kept, parent, parent.round
+                is_kept = node._is_kept
+                node = parent
+                round_ = parent.round
                 if is_kept:
                     break
             before = node.betting
@@ -151,7 +156,8 @@ class BettingNode:
         text = self.text + (b"r%d" % hand_total if hand_total else _LETTERS[kind])
         if point.round != self.round:
             text += b"/" * (point.round - self.round)
-        is_kept, self._is_met = self._is_met, True
+        is_kept = self._is_met
+        self._is_met = True
         node = BettingNode(self, kind, hand_total, point, text, memory, is_kept=is_kept)
         if is_kept:
             memory.grow()
@@ -182,7 +188,8 @@ class BettingNode:
         if node is not None:
             return node
         memory = self._memory
-        kind, hand_total = _UNSIZED.get(tail, _RAISE), 0
+        kind = _UNSIZED.get(tail, _RAISE)
+        hand_total = 0
         if kind == _RAISE:
             size = tail[2:-2]
             if size.isdigit() and len(size) < 10 and tail[:2] == b":r" and tail[-2:] == b"\r\n" and not memory.is_limit:
@@ -212,7 +219,9 @@ def _scan_reply(tail: bytes, *, is_limit: bool) -> Action | None:
     if not (0 < tail.find(b"\n") + 1 == len(tail) <= _MOST_TAIL_BYTES and tail.startswith(b":")) or b"\0" in tail:
         return None
     scanned = scan_action(tail.decode("latin-1"), 1, is_limit)
-    return None if scanned is None else scanned[0]
+    if scanned is None:
+        return None
+    return scanned[0]
 
 
 @lru_cache(maxsize=64)
@@ -254,7 +263,8 @@ class HandLines:
         last = len(holes) - 1
         self.views = [_BARS[at] + hole + _MORE_BARS[last - at] for at, hole in enumerate(holes)]
         board = b"".join([_CARD_BYTES[card] for card in deal.board])
-        text, start = b"", 0
+        text = b""
+        start = 0
         self.boards: list[bytes] = []
         for end in game.board_cards_by_round:
             text += board[2 * start : 2 * end]
@@ -266,7 +276,8 @@ class HandLines:
         """A state as a position sees it, CR LF included: at a showdown, with all hands that were not folded."""
         cards = self.views[position]
         if node.is_showdown:
-            folded, seen = node.point.folded, self._holes
+            folded = node.point.folded
+            seen = self._holes
             if folded:
                 seen = [hole if at == position or not folded >> at & 1 else b"" for at, hole in enumerate(seen)]
             cards = b":" + b"|".join(seen)

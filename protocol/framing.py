@@ -58,11 +58,13 @@ class LineReader:
 
     def pop(self) -> bytes | None:
         """The next line with its end, or None when more bytes are needed (or all lines are out and the peer closed)."""
-        data, at = self._data, self._at
+        data = self._data
+        at = self._at
         end = data.find(b"\n", at, at + self._max_line_bytes) + 1
         if not end:
             if self._more:
-                data, at = self.take_rest(), 0
+                data = self.take_rest()
+                at = 0
                 self.feed(data)
                 end = data.find(b"\n", 0, self._max_line_bytes) + 1
             if not end:

@@ -76,7 +76,8 @@ class _Fields:
         self.counts[key] = len(values)
 
     def to_game(self) -> Game:
-        players, rounds = self.numbers["numplayers"], self.numbers["numrounds"]
+        players = self.numbers["numplayers"]
+        rounds = self.numbers["numrounds"]
 
         def counted(key: str, need: int) -> tuple[int, ...]:
             return tuple(self.lists[key][: min(need, self.counts[key])])
@@ -182,13 +183,17 @@ def _line_problems(text: str, game: Game | None) -> list[str]:
         if problem is not None:
             problems.append(f"line {number}: {quoted(line.strip())} {problem}")
     more = len(problems) - _MAX_LINES_NAMED
-    return problems if more <= 0 else [*problems[:_MAX_LINES_NAMED], f"and {more} more"]
+    if more <= 0:
+        return problems
+    return [*problems[:_MAX_LINES_NAMED], f"and {more} more"]
 
 
 def _line_problem(name: str, words: Sequence[str], game: Game | None) -> str | None:
     """What of a line is skipped or changed when it is read."""
     if name in ("limit", "nolimit"):
-        return "has values, which are not read" if words else None
+        if words:
+            return "has values, which are not read"
+        return None
     if name not in (*_NUMBERS, *_LIST_SIZES):
         return "is not played"
     if not words:
@@ -278,7 +283,9 @@ def find_game(name: str, *, as_reference: bool = False) -> tuple[str, Game]:
 
 def game_file(name: str) -> str:
     """The path of the definition that `find_game` reads."""
-    return name if os.path.isfile(name) else os.path.join(_FOLDER, f"{find_game(name)[0]}.game")
+    if os.path.isfile(name):
+        return name
+    return os.path.join(_FOLDER, f"{find_game(name)[0]}.game")
 
 
 def name_of(game: Game) -> str:
@@ -295,7 +302,8 @@ def resolve_game_name(name: str, known: Sequence[str]) -> str | None:
     if name in known:
         return name
     asked = name.lower().removesuffix(".game")
-    full, short = SHORT_NAMES.get(asked, asked), short_name(asked)
+    full = SHORT_NAMES.get(asked, asked)
+    short = short_name(asked)
 
     def fitting(fits: Callable[[str], bool]) -> list[str]:
         return [one for one in known if fits(one.lower().removesuffix(".game"))]
@@ -307,7 +315,9 @@ def resolve_game_name(name: str, known: Sequence[str]) -> str | None:
     )
     if len(found) > 1:
         raise GameDefinitionError(name, f"fits several games: {', '.join(found)}")
-    return found[0] if found else None
+    if found:
+        return found[0]
+    return None
 
 
 def short_name(name: str) -> str:

@@ -159,7 +159,8 @@ class StateReader:
         head, _, betting_text = before.rpartition(":")
         if head != self._head:
             betting_text, cards_text = self._begin_hand(text)
-        betting, cards = self._bettings.get(betting_text), self._cards.get(cards_text)
+        betting = self._bettings.get(betting_text)
+        cards = self._cards.get(cards_text)
         if betting is None or cards is None or betting.round != cards[0]:
             betting, cards = self._read_pieces(text, betting_text, cards_text)
         return _make(SeenHand, (self._position, self._hand_number, betting, cards[1], cards[2]))
@@ -170,7 +171,10 @@ class StateReader:
         betting_text, is_ended, cards_text = text[start:].partition(":")
         if not is_ended:
             raise FormatError(text, len(text), "the betting must end with ':'")
-        self._head, self._position, self._hand_number, self._cards = text[: start - 1], position, hand_number, {}
+        self._head = text[: start - 1]
+        self._position = position
+        self._hand_number = hand_number
+        self._cards = {}
         return betting_text, cards_text
 
     def _read_pieces(self, text: str, betting_text: str, cards_text: str) -> tuple[BettingState, _Cards]:
@@ -185,10 +189,12 @@ class StateReader:
 
     def _read_cards(self, text: str, round_: int) -> _Cards:
         """The hole cards and the board in a round: mostly those of the round before, and some more."""
-        game, end = self._game, text.rfind("/")
+        game = self._game
+        end = text.rfind("/")
         before = self._cards.get(text[:end]) if end >= 0 else None
         if before is not None and before.round == round_ - 1:
-            hole_cards, board = before.hole_cards, (*before.board, *_parse_board(text, end, game, round_, round_))
+            hole_cards = before.hole_cards
+            board = (*before.board, *_parse_board(text, end, game, round_, round_))
         else:
             hole_cards, at = _parse_hole_cards(text, 0, game)
             board = _parse_board(text, at, game, 0, round_)
@@ -294,7 +300,8 @@ def _walk(text: str, at: int, betting: BettingState) -> BettingState:
         slashes = after.round - betting.round
         if text[behind : behind + slashes] != "/" * slashes:
             raise FormatError(text, behind, "the round is over: '/' must follow")
-        betting, at = after, behind + slashes
+        betting = after
+        at = behind + slashes
     return betting
 
 

@@ -150,7 +150,9 @@ class MockDealer:
         self._awaits = None
 
     def _asked_text(self) -> str:
-        return repr(self._awaits[0].decode("latin-1").rstrip()) if self._awaits else "nothing"
+        if self._awaits:
+            return repr(self._awaits[0].decode("latin-1").rstrip())
+        return "nothing"
 
 
 def _describe(event: object) -> str:

@@ -27,7 +27,9 @@ def _scan(text: str, start: int) -> tuple[int, int] | None:
 def scan_integer(text: str, start: int = 0) -> tuple[int, int] | None:
     """Read a signed integer at `start`: its value, held to 64 bits, and the index after it; None without a digit."""
     scanned = _scan(text, start)
-    return None if scanned is None else (max(-(2**63), min(2**63 - 1, scanned[0])), scanned[1])
+    if scanned is None:
+        return None
+    return (max(-(2**63), min(2**63 - 1, scanned[0])), scanned[1])
 
 
 def scan_unsigned(text: str, start: int = 0) -> tuple[int, int] | None:

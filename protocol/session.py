@@ -291,10 +291,14 @@ class DealerSession(_Session):
                 self.state = _IDLE
             return event
         if state is _IDLE:
-            return self._without_line() if self._reader.is_empty else NEED_DATA
+            if self._reader.is_empty:
+                return self._without_line()
+            return NEED_DATA
         self._require_open()
         raw = self._reader.pop()
-        return self._without_line() if raw is None else self._read_version(raw)
+        if raw is None:
+            return self._without_line()
+        return self._read_version(raw)
 
     def _read_version(self, raw: bytes) -> Handshake:
         version = _scan_version(raw.decode("latin-1"))

@@ -123,9 +123,12 @@ def load_tables() -> RankTables:
     words = array("H", data[_HEADER.size :])
     if sys.byteorder == "big":
         words.byteswap()
-    offsets, values, start = [], [], 0
+    offsets = []
+    values = []
+    start = 0
     for bits, length in zip(row_bits, header[20:], strict=True):
-        middle, end = start + (1 << bits), start + (1 << bits) + length
+        middle = start + (1 << bits)
+        end = start + (1 << bits) + length
         offsets.append(words[start:middle])
         values.append(words[middle:end])
         start = end

@@ -49,7 +49,9 @@ class HandNotes:
         transcript: _HandCursor | None,
         report: _Report,
     ) -> None:
-        self._transactions, self._comments, self._transcript = transactions, comments, transcript
+        self._transactions = transactions
+        self._comments = comments
+        self._transcript = transcript
         self._report = report
 
     def notes(
@@ -84,7 +86,8 @@ class _HandCursor:
     """Walks through the hands of a companion file as the log continues."""
 
     def __init__(self, path: str, hands: Iterator[CompanionLines]) -> None:
-        self.path, self._hands = path, hands
+        self.path = path
+        self._hands = hands
         self._next = next(hands, None)
 
     def find(self, hand_number: int) -> CompanionLines | None:
@@ -138,7 +141,9 @@ def begin_us(log_path: str) -> int | None:
     _, line = next(_lines(path), (1, ""))
     # The times are written alike whatever the action is.
     (transaction,) = parse_transactions([line], is_limit=False)
-    return transaction.times.sent_us if transaction.is_readable else None
+    if transaction.is_readable:
+        return transaction.times.sent_us
+    return None
 
 
 def _blocks(path: str) -> Iterator[tuple[int, str]]:
@@ -230,7 +235,9 @@ def _transcript_hands(path: str) -> Iterator[CompanionLines]:
         words = line.split(" ", 4)
         if len(words) < 5 or words[0] not in ("TO", "FROM") or words[2] != "at" or not words[1].isdecimal():
             continue
-        seat, at_us, text = int(words[1]) - 1, _time_us(words[3]), words[4]
+        seat = int(words[1]) - 1
+        at_us = _time_us(words[3])
+        text = words[4]
         if at_us is None:
             continue
         if words[0] == "TO":
@@ -267,7 +274,8 @@ _MOST_DIGITS: Final = 18
 
 def notes_of_hand(path: str, number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
     """The times and the comments of a hand, as far as there are any next to its log."""
-    tlog, comments = f"{stem(path)}.tlog", f"{stem(path)}.comments"
+    tlog = f"{stem(path)}.tlog"
+    comments = f"{stem(path)}.comments"
     block = "".join(_lines_at(tlog, number, _number_of_transaction))
     hands = _transaction_hands([(1, block)], tlog, _ignore, is_limit=betting.game.is_limit)
     commented = _commented_hands(enumerate(_lines_at(comments, number, _number_of_comment), 1), comments, _ignore)
@@ -281,7 +289,9 @@ def _ignore(problem: LogProblem) -> None: ...
 def _number_of_transaction(line: str) -> int | None:
     fields = line.split(" ", 2)
     number = fields[1] if len(fields) > 2 else ""
-    return int(number) if number.isascii() and number.isdigit() and len(number) < _MOST_DIGITS else None
+    if number.isascii() and number.isdigit() and len(number) < _MOST_DIGITS:
+        return int(number)
+    return None
 
 
 def _number_of_comment(line: str) -> int | None:
@@ -298,7 +308,8 @@ def _lines_at(path: str, number: int, number_of: Callable[[str], int | None]) ->
     except FileNotFoundError:
         return []
     with file:
-        low, high = 0, file.seek(0, os.SEEK_END)
+        low = 0
+        high = file.seek(0, os.SEEK_END)
         while low < high:
             middle = (low + high) // 2
             found, end = _first_number(file, middle, high, number_of)

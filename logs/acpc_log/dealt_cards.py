@@ -42,7 +42,9 @@ class DealtCards:
 
     @classmethod
     def by_header(cls, game: Game, header: LogHeader | None) -> DealtCards | None:
-        return None if header is None or isinstance(header.seed, str) else cls(game, header.seed)
+        if header is None or isinstance(header.seed, str):
+            return None
+        return cls(game, header.seed)
 
     @property
     def is_certain(self) -> bool:
@@ -76,7 +78,8 @@ class DealtCards:
             if self._skipped > _MAX_SKIPPED:
                 return None
             self._skipped += hand_number + _MAX_GAP
-            self._deals, self._next = deals(self._game, self.seed, hand_number), hand_number
+            self._deals = deals(self._game, self.seed, hand_number)
+            self._next = hand_number
         dealt = next(islice(self._deals, hand_number - self._next, None))
         self._next = hand_number + 1
         return dealt
@@ -84,7 +87,9 @@ class DealtCards:
 
 def _hands_needed(game: Game) -> int:
     hole_cards = perm(len(game.deck), game.num_players * game.num_hole_cards)
-    return max(1, ceil(log(_CERTAIN, hole_cards))) if hole_cards > 1 else DECIDING_HANDS
+    if hole_cards > 1:
+        return max(1, ceil(log(_CERTAIN, hole_cards)))
+    return DECIDING_HANDS
 
 
 def wrong_cards(hand_number: int, seed: int | str | None) -> str:

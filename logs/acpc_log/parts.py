@@ -81,7 +81,8 @@ def _parts(data: mmap.mmap, cuts: list[int]) -> list[LogPart]:
 
 def _start_of(data: mmap.mmap, hand_number: int) -> int:
     """The start of the line of a hand, or of the first one after it, in a log whose numbers rise; 0 to the end."""
-    low, high = 0, len(data)
+    low = 0
+    high = len(data)
     while low < high:
         middle = (low + high) // 2
         at = data.find(b"\nSTATE:", middle)
@@ -91,7 +92,9 @@ def _start_of(data: mmap.mmap, hand_number: int) -> int:
         else:
             high = middle
     at = data.find(b"\nSTATE:", low)
-    return len(data) if at < 0 else at + 1
+    if at < 0:
+        return len(data)
+    return at + 1
 
 
 def _count_lines(data: mmap.mmap, start: int, end: int) -> int:
@@ -127,4 +130,6 @@ def only_score(path: str | os.PathLike[str]) -> tuple[int, ScoreLine] | None:
         line_number = 1 + _count_lines(data, 0, at)
         line = data[at : at + _BLOCK_BYTES].partition(b"\n")[0].decode("utf-8", "surrogateescape")
     score = parse_score(line)
-    return None if score is None else (line_number, score)
+    if score is None:
+        return None
+    return (line_number, score)

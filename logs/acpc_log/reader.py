@@ -270,7 +270,8 @@ class _LogReader:
             self._report_held()
 
     def _report_held(self) -> None:
-        held, self._held = self._held, []
+        held = self._held
+        self._held = []
         for problem in held:
             self._problems.report(*problem)
 
@@ -381,7 +382,9 @@ class _LogReader:
             times=times,
             comments=comments,
         )
-        return record if match.cards is None else self._checked(match, match.cards, line_number, record)
+        if match.cards is None:
+            return record
+        return self._checked(match, match.cards, line_number, record)
 
     def _checked(self, match: _Match, cards: DealtCards, line_number: int, record: HandRecord) -> HandRecord | None:
         """The record, if its cards are those of the seed; None if they are not, or that is undecided."""
@@ -398,7 +401,8 @@ class _LogReader:
 
     def _decide_cards(self, match: _Match) -> None:
         """Decide by the first hands whether the cards follow from the seed."""
-        cards, undecided = match.cards, match.undecided
+        cards = match.cards
+        undecided = match.undecided
         if cards is None or not undecided:
             return
         if not cards.are_by_seed():
@@ -467,7 +471,8 @@ def check_deals(path: str | os.PathLike[str], seed: Seed) -> int:
         DamagedLogError: a line is damaged.
         OSError: the file cannot be read.
     """
-    header, shown = read_log_header(path), os.fspath(path)
+    header = read_log_header(path)
+    shown = os.fspath(path)
     named = None if header is None else header.seed
     if named != logged_seed(seed):
         raise LogError(shown, f"its header names the seed {named}, not {logged_seed(seed)}")

@@ -145,7 +145,8 @@ class StateLines:
     def _read_odd(self, line: str, fields: list[str]) -> StateLine:
         """Read a line that does not have today's six fields: the names may come first, without 'STATE'."""
         if len(fields) == 5 and fields[0] != "STATE" and fields[0].count("|") + 1 == self._game.num_players:
-            names, rest = fields[0], line[len(fields[0]) + 1 :].rstrip("\r\n")
+            names = fields[0]
+            rest = line[len(fields[0]) + 1 :].rstrip("\r\n")
             try:
                 return self.read(f"STATE:{rest}:{names}")
             except FormatError as error:
@@ -202,7 +203,9 @@ class StateLines:
 
         Begins in the last round that is remembered: hands share their first rounds.
         """
-        known, starts, is_limit = self._actions, self._starts, self._game.is_limit
+        known = self._actions
+        starts = self._starts
+        is_limit = self._game.is_limit
         betting: BettingState | None = None
         cut = len(text)
         while betting is None:
@@ -283,7 +286,9 @@ class StateLines:
     def _split_last_slot(self, text: str) -> tuple[str, str]:
         """The last hole cards and the board cards of round 0, which follow them without a mark."""
         cut = len(text) - self._first_board
-        return (text[:cut], text[cut:]) if cut >= 0 else (text, "")
+        if cut >= 0:
+            return (text[:cut], text[cut:])
+        return (text, "")
 
     def _is_complete(
         self, holes: tuple[tuple[Card, ...], ...], board: tuple[Card, ...], cards: set[Card], betting: BettingState
@@ -389,7 +394,8 @@ class ScoreLine(NamedTuple):
 def parse_score(line: str) -> ScoreLine | None:
     """Read a score line; None for any other line."""
     values_text, _, names_text = line.rstrip("\r\n").removeprefix("SCORE:").partition(":")
-    texts, names = values_text.split("|"), tuple(names_text.split("|"))
+    texts = values_text.split("|")
+    names = tuple(names_text.split("|"))
     if len(texts) != len(names) or not all(map(NUMBER.fullmatch, texts)):
         return None
     return ScoreLine(tuple(map(float, texts)), names)

@@ -18,7 +18,9 @@ from logs.estimation import Estimate
 
 _WIDTH: Final = 480
 _HEIGHT: Final = 260
-_RIGHT, _TOP, _BOTTOM = 14, 14, 46
+_RIGHT = 14
+_TOP = 14
+_BOTTOM = 46
 _BAR_HEIGHT: Final = 24
 _LETTER: Final = 7.2
 """Width of a letter of the labels, at most."""
@@ -36,7 +38,9 @@ class _Scale:
     """Where values of an axis are drawn, between `start` and `end`; values beyond it are drawn at its ends."""
 
     def __init__(self, values: Iterable[float], axis: Axis, start: float, end: float, margin: float = 0.0) -> None:
-        self.axis, self._start, self._end = axis, start, end
+        self.axis = axis
+        self._start = start
+        self._end = end
         known = [value for value in values if not axis.is_log or value > 0] or [1.0]
         self._low, self._high = self._along(min(known)), self._along(max(known))
         spread = self._high - self._low
@@ -48,25 +52,33 @@ class _Scale:
         at = value if not self.axis.is_log else self._low if value <= 0 else math.log10(value)
         if at <= self._low:
             return self._start
-        return self._end if at >= self._high else self._start + self._factor * (at - self._low)
+        if at >= self._high:
+            return self._end
+        return self._start + self._factor * (at - self._low)
 
     @property
     def ends(self) -> tuple[float, float]:
-        return (10.0**self._low, 10.0**self._high) if self.axis.is_log else (self._low, self._high)
+        if self.axis.is_log:
+            return (10.0**self._low, 10.0**self._high)
+        return (self._low, self._high)
 
     @property
     def ticks(self) -> list[float]:
         return ticks(*self.ends, is_log=self.axis.is_log)
 
     def _along(self, value: float) -> float:
-        return math.log10(value) if self.axis.is_log else float(value)
+        if self.axis.is_log:
+            return math.log10(value)
+        return float(value)
 
 
 def chart_svg(chart: Chart | Bars | HandGrid) -> str:
     """An ``<svg>`` element; empty for a chart without points."""
     if isinstance(chart, HandGrid):
         return _square(chart)
-    return _bars(chart) if isinstance(chart, Bars) else _lines(chart)
+    if isinstance(chart, Bars):
+        return _bars(chart)
+    return _lines(chart)
 
 
 def thinned(points: Sequence[_Item], most: int = _MAX_POINTS) -> list[_Item]:
@@ -78,7 +90,8 @@ def thinned(points: Sequence[_Item], most: int = _MAX_POINTS) -> list[_Item]:
 def ticks(low: float, high: float, *, is_log: bool = False, most: int = 5) -> list[float]:
     """Round numbers from `low` to `high`: multiples of 1, 2 or 5 times a power of 10, or powers of 10 on a log axis."""
     if is_log:
-        first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+        first = math.ceil(math.log10(low) - 1e-9)
+        last = math.floor(math.log10(high) + 1e-9)
         every = -(-(last - first + 1) // most) or 1
         return [10.0**exponent for exponent in range(first, last + 1, every)]
     rough = (high - low) / most
@@ -200,7 +213,11 @@ def interval_svgs(values: Sequence[object], axis: Axis) -> tuple[str, list[str]]
 
 def _anchor(percent: float) -> str:
     """Where a name at this part of the width begins: it must not reach beyond the sides."""
-    return "start" if percent < 8 else "end" if percent > 92 else "middle"
+    if percent < 8:
+        return "start"
+    if percent > 92:
+        return "end"
+    return "middle"
 
 
 def _interval(parts: Sequence[str]) -> str:
@@ -209,10 +226,12 @@ def _interval(parts: Sequence[str]) -> str:
 
 def _square(grid: HandGrid) -> str:
     """Each hand is a small square, divided between its actions."""
-    parts, side = [], _WIDTH / 13
+    parts = []
+    side = _WIDTH / 13
     for at, row in enumerate(grid.rows):
         for column, (name, hand) in enumerate(row):
-            left, top = column * side, at * side
+            left = column * side
+            top = at * side
             parts.append(f"<g><title>{escape(f'{name}: {text_of(hand)}')}</title>")
             for action, share in hand.items():
                 colour = "#{:02x}{:02x}{:02x}".format(*grid.colours[action])
@@ -244,7 +263,8 @@ def _frame(x: _Scale, y: _Scale | None, height: int) -> Iterable[str]:
         kind = "zero" if not at else "grid"
         yield f'<line class="{kind}" x1="{left:.1f}" x2="{_WIDTH - _RIGHT}" y1="{y(at):.1f}" y2="{y(at):.1f}"/>'
         yield f'<text x="{left - 8:.1f}" y="{y(at) + 4:.1f}" text-anchor="end">{at:,.6g}</text>'
-    place, name = f"translate(14 {(_TOP + bottom) / 2:.0f}) rotate(-90)", escape(y.axis.heading)
+    place = f"translate(14 {(_TOP + bottom) / 2:.0f}) rotate(-90)"
+    name = escape(y.axis.heading)
     yield f'<text transform="{place}" text-anchor="middle">{name}</text>'
 
 

@@ -74,7 +74,9 @@ def add_filters(environment: Environment) -> None:
 def template_text(name: str) -> str | None:
     """The text of a file, by its package and path; None where the name has no path."""
     package, _, file = name.partition("/")
-    return files(package).joinpath(file).read_text("utf-8") if file else None
+    if file:
+        return files(package).joinpath(file).read_text("utf-8")
+    return None
 
 
 @cache
@@ -114,7 +116,8 @@ def _rows(table: Table) -> Iterator[Markup]:
     for number, row in enumerate(table.rows):
         cells = []
         for at, column in columns:
-            value, spec = row[at], table.format_of(number, column)
+            value = row[at]
+            spec = table.format_of(number, column)
             drawn = _cell(value, spec, is_brief=column.is_brief)
             if at == head:
                 title = f' title="{escape(table.meanings[number])}"' if table.meanings else ""
@@ -135,7 +138,9 @@ def _head(column: Column) -> str:
 
 def _classes(kind: str, column: Column) -> str:
     words = f"{kind} rank{column.rank}".strip() if column.rank else kind
-    return f' class="{words}"' if words else ""
+    if words:
+        return f' class="{words}"'
+    return ""
 
 
 def _cell(value: Value, spec: Spec, *, is_brief: bool = False) -> str:
@@ -161,9 +166,12 @@ def _cell(value: Value, spec: Spec, *, is_brief: bool = False) -> str:
         drawn = f"<code>{drawn}</code>"
     hint = ""
     if is_brief and isinstance(plain, Estimate):
-        hint, drawn = f' title="{drawn}"', text_of(plain.mean, spec)
+        hint = f' title="{drawn}"'
+        drawn = text_of(plain.mean, spec)
     if not isinstance(value, Link):
-        return f"<span{hint}>{drawn}</span>" if hint else drawn
+        if hint:
+            return f"<span{hint}>{drawn}</span>"
+        return drawn
     label = f' aria-label="{escape(value.label)}"' if value.label else ""
     return f'<a href="{escape(value.path)}"{label}{hint}>{drawn}</a>'
 

@@ -82,7 +82,9 @@ def _plain(value: Value) -> Any:
     plain = plain_value(value)
     if isinstance(plain, Estimate):
         return {"mean": plain.mean, "half_width_95": plain.half_width, "standard_error": plain.error}
-    return list(map(_plain, plain)) if isinstance(plain, tuple) else plain
+    if isinstance(plain, tuple):
+        return list(map(_plain, plain))
+    return plain
 
 
 def markdown(document: Document) -> str:

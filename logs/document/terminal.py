@@ -130,7 +130,8 @@ def _row_lines(columns: Sequence[Column], cells: Sequence[Sequence[Text]], width
     """A row of cells of one or more lines."""
     lines = []
     for number in range(max(map(len, cells))):
-        line, missing = Text(), _MARGIN
+        line = Text()
+        missing = _MARGIN
         for column, texts, width in zip(columns, cells, widths, strict=True):
             text = texts[number] if number < len(texts) else Text()
             blank = width - text.cell_len
@@ -170,7 +171,9 @@ def particulars_lines(part: Particulars, width: int | None) -> list[Text]:
 def _cut(text: str, start: int, room: int) -> str:
     """The part of a text that begins at `start`, unless there is none, and fits."""
     begun = _CUT + text[start:] if 0 < start < len(text) else text
-    return begun if len(begun) <= room else begun[: room - len(_CUT)] + _CUT
+    if len(begun) <= room:
+        return begun
+    return begun[: room - len(_CUT)] + _CUT
 
 
 def _mark(line: Marked, start: int, room: int) -> str:
@@ -211,7 +214,8 @@ def grid_lines(grid: HandGrid, width: int | None, colours: str | None) -> list[T
     words = [[grid.word(one) for _, one in row] for row in grid.rows]
     cell = 1 + max(len(word) for row in words for word in row)
     if width is not None and 2 + 13 * cell > width:
-        words, cell = [[word[0] + "*" * word.endswith("*") for word in row] for row in words], 2
+        words = [[word[0] + "*" * word.endswith("*") for word in row] for row in words]
+        cell = 2
     ranks = RANKS[::-1]
     lines = [Text("  " + "".join(rank.ljust(cell) for rank in ranks).rstrip(), "dim")]
     for rank, row, texts in zip(ranks, grid.rows, words, strict=True):

@@ -93,12 +93,16 @@ class Estimate:
     @property
     def low(self) -> float | None:
         """The lower end of the interval; None without one."""
-        return None if self.half_width is None else self.mean - self.half_width
+        if self.half_width is None:
+            return None
+        return self.mean - self.half_width
 
     @property
     def high(self) -> float | None:
         """The upper end of the interval; None without one."""
-        return None if self.half_width is None else self.mean + self.half_width
+        if self.half_width is None:
+            return None
+        return self.mean + self.half_width
 
     def text(self, digits: int = 0) -> str:
         """The figures alone, for one in mbb per game: ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval."""
@@ -218,7 +222,8 @@ def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95
         # Nearly normal: the mean and the variance of the sum are enough, to a part of 1e-4.
         return error * (ratio + _normal_point(tail) * math.sqrt(1 + ratio * ratio))
     # Newton's method on the logarithm of the upper tail, which is concave: from above it never passes the root.
-    point, step = _normal_point(tail / 2) + ratio * (most + 1), -math.inf
+    point = _normal_point(tail / 2) + ratio * (most + 1)
+    step = -math.inf
     while step < -1e-10 * point:
         # Completing the square: exp(1 / (2 ratio**2) - point / ratio) * P(Z < point - 1 / ratio), ratio * the density.
         density = math.exp((0.5 / ratio - point) / ratio) * _upper_tail(1 / ratio - point)
@@ -249,7 +254,8 @@ def units_for_half_width(half_width: float, sd: float, farther: float) -> int:
     """
     narrow = max(half_width, _NARROWEST)
     # The sum of a normal and an exponential variable: each point of it is below the sum of their points.
-    low, high = FEWEST_UNITS, FEWEST_UNITS + math.ceil(8 * (Z_95 * sd / narrow) ** 2 + 16 * farther / narrow)
+    low = FEWEST_UNITS
+    high = FEWEST_UNITS + math.ceil(8 * (Z_95 * sd / narrow) ** 2 + 16 * farther / narrow)
     while low < high:
         units = (low + high) // 2
         if interval_half_width(sd / math.sqrt(units), farther / units) <= narrow:
@@ -293,17 +299,23 @@ class RunningMean:
     @property
     def variance(self) -> float | None:
         """The unbiased variance of the numbers; None for fewer than two."""
-        return self.squares / (self.count - 1) if self.count > 1 else None
+        if self.count > 1:
+            return self.squares / (self.count - 1)
+        return None
 
     @property
     def standard_deviation(self) -> float | None:
         """The root of the variance; None for fewer than two numbers."""
-        return math.sqrt(self.squares / (self.count - 1)) if self.count > 1 else None
+        if self.count > 1:
+            return math.sqrt(self.squares / (self.count - 1))
+        return None
 
     @property
     def standard_error(self) -> float | None:
         """The standard deviation of the mean, as the numbers show it; None for fewer than two."""
-        return math.sqrt(self.squares / (self.count - 1) / self.count) if self.count > 1 else None
+        if self.count > 1:
+            return math.sqrt(self.squares / (self.count - 1) / self.count)
+        return None
 
     def half_width(self, tail: float = TAIL_95) -> float | None:
         """Half an interval of the mean, 95 % or with `tail` the probability of each side; None below `FEWEST_UNITS`,
@@ -313,7 +325,9 @@ class RunningMean:
         if error is None or self.count < FEWEST_UNITS:
             return None
         if self.bounds is None:
-            return None if error <= 1e-8 * abs(self.mean) else interval_half_width(error, 0.0, tail)
+            if error <= 1e-8 * abs(self.mean):
+                return None
+            return interval_half_width(error, 0.0, tail)
         lowest, highest = self.bounds
         farther = max(self.mean - lowest, highest - self.mean)
         return min(farther, interval_half_width(error, farther / self.count, tail))
@@ -324,7 +338,9 @@ class RunningMean:
 
     def rate(self, player: str, opponent: str) -> Rate | None:
         """The mean of scores in mbb per game as a `Rate`; None without any."""
-        return Rate(self.mean, self.half_width(), player=player, opponent=opponent) if self.count else None
+        if self.count:
+            return Rate(self.mean, self.half_width(), player=player, opponent=opponent)
+        return None
 
 
 class PlainMean(RunningMean):
@@ -359,7 +375,8 @@ class AnyTimeMean(RunningMean):
     def add(self, value: float) -> None:
         """Count a score."""
         lowest, highest = self.bounds
-        above, below = (value - lowest) / (highest - lowest), (highest - value) / (highest - lowest)
+        above = (value - lowest) / (highest - lowest)
+        below = (highest - value) / (highest - lowest)
         if min(above, below) < -_SLACK:
             raise ValueError(f"a score of {value:g} mbb is out of bounds: {lowest:g} to {highest:g}")
         super().add(value)
@@ -387,7 +404,8 @@ class AnyTimeMean(RunningMean):
         product of (1 + bet * x) / (1 + bet * m).
         """
         wanted = math.log(len(BETS)) - math.log(tail)
-        low, high = 0.0, max(0.0, mean)
+        low = 0.0
+        high = max(0.0, mean)
         for _ in range(40):
             middle = (low + high) / 2
             wealth = [log - self.count * math.log1p(bet * middle) for log, bet in zip(logs, BETS, strict=True)]

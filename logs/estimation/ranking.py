@@ -202,7 +202,9 @@ def _reliability(observed: _Means, weighted: _Means, n: int) -> float:
         float(((values - values.mean(axis=1, keepdims=True)) ** 2).sum(axis=1).mean())
         for values in (bankrolls[:, played], (samples - bankrolls)[:, played])
     )
-    return max(0.0, 1.0 - noise / total) if total > 0 else 0.0
+    if total > 0:
+        return max(0.0, 1.0 - noise / total)
+    return 0.0
 
 
 def _places(means: _Means, n: int, ranking: Ranking) -> _Places:

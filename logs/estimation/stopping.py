@@ -294,7 +294,8 @@ def _growing_time(bets: list[_Forecast]) -> float:
     alone = min((bet.distance / bet.growth for bet in bets if bet.growth > 0), default=math.inf)
     if alone == math.inf:
         return alone
-    before, after = 0.0, alone
+    before = 0.0
+    after = alone
     for _ in range(20):
         middle = (before + after) / 2
         if sum(math.exp(bet.growth * middle - bet.distance) for bet in bets) < 1:
@@ -457,15 +458,19 @@ class Monitor:
     @property
     def verdict(self) -> Verdict | None:
         """The verdict of ``better:``; None before there is one and for other rules."""
-        return None if self._test is None else self._test.verdict
+        if self._test is None:
+            return None
+        return self._test.verdict
 
     def _decide(self) -> bool:
-        rule, scores = self.rule, self.scores
+        rule = self.rule
+        scores = self.scores
         match rule:
             case FixedDeals():
                 return scores.count >= rule.deals
             case IntervalWidth():
-                width, count = rule.half_width_mbb, scores.count
+                width = rule.half_width_mbb
+                count = scores.count
                 # No interval is narrower than the normal one, which costs less.
                 if count < FEWEST_UNITS_OF_WIDTH or scores.squares > count * (count - 1) * (width / Z_95) ** 2:
                     return False

@@ -29,12 +29,16 @@ _TWO_WAYS: Final = 2
 def starting_class(hole: Sequence[Card]) -> str:
     low, high = sorted(map(rank_of, hole))
     if low == high:
-        return "pair, tens or better" if low >= _TEN else "pair below tens"
+        if low >= _TEN:
+            return "pair, tens or better"
+        return "pair below tens"
     if low >= _TEN:
         return "two cards of ten or better"
     if high == _ACE:
         return "ace and a card below ten"
-    return "other suited cards" if suit_of(hole[0]) == suit_of(hole[1]) else "other offsuit cards"
+    if suit_of(hole[0]) == suit_of(hole[1]):
+        return "other suited cards"
+    return "other offsuit cards"
 
 
 def hand_class(hole: Sequence[Card], board: Sequence[Card]) -> str:
@@ -60,7 +64,9 @@ def hand_class(hole: Sequence[Card], board: Sequence[Card]) -> str:
         return "top pair or an overpair"
     if _is_draw(hole, board):
         return "draw"
-    return "lower pair" if paired else "no pair"
+    if paired:
+        return "lower pair"
+    return "no pair"
 
 
 def _is_draw(hole: Sequence[Card], board: Sequence[Card]) -> bool:
@@ -87,7 +93,11 @@ def board_class(board: Sequence[Card]) -> str:
         return "paired board"
     suits = [suit_of(card) for card in board]
     most = max(map(suits.count, suits))
-    return "three of a suit or more" if most > 2 else "two of a suit" if most == 2 else "no two of a suit"
+    if most > 2:
+        return "three of a suit or more"
+    if most == 2:
+        return "two of a suit"
+    return "no two of a suit"
 
 
 def bets_class(round_: int, raises: int, checks: int) -> str:
@@ -95,8 +105,12 @@ def bets_class(round_: int, raises: int, checks: int) -> str:
     if round_ == 0:
         return ("before any raise", "facing a raise", "facing a reraise")[min(raises, 2)]
     if raises:
-        return "facing a bet" if raises == 1 else "facing a raise"
-    return "checked to" if checks else "first to act"
+        if raises == 1:
+            return "facing a bet"
+        return "facing a raise"
+    if checks:
+        return "checked to"
+    return "first to act"
 
 
 def price_class(to_call: int, pot: int) -> str:
@@ -106,7 +120,9 @@ def price_class(to_call: int, pot: int) -> str:
         return "nothing to call"
     if part < 0.2:
         return "a call below a fifth of the pot"
-    return "a call of a fifth to a third" if part < 1 / 3 else "a call of a third or more"
+    if part < 1 / 3:
+        return "a call of a fifth to a third"
+    return "a call of a third or more"
 
 
 DIMENSIONS: Final = (
@@ -124,7 +140,8 @@ DIMENSIONS: Final = (
 BY_POSITION: Final = "winnings by position"
 """What is asked in addition at tables of more than two."""
 _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move.BET: "bet", Move.RAISE: "raise"}
-_LESS, _MORE = " less", " more"
+_LESS = " less"
+_MORE = " more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +248,8 @@ def divergence_at(mine: HandRecord, at: int, other: Step) -> Divergence:
     game = mine.game
     hole = mine.deal.hole_cards[position]
     board = mine.deal.board[: game.board_cards_by_round[step.round]]
-    did, others = _MOVES[step.move], _MOVES[other.move]
+    did = _MOVES[step.move]
+    others = _MOVES[other.move]
     if did == others:
         is_less = step.added < other.added
         did, others = (did + _LESS, others + _MORE) if is_less else (did + _MORE, others + _LESS)

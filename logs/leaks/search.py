@@ -65,7 +65,8 @@ def simultaneous(
     """
     if sides is None:
         sides = np.tile((0, 1), (len(values), 1))
-    sums, squares = np.zeros(count), np.zeros(count)
+    sums = np.zeros(count)
+    squares = np.zeros(count)
     drawn = np.zeros((DRAWS, count), dtype=np.float32)
     drawn_squares = np.zeros((DRAWS, count), dtype=np.float32)
     generator = np.random.default_rng(_SEED)
@@ -288,7 +289,8 @@ class PlayerCount:
             if parted is None:
                 continue
             position = parted[1]
-            who, whom = one.name_at(position), other.name_at(position)
+            who = one.name_at(position)
+            whom = other.name_at(position)
             if who == whom:
                 continue
             if whom == self.player:
@@ -359,7 +361,8 @@ class PlayerCount:
         for column in range(1, len(DIMENSIONS)):
             rows[(rows[:, :column] == rows[:, column : column + 1]).any(axis=1), column] = len(asked)
         sides = np.array(self._sides, dtype=np.int64).reshape(-1, 2)
-        values, of_deal = np.array(self._won), np.array(self._of_deal, dtype=np.int64)
+        values = np.array(self._won)
+        of_deal = np.array(self._of_deal, dtype=np.int64)
         _, half_widths, bound = simultaneous(
             values, rows, of_deal, len(asked), self._deals, sides=sides, players=self._players
         )
@@ -457,7 +460,8 @@ def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) 
     hands = 0
     for deal in source.without_copies().deals():
         yield deal
-        before, hands = hands, hands + len(deal)
+        before = hands
+        hands = hands + len(deal)
         if on_hands is not None and before // _PROGRESS_HANDS < hands // _PROGRESS_HANDS:
             on_hands(hands)
 
@@ -523,7 +527,8 @@ def all_leaks_of(deals: Iterable[Sequence[LocatedHand]], *, worst: int = 10) -> 
                 counts.setdefault(name, PlayerCount(name, worst))
         for count in counts.values():
             count.add(hands)
-    found, refusals = [], [LeaksRefused("there is no finished hand")]
+    found = []
+    refusals = [LeaksRefused("there is no finished hand")]
     for count in reversed(counts.values()):
         try:
             found.append(count.leaks())

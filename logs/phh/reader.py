@@ -137,7 +137,8 @@ def _game_of(fields: _Fields) -> Game:
     if variant == "FT":
         if fields.table.get("_has_stacks") is False:
             stacks = [DEFAULT_STACK] * len(stacks)
-        small, big = fields.amount("small_bet"), fields.amount("big_bet")
+        small = fields.amount("small_bet")
+        big = fields.amount("big_bet")
         raise_sizes = small, small, big, big
     max_raises = fields.table.get("_max_raises")
     if not isinstance(max_raises, list) or not all(type(cap) is int for cap in max_raises):
@@ -239,7 +240,8 @@ class _Replay:
             raise HandError(f"{quoted(text, 60)}: the bets of the game make it {wanted} chips")
 
     def _act(self, player: str, action: Action, text: str) -> None:
-        position, betting = self._position(player, text), self.betting
+        position = self._position(player, text)
+        betting = self.betting
         if betting.finished:
             raise HandError(f"{quoted(text, 60)} comes after the end of the hand")
         if position != betting.acting_position:
@@ -351,7 +353,8 @@ def _check_range(betting: BettingState, won: list[float]) -> None:
     """Raise `HandError` for a result that no winners of the pots could give a player."""
     for position, (put_in, most) in enumerate(zip(_called(betting), _most_collected(betting), strict=True)):
         start = betting.game.stacks[position]
-        least_left, most_left = start - put_in, start - put_in + most
+        least_left = start - put_in
+        most_left = start - put_in + most
         if not least_left - _ROUNDING <= start + won[position] <= most_left + _ROUNDING:
             raise HandError(
                 f"p{position + 1} has {start + won[position]:g} chips at the end, and can have {least_left:g} to "
@@ -411,7 +414,8 @@ def _check_winnings(fields: _Fields, betting: BettingState, values: tuple[float,
 def _currency(fields: _Fields) -> str | None:
     """The code of the money: by its symbol where the hand does not name it."""
     codes = {symbol: code for code, symbol in CURRENCY_SYMBOLS.items() if code is not None}
-    code, symbol = fields.text("currency"), fields.text("currency_symbol") or ""
+    code = fields.text("currency")
+    symbol = fields.text("currency_symbol") or ""
     if code is None:
         return codes.get(symbol)
     if symbol in codes and codes[symbol] != code.upper() and code.upper() in codes.values():
@@ -503,12 +507,16 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
 
 
 def _hands(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
-    start, held, size = 1, list[str](), 0
+    start = 1
+    held = list[str]()
+    size = 0
     for line_number, line in enumerate(lines, 1):
         if _TABLE.fullmatch(line.rstrip("\r\n")):
             if any(map(_says_something, held)):
                 yield start, "".join(held)
-            start, held, size = line_number + 1, [], 0
+            start = line_number + 1
+            held = []
+            size = 0
         elif size <= _MOST_CHARACTERS:
             # A hand beyond the bound is cut there, and then no longer TOML.
             held.append(line)
@@ -543,14 +551,17 @@ def _find_chip_value(lines: Iterator[str]) -> Decimal:
 
     What is left of a pot split into parts of a chip, in the stacks at the end, is no amount of chips.
     """
-    decimals, key = 0, ""
+    decimals = 0
+    key = ""
     for line in lines:
         if found := _KEY.match(line):
             key = found[1]
         if "." in line and key in _AMOUNTS:
             for fraction in _AMOUNTS[key].findall(line):
                 decimals = max(decimals, len(fraction.rstrip("0")))
-    return Decimal(1).scaleb(-min(max(2, decimals), MAX_DECIMALS)) if decimals else Decimal(1)
+    if decimals:
+        return Decimal(1).scaleb(-min(max(2, decimals), MAX_DECIMALS))
+    return Decimal(1)
 
 
 read_phh: Final = HandReader(_read, _MOST_CHARACTERS, Decimal(1), _find_chip_value)

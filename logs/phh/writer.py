@@ -42,7 +42,9 @@ def check_game(game: Game) -> None:
 def rake_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
     """A warning if rake is to be taken, for which the format has no field."""
     problem = f"{FORMAT_NAME} has no field for rake: its files are written without"
-    return None if options.rake is None else ExportWarning(problem)
+    if options.rake is None:
+        return None
+    return ExportWarning(problem)
 
 
 def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
@@ -95,7 +97,9 @@ class _Amounts:
 
     def part(self, chips: float) -> str:
         text = format_value(chips * float(self._scale.chip_value))
-        return f"{text}.0" if self._is_exact and "." not in text else text
+        if self._is_exact and "." not in text:
+            return f"{text}.0"
+        return text
 
 
 def _fields(record: HandRecord, options: ExportOptions) -> Iterator[tuple[str, str]]:

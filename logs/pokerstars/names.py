@@ -63,11 +63,15 @@ def table_name(name: str) -> str:
 
 def _allowed(name: str) -> str:
     allowed = _INNER_WORDS.sub("-", _SITES.sub("-", _NO_NAME.sub("_", name))) or "player"
-    return f"{allowed}-" if allowed.casefold() in _WHOLE_WORDS else allowed
+    if allowed.casefold() in _WHOLE_WORDS:
+        return f"{allowed}-"
+    return allowed
 
 
 def _short(name: str, allowed: str) -> str:
-    return allowed if len(allowed) <= _LONGEST_NAME else _digested(name, allowed)
+    if len(allowed) <= _LONGEST_NAME:
+        return allowed
+    return _digested(name, allowed)
 
 
 def _digested(name: str, allowed: str) -> str:
@@ -138,7 +142,9 @@ def name_ending(name: HandName, rank: int, best: HandName, best_rank: int) -> st
     if rank == best_rank or name.text != best.text:
         return ""
     if rank < best_rank:
-        return " - lower cards" if name.is_flush else " - lower kicker"
+        if name.is_flush:
+            return " - lower cards"
+        return " - lower kicker"
     if name.is_flush:
         return ""
     needed = next(i for i, (own, other) in enumerate(zip(name.kickers, best.kickers, strict=True)) if own != other) + 1

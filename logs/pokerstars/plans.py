@@ -33,7 +33,10 @@ _STREETS: Final = (
 )
 _BOARDS: Final = ("", "Board [%s]\n", "Board [%s %s]\n", "Board [%s %s %s]\n")
 _FOLDED: Final = ("folded before Flop", "folded on the Flop", "folded on the Turn", "folded on the River")
-_FOLD, _CHECK, _BET, _RAISE = Move.FOLD, Move.CHECK, Move.BET, Move.RAISE
+_FOLD = Move.FOLD
+_CHECK = Move.CHECK
+_BET = Move.BET
+_RAISE = Move.RAISE
 _ROUND: Final = itemgetter(Step._fields.index("round"))
 _MOST_STREETS: Final = 4096
 """Streets of limit games remembered."""
@@ -130,7 +133,9 @@ class Planner:
     """Makes plans and endings for one game."""
 
     def __init__(self, money: Money, rake: RakeFunction | None, line_end: str) -> None:
-        self._money, self._rake, self._line_end = money, rake, line_end
+        self._money = money
+        self._rake = rake
+        self._line_end = line_end
         self._headings = [heading.replace("\n", line_end) for heading in _STREETS]
         self._boards = [board.replace("\n", line_end) for board in _BOARDS]
         self._streets: dict[tuple[int, RoundActions, tuple[str, ...]], _Street] = {}
@@ -184,7 +189,10 @@ class Planner:
             winners: of each pot.
             unknown: positions at the showdown whose cards are not known.
         """
-        scale, money, end, names = self._money.scale, self._money, self._line_end, table.names
+        scale = self._money.scale
+        money = self._money
+        end = self._line_end
+        names = table.names
         texts = list(plan.folded_texts)
         won_cents = [0] * len(texts)
         amounts = [pot.amount for pot in plan.pots]
@@ -223,7 +231,8 @@ class Planner:
 
     def _limit_streets(self, betting: BettingState, table: TableText) -> list[_Street]:
         """The streets of a limit game in which no player is all-in: what was bet before changes none of their lines."""
-        found, steps = [], None
+        found = []
+        steps = None
         for round_, actions in enumerate(betting.rounds):
             key = round_, actions, table.names
             street = self._streets.get(key)
@@ -240,7 +249,9 @@ class Planner:
         lines = [self._headings[round_]]
         folded = []
         shows_first = steps[0].position
-        chips, words, end = self._money.chips, table.words, self._line_end
+        chips = self._money.chips
+        words = table.words
+        end = self._line_end
         for _, _, _, position, _, move, added, street_total, _, raised_by, is_all_in in steps:
             if added:
                 if move >= _BET:
@@ -261,7 +272,8 @@ class Planner:
             plan: of the betting.
             left_cents: of each pot after rake.
         """
-        money, end = self._money, self._line_end
+        money = self._money
+        end = self._line_end
         parts = ""
         if len(left_cents) > 1:
             names = [_pot_name(pot, left_cents) for pot in range(len(left_cents))]
@@ -279,7 +291,9 @@ def _pot_name(pot: int, all_pots: Sequence[int]) -> str:
         return "pot"
     if pot == 0:
         return "main pot"
-    return "side pot" if len(all_pots) == 2 else f"side pot-{pot}"
+    if len(all_pots) == 2:
+        return "side pot"
+    return f"side pot-{pot}"
 
 
 def _without_idle_checks(betting: BettingState, actions: Sequence[Step]) -> Sequence[Step]:

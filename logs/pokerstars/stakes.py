@@ -47,7 +47,9 @@ class Money:
     def text(self, cents: int) -> str:
         """An amount without decimals or with two: ``$5``, ``$0.50``."""
         whole, rest = divmod(cents, 100)
-        return f"{self.symbol}{whole}.{rest:02}" if rest else f"{self.symbol}{whole}"
+        if rest:
+            return f"{self.symbol}{whole}.{rest:02}"
+        return f"{self.symbol}{whole}"
 
     def chips(self, chips: int) -> str:
         if self._cents_per_chip == 100:

@@ -179,7 +179,10 @@ class PokerStarsWriter:
             LogsError: the hero is not at the table.
         """
         self._blinds = check_game(game)
-        self._game, self._match_name, self._names, self._options = game, match_name, names, options
+        self._game = game
+        self._match_name = match_name
+        self._names = names
+        self._options = options
         self._screen_names = screen_names(names)
         self._hero_seat: Seat | None = None
         if options.hero is not None:
@@ -287,7 +290,8 @@ class PokerStarsWriter:
 
     def _shown_hands(self, record: HandRecord, plan: BettingPlan) -> list[_ShownHand | None]:
         """The hands at the showdown in the order of showing; None for unknown cards."""
-        holes, board = record.deal.hole_cards, record.deal.board[:5]
+        holes = record.deal.hole_cards
+        board = record.deal.board[:5]
         shown: list[_ShownHand | None] = []
         best: HandName | None = None
         best_rank = -1
@@ -305,7 +309,8 @@ class PokerStarsWriter:
                 called += name_ending(name, rank, best, best_rank)
             shown.append((rank, _hole_text(hole), text, called))
             if rank > best_rank:
-                best, best_rank = name, rank
+                best = name
+                best_rank = rank
         return shown
 
     def _ending(

@@ -29,8 +29,11 @@ def board_before_showdown(betting: BettingState) -> int | None:
     folded.
     """
     last = max([round_ for round_, actions in enumerate(betting.rounds) if actions], default=0)
-    known, whole = betting.game.board_cards_by_round[last], betting.game.board_cards_by_round[-1]
-    return known if betting.is_showdown and known < whole else None
+    known = betting.game.board_cards_by_round[last]
+    whole = betting.game.board_cards_by_round[-1]
+    if betting.is_showdown and known < whole:
+        return known
+    return None
 
 
 class AllInExpectations:
@@ -48,7 +51,8 @@ class AllInExpectations:
         """The expected net chips of each position, given the final state and the number of board cards dealt when no
         more betting was possible; None where the cards of a player in the showdown are not known.
         """
-        holes, folded = deal.hole_cards, betting.folded
+        holes = deal.hole_cards
+        folded = betting.folded
         if not all(cards or folded >> position & 1 for position, cards in enumerate(holes)):
             return None
         board = deal.board[:board_cards]
@@ -72,7 +76,8 @@ class AllInExpectations:
 
     def _count(self, runs: _Runs, pots: _Pots) -> _Equities:
         board, dead, *holes = runs
-        deck, board_cards = self._game.deck, self._game.board_cards_by_round[-1]
+        deck = self._game.deck
+        board_cards = self._game.board_cards_by_round[-1]
         odds = odds_by_pot(holes, board, pots, dead=dead, deck=deck, board_cards=board_cards)
         return tuple([of_pot.equities for of_pot in odds])
 

@@ -76,7 +76,8 @@ def record_columns(records: Iterable[HandRecord]) -> Iterator[tuple[list[HandRec
     for batch in _batches(records):
         deals = np.cumsum([True, *(not _is_same_deal(*pair) for pair in pairwise(batch))])
         places: dict[Game, list[int]] = {}
-        game, of_game = None, list[int]()
+        game = None
+        of_game = list[int]()
         for place, record in enumerate(batch):
             if record.game is not game:
                 game = record.game

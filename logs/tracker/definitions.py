@@ -90,7 +90,9 @@ def classify(
 
 
 def _aggression(is_aggressive: bool) -> tuple[str, str]:
-    return ("aggressive", ">=") if is_aggressive else ("passive", "<")
+    if is_aggressive:
+        return ("aggressive", ">=")
+    return ("passive", "<")
 
 
 def _looseness(vpip_percent: float) -> tuple[str, str]:

@@ -163,7 +163,8 @@ def _count_preflop(steps: list[Step], betting: BettingState, increments: list[in
     is_steal = False
     done: set[int] = set()
     for step, may_raise in zip(steps, betting.raise_chances(0), strict=False):
-        position, move = step.position, step.move
+        position = step.position
+        move = step.move
         is_raise = move >= _BET
         noted = [(Place.VPIP, move >= _CALL)]
         if may_raise:
@@ -220,7 +221,8 @@ def _count_later_streets(steps: list[Step], betting: BettingState, aggressor: in
         may_bet = betting.game.max_raises[round_] > 0
         may_raise: list[bool] = []
         for number, step in enumerate(round_steps):
-            position, move = step.position, step.move
+            position = step.position
+            move = step.move
             is_raise = move >= _BET
             noted: list[tuple[Place, bool]] = []
             if not bets:

@@ -78,7 +78,8 @@ def count_hands(
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
-    source, seen = source.without_copies(), SeenHands()
+    source = source.without_copies()
+    seen = SeenHands()
     if processes > 1 and _bytes_of(source) >= _LEAST_BYTES:
         sent = replace(source, on_problem=None, has_others=source.has_others and source.on_problem is not None)
         jobs = [job for group in sent.groups() for job in _jobs(group, processes, big_pots)]
@@ -115,7 +116,8 @@ def _jobs(group: HandSource, processes: int, big_pots: int) -> Iterator[_Job]:
 
 
 def _merge(jobs: list[_Job], processes: int, source: HandSource, on_progress: Callable[[int], None]) -> HandCounts:
-    counts, group_counts = HandCounts(big_pots=jobs[0].big_pots), HandCounts(big_pots=jobs[0].big_pots)
+    counts = HandCounts(big_pots=jobs[0].big_pots)
+    group_counts = HandCounts(big_pots=jobs[0].big_pots)
     net: list[dict[str, float]] = []
     problems: list[LogProblem] = []
     seen = SeenHands()
@@ -139,7 +141,9 @@ def _merge(jobs: list[_Job], processes: int, source: HandSource, on_progress: Ca
                     if file.path not in damaged:
                         source.report(_check_score(file.path, net[place :: len(files)]))
             counts.merge(group_counts)
-            group_counts, net, problems = HandCounts(big_pots=job.big_pots), [], []
+            group_counts = HandCounts(big_pots=job.big_pots)
+            net = []
+            problems = []
         on_progress(counts.hands + group_counts.hands)
     source.report_repeats(seen)
     return counts

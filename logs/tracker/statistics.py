@@ -76,7 +76,9 @@ class Frequency(_Frozen):
     @property
     def percent(self) -> float | None:
         """The rate; None without a chance."""
-        return 100 * self.times / self.chances if self.chances else None
+        if self.chances:
+            return 100 * self.times / self.chances
+        return None
 
 
 class Factor(_Frozen):
@@ -88,7 +90,9 @@ class Factor(_Frozen):
     @property
     def value(self) -> float | None:
         """The quotient; None without a call."""
-        return self.raises / self.calls if self.calls else None
+        if self.calls:
+            return self.raises / self.calls
+        return None
 
 
 class AllInAdjusted(_Frozen):
@@ -417,7 +421,9 @@ def _final_hands(players: Sequence[PlayerCounts]) -> list[FinalHand]:
 
 
 def _bounds(games: Sequence[GameCounts]) -> Bounds | None:
-    return widest([game.bounds for game in games]) if games else None
+    if games:
+        return widest([game.bounds for game in games])
+    return None
 
 
 def _point(sums: NDArray[np.float64], play: PlayStatistics, bounds: Bounds | None) -> CurvePoint:

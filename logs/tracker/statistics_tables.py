@@ -51,9 +51,13 @@ def figure(play: object, key: str) -> Value:
         case AllInAdjusted(mbb_per_game=won):
             return won
         case Frequency(percent=percent):
-            return None if percent is None else percent / 100
+            if percent is None:
+                return None
+            return percent / 100
         case Factor(raises=raises, value=value):
-            return "no calls" if raises and value is None else value
+            if raises and value is None:
+                return "no calls"
+            return value
         case Style(name=name):
             return name or ABSENT
         case Timing(mean_ms=mean_ms):

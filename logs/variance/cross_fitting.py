@@ -121,7 +121,8 @@ class CrossSums:
         return weights
 
     def _mean(self, weights: Sequence[NDArray[np.float64]]) -> RunningMean:
-        deals, hands = self.deals, self.hands
+        deals = self.deals
+        hands = self.hands
         total = sum([float(products[ONE] @ one) for products, one in zip(self._products, weights, strict=True)])
         mean = total / hands
         spread = left = 0.0

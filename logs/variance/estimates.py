@@ -66,7 +66,9 @@ class WinRateEstimate(_Frozen):
     @property
     def factor(self) -> float | None:
         """How many times fewer hands than raw ones have the same standard error."""
-        return None if self.worth_raw_hands is None or not self.hands else self.worth_raw_hands / self.hands
+        if self.worth_raw_hands is None or not self.hands:
+            return None
+        return self.worth_raw_hands / self.hands
 
     @property
     def cells(self) -> tuple[Value, ...]:
@@ -125,7 +127,8 @@ _NOTE: Final = (
 
 def estimates_document(found: Estimates) -> Document:
     """A table for each game."""
-    sections, notes = [], []
+    sections = []
+    notes = []
     for game in found.games:
         # Between two, what one wins the other loses, by all of these estimators.
         players = game.players[:1] if len(game.players) == 2 else game.players

@@ -39,7 +39,9 @@ from logs.variance.terms import (
     term_values,
 )
 
-_RAW, _ADJUSTED, _FIRST = 2, 3, 4
+_RAW = 2
+_ADJUSTED = 3
+_FIRST = 4
 """The columns behind `ONE` and `HANDS`; the terms follow."""
 _BATCH: Final = 4096
 _MAX_BETTINGS: Final = 1 << 14
@@ -164,11 +166,14 @@ class _GameSums:
         self._units.append(self._deals - 1)
 
     def _flush(self) -> None:
-        records, units = self._pending, np.array(self._units, np.int64)
-        self._pending, self._units = [], []
+        records = self._pending
+        units = np.array(self._units, np.int64)
+        self._pending = []
+        self._units = []
         if not records:
             return
-        players, blind = self._game.num_players, float(self._game.big_blind)
+        players = self._game.num_players
+        blind = float(self._game.big_blind)
         rows = np.zeros((len(records), players, self._columns))
         rows[:, :, ONE] = 0.0
         rows[:, :, HANDS] = 1.0
@@ -184,7 +189,8 @@ class _GameSums:
             chance.append(self._chance_terms(record.betting))
         if not self._hidden and self._shares is not None:
             end = _FIRST + self._chance
-            deals, streams = [record.deal for record in records], units.tolist()
+            deals = [record.deal for record in records]
+            streams = units.tolist()
             rows[:, :, _FIRST:end] = term_values(self._shares, deals, chance, streams)
             if self._corrections is not None:
                 corrections = [self._corrections.terms(*one) for one in zip(records, streams, strict=True)]
@@ -277,7 +283,8 @@ class _GameSums:
         return found
 
     def _of(self, player: int) -> list[WinRateEstimate]:
-        sums, raw = self._sums[player], self._raw[player]
+        sums = self._sums[player]
+        raw = self._raw[player]
         found = [self._rate(Estimator.RAW, raw, raw, raw.count)]
 
         def add(estimator: Estimator, mean: RunningMean, *, known: Sequence[str] = (), is_fitted: bool = False) -> None:

@@ -92,7 +92,8 @@ class Shares:
         from engine.duels import duel_counts
         from engine.kernels.ranges import find_shares
 
-        players, whole = self._game.num_players, self._game.board_cards_by_round[-1]
+        players = self._game.num_players
+        whole = self._game.board_cards_by_round[-1]
         padding = (0,) * whole
         flat: list[int] = []
         for deal in deals:
@@ -104,7 +105,8 @@ class Shares:
         members, known = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2).T
         starts = np.array([mixed(number * STEP & MASK_64) for number in streams], np.uint64)
         shares = np.zeros((len(rows), players))
-        who, at = members.astype(np.uint64), np.ascontiguousarray(known)
+        who = members.astype(np.uint64)
+        at = np.ascontiguousarray(known)
         find_shares(cards, hands, who, at, streams=starts, draws=self._draws, duels=duel_counts(), shares=shares)
         return shares
 
@@ -176,7 +178,8 @@ def chance_columns(game: Game) -> int:
 def chance_terms(betting: BettingState) -> Terms:
     """The terms of the deal and of each board that came, given the end of a betting."""
     game = betting.game
-    rounds, players = game.num_rounds, game.num_players
+    rounds = game.num_rounds
+    players = game.num_players
     all_players = (1 << players) - 1
     found = Terms(players, chance_columns(game))
     dealt = PotRow(all_players, 0)
