@@ -1,8 +1,8 @@
-"""What happens in a match, as values, and who is notified.
+"""Events of a match, and their receivers.
 
 Events are frozen, equal by content and picklable. A match sends its watchers each event they want, in order, through
-one method; a watcher never answers. It raises only `OSError` (a full disk), which ends that match: what cannot be
-written has not happened, so the watchers after it are not notified. Times are microseconds of Unix time.
+one method. A watcher raises only `OSError` (a full disk), which ends that match: the watchers after it are not notified
+of an event that cannot be written. Times are microseconds of Unix time.
 
     class Printer(Watcher):
         def notice(self, event: Event) -> None:
@@ -26,7 +26,7 @@ from logs import HandRecord, PlayerComment, Times
 
 @dataclass(frozen=True, slots=True)
 class MatchStarted:
-    """All players are there and have named their versions."""
+    """All players have connected and named their versions."""
 
     setup: MatchSetup
     at_us: int
@@ -67,17 +67,17 @@ class LineReceived(_Line):
 
 @dataclass(frozen=True, slots=True)
 class VersionDiffers:
-    """A player speaks another version of the protocol; the match goes on."""
+    """A player speaks another version of the protocol; the match continues."""
 
     seat: Seat
 
 
 @dataclass(frozen=True, slots=True)
 class FaultSeen:
-    """A player did something wrong, and something was done about it.
+    """A fault of a player and its remedy.
 
     Attributes:
-        problem: what is wrong with a reply; None where the fault is no reply.
+        problem: fault of a reply; None for other faults.
         sent: the action that was refused, where the reply names one.
     """
 
@@ -103,7 +103,7 @@ class ActionPlayed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HandPlayed:
-    """The last action of a hand was applied: what a transaction log has of the hand. Sent before `LogLine`.
+    """The last action of a hand was applied. For transaction logs; sent before `LogLine`.
 
     Attributes:
         times: of each action of `betting`.
@@ -116,7 +116,7 @@ class HandPlayed:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """A hand is over: what the logs have of it. Sent before `HandFinished`, for which a record has to be made.
+    """A hand is over. For logs; sent before `HandFinished`, whose record takes longer to build.
 
     Attributes:
         line: its line of the ACPC log, the end included.
@@ -161,7 +161,7 @@ class HandClosed:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The match waits for a player: the moment to show what has been collected."""
+    """The match waits for a player: the moment to print the collected lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +244,10 @@ class Watcher:
     )
 
     def notice(self, event: Event) -> None:
-        """Something happened that the watcher wants to know.
+        """Receive an event.
 
         Raises:
-            OSError: the watcher cannot keep it, so the match cannot go on.
+            OSError: the watcher cannot write it, so the match cannot continue.
         """
 
 
@@ -260,7 +260,7 @@ class Audience:
         }
 
     def wants(self, kind: type) -> bool:
-        """Whether a watcher wants this kind of event; if not, it need not be made."""
+        """Return whether a watcher wants this kind of event; if not, it need not be built."""
         return bool(self._notices[kind])
 
     def publish(self, event: Event) -> None:
@@ -273,7 +273,7 @@ class Audience:
             notice(event)
 
     def publish_failure(self, event: MatchEnded) -> None:
-        """Report that the match has failed; a watcher that cannot keep it keeps it from no other."""
+        """Report that the match has failed, to all watchers even if one cannot write it."""
         for notice in self._notices[MatchEnded]:
             with contextlib.suppress(OSError):
                 notice(event)

@@ -1,4 +1,4 @@
-"""What a player can do wrong, what is done about it, and what becomes of a player who fails.
+"""Faults of players and the policies that handle them.
 
 A fault is a record, not an exception: the match decides what follows from it.
 """
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from engine import Action, Seat
 
 QUOTED_BYTES = 120
-"""How much of an offending line is kept."""
+"""Length to which an offending line is cut."""
 
 
 def line_text(line: bytes) -> str:
-    """What is kept of an offending line, as text."""
+    """An offending line as text, cut to `QUOTED_BYTES`."""
     return line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
 
 
@@ -39,7 +39,7 @@ class FaultKind(enum.Enum):
 
 
 class StrayProblem(enum.Enum):
-    """Why a connection to a seat's port was turned away; the value follows "it" in a sentence."""
+    """Reason that a connection to a seat's port was rejected; the value follows "it" in a sentence."""
 
     LEFT = "closed the connection without sending anything"
     NO_VERSION = "did not begin with a version line"
@@ -51,7 +51,7 @@ class StrayProblem(enum.Enum):
 
 
 class ReplyProblem(enum.Enum):
-    """What is wrong with a reply, as finely as the reference dealer distinguishes it."""
+    """Fault of a reply, as finely as the reference dealer distinguishes it."""
 
     NO_REPLY = enum.auto()
     """It is no reply to any state."""
@@ -70,20 +70,21 @@ class ReplyProblem(enum.Enum):
 
     @property
     def is_ignored(self) -> bool:
-        """Whether the line is passed over; otherwise something else is played."""
+        """The line is ignored; for other problems an action is played."""
         return self in (ReplyProblem.NO_REPLY, ReplyProblem.OTHER_STATE)
 
     @property
     def kind(self) -> FaultKind:
-        """How it is counted."""
+        """Kind as which it is counted."""
         if self is ReplyProblem.OTHER_STATE:
             return FaultKind.STALE_REPLY
-        is_malformed = self in (ReplyProblem.NO_REPLY, ReplyProblem.UNREADABLE_SIZE, ReplyProblem.UNKNOWN_ACTION)
-        return FaultKind.MALFORMED_REPLY if is_malformed else FaultKind.ILLEGAL_ACTION
+        if self in (ReplyProblem.NO_REPLY, ReplyProblem.UNREADABLE_SIZE, ReplyProblem.UNKNOWN_ACTION):
+            return FaultKind.MALFORMED_REPLY
+        return FaultKind.ILLEGAL_ACTION
 
 
 class FaultPolicy(enum.Enum):
-    """What becomes of a player that does not come, times out, disconnects or floods: the reference ends the match."""
+    """Policy for a player that does not connect, times out, disconnects or floods; the reference's is `END`."""
 
     END = "end"
     """The match ends; the result so far stands."""
@@ -94,7 +95,7 @@ class FaultPolicy(enum.Enum):
 
 
 class Remedy(enum.Enum):
-    """What was done about a fault; the value is its text in files and results."""
+    """Consequence of a fault; the value is its text in files and results."""
 
     IGNORED = "ignored"
     """The line was passed over."""
@@ -110,7 +111,7 @@ class Remedy(enum.Enum):
 
 
 class Fault(NamedTuple):
-    """One thing a player did wrong.
+    """One fault of a player.
 
     Attributes:
         hand_number: the hand it happened in; -1 before the first.

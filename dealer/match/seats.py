@@ -1,4 +1,4 @@
-"""A player's seat in a match over bytes: its connection, what it has sent and received, and the time it has used."""
+"""Seat of a player: session, clock, output buffer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Raises:
 
 
 class Presence(enum.Enum):
-    """Whether a player sits on its seat."""
+    """State of a seat."""
 
     AWAITED = "awaited"
     """No client is connected: before the match, or since the player was lost."""
@@ -54,8 +54,10 @@ class SeatClock:
     __slots__ = ("_hand_limit_us", "_match_limit_us", "_response_limit_us", "hand_us", "limits", "match_us")
 
     def __init__(self, setup: MatchSetup, seat: Seat) -> None:
-        own = setup.own_limits[seat] if setup.own_limits else None
-        self.limits = limits = own or setup.limits
+        limits = setup.limits
+        if setup.own_limits:
+            limits = setup.own_limits[seat] or limits
+        self.limits = limits
         self._response_limit_us = limits.response_us
         self._hand_limit_us = limits.hand_us
         self._match_limit_us = limits.match_us(setup.hands)
@@ -64,12 +66,12 @@ class SeatClock:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the time for the match is used up, so that no answer could count any more."""
+        """The time for the match is used up, so that no further answer can count."""
         return self.match_us > self._match_limit_us
 
     @property
     def left_us(self) -> int:
-        """How long after the question an answer still counts."""
+        """Time after the question within which an answer counts."""
         left_us = min(self._hand_limit_us - self.hand_us, self._match_limit_us - self.match_us)
         return max(0, min(self._response_limit_us, left_us))
 
@@ -84,20 +86,25 @@ class SeatClock:
         )
 
     def exceeded_limit(self, elapsed_us: int) -> Limit:
-        """The limit that the last charge has broken, the narrowest of them first."""
+        """The narrowest limit that the last charge exceeded."""
         if elapsed_us > self._response_limit_us:
             return Limit.RESPONSE
-        return Limit.HAND if self.hand_us > self._hand_limit_us else Limit.MATCH
+        if self.hand_us > self._hand_limit_us:
+            return Limit.HAND
+        return Limit.MATCH
 
 
 class PlayerSeat:
-    """One player's seat.
+    """Seat of a player.
 
     Attributes:
-        seat: which one. presence: who sits there. session: its side of the connection. clock: the time it has used.
-        write: sends to it; nothing is sent without a connection. pending: the last state of the hand before, which
-        leaves with the first state of the next. has_unread: the session may hold something unread, or there is no
-        there. idle_lines: lines of this hand that are no answers. silence_ns: the longest wait for an answer.
+        session: the dealer's side of its connection.
+        clock: the time it has used.
+        write: sends to it; does nothing without a connection.
+        pending: last state of the previous hand, which is sent with the first state of the next.
+        has_unread: the session may hold unread bytes, or the seat has no player.
+        idle_lines: lines of this hand that are no answers.
+        silence_ns: longest wait for an answer.
     """
 
     __slots__ = (
@@ -116,7 +123,9 @@ class PlayerSeat:
 
     def __init__(self, seat: Seat, setup: MatchSetup, *, used_us: int, is_absent: bool) -> None:
         self.seat = seat
-        self.presence = Presence.ABSENT if is_absent else Presence.AWAITED
+        self.presence = Presence.AWAITED
+        if is_absent:
+            self.presence = Presence.ABSENT
         self.session = DealerSession(setup.game)
         self.clock = SeatClock(setup, seat)
         self.clock.match_us = used_us
@@ -129,12 +138,12 @@ class PlayerSeat:
         self._arrived: Write = _write_nothing
 
     def arrive(self, write: Write) -> None:
-        """The awaited player has connected."""
+        """Connect the awaited player."""
         self.presence = Presence.ARRIVED
         self._arrived = write
 
     def read_version(self) -> Handshake | None:
-        """Read the first line of a player that has arrived, and seat it; None while the line is not there.
+        """Read the first line of a player that has arrived, and seat it; None until the line is complete.
 
         Raises:
             MatchFailure: the line is no version, or the player has left.
@@ -152,7 +161,7 @@ class PlayerSeat:
         return event
 
     def vacate(self, presence: Presence) -> None:
-        """The player takes no part, for now (`AWAITED`) or to the end (`ABSENT`)."""
+        """Empty the seat, for now (`AWAITED`) or to the end of the match (`ABSENT`)."""
         self.presence = presence
         self.session = DealerSession(self._setup.game)
         self.write = self._arrived = _write_nothing

@@ -1,4 +1,4 @@
-"""What a match is given before it begins, and its progress."""
+"""Setup and progress of a match."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dealer.match.faults import FaultPolicy
 from engine import Game, Seat, Seed
 
 MAX_COMMENTS_PER_HAND: Final = 256
-"""How many comments of a hand are kept; further ones are read and dropped."""
+"""Comments of a hand that are kept. Further comments are read and dropped."""
 MAX_COMMENT_BYTES_PER_MATCH: Final = 10_000_000
-"""Of the comments of a match that are kept."""
+"""Bytes of all comments of a match that are kept."""
 MAX_COMMENTS_PER_QUESTION: Final = 10_000
-"""How many comments a player may send after a question where lines that are no answers are not limited."""
+"""Comments that a player may send after a question if lines that are no answers are not limited."""
 
 DEFAULT_COALESCE_S: Final = 0.01
-"""How long lines for players that are not to act are held back."""
+"""Time that lines for players who are not to act are held back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ DEFAULT_LIMITS = TimeLimits()
 
 @dataclass(frozen=True, slots=True)
 class MatchSetup:
-    """What is played.
+    """Settings of one match.
 
     Attributes:
         seed: of the cards, a number or a key.
@@ -103,7 +103,7 @@ class MatchSetup:
         fixed_seats: whether the button stays where it is.
         first_hand: the number of the first hand, for a slice of a longer match.
         own_limits: clocks by seat where they differ; None, or empty for all, where they are `limits`.
-        on_fault: what becomes of a player that does not come, times out, disconnects or floods.
+        on_fault: policy for a player that does not connect, times out, disconnects or floods.
         max_idle_lines_per_hand: how many lines of one player in one hand may be no answers; one more is a flood. None,
             as in the reference dealer: each but a comment is charged with the time since the question, like an answer,
             and each begins the wait for the answer again.
@@ -123,13 +123,13 @@ class MatchSetup:
 
     @property
     def charges_idle_lines(self) -> bool:
-        """Whether a line that is no answer is charged; if not, the answer after it is charged for all of the time."""
+        """A line that is no answer is charged to the clock; otherwise the answer is charged for the whole time."""
         return self.max_idle_lines_per_hand is None
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierHands:
-    """What had been played when a match was interrupted, always up to the end of a hand.
+    """Progress of an interrupted match, always up to the end of a hand.
 
     Attributes:
         totals: net chips by seat; empty means zeros.
@@ -147,13 +147,12 @@ NO_EARLIER_HANDS = EarlierHands()
 
 
 class LostPlayer(NamedTuple):
-    """A player that is gone while the match goes on.
+    """A player lost while the match continues.
 
     Attributes:
-        cause: why it is gone, and whose seat it is.
         hand_number: the hand being played, or the next one if it was lost between two hands.
-        answers: the number of its answers in that hand.
-        is_final: whether it cannot come back, because of the policy or because its time for the match is used up.
+        answers: number of its answers in that hand.
+        is_final: it cannot come back, because of the policy or because its time for the match is used up.
     """
 
     cause: PlayerCause
@@ -175,7 +174,7 @@ class Question(NamedTuple):
 
 
 class Phase(enum.Enum):
-    """How far a match is."""
+    """State of a match."""
 
     CONNECTING = "connecting"
     """Not all players are connected."""
