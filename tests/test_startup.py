@@ -28,6 +28,7 @@ ENGINE = {
     "engine.game",
     "engine.hand",
     "engine.holdem",
+    "engine.text",
 }
 PROTOCOL = {
     "protocol",

@@ -163,10 +163,12 @@ class ContestPlan:
     def match_plans(self) -> list[MatchPlan]:
         """All matches, slice by slice; the slices are as equal as possible, and never more than there are deals."""
         found = []
-        deals, slices = self.run.deals, min(self.slices, self.run.deals)
+        deals = self.run.deals
+        slices = min(self.slices, deals)
         orders = self.run.seating.orders(self.game.num_players)
         for slice_ in range(slices):
-            first, end = deals * slice_ // slices, deals * (slice_ + 1) // slices
+            first = deals * slice_ // slices
+            end = deals * (slice_ + 1) // slices
             for seating, order in enumerate(orders):
                 name = "match"
                 if slices > 1:

@@ -404,7 +404,8 @@ _BOUNDS: Final = {"greater_than", "greater_than_equal", "less_than_equal"}
 
 def problem_in_words(problem: Any) -> tuple[str, str]:
     """Where pydantic found a problem, and what is wrong there."""
-    kind, value = problem["type"], problem.get("input")
+    kind = problem["type"]
+    value = problem.get("input")
     where = ".".join(map(str, problem["loc"]))
     if kind not in _WORDS:
         return where, problem["msg"].removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
