@@ -120,8 +120,10 @@ def require_same_settings(
     """Raise an error that names the differing values, unless a file was made with the wanted settings."""
     theirs = _settings(found)
     ours = _settings(wanted)
-    if names := [name for name, value in ours.items() if theirs.get(name) != value]:
-        made, asked = (", ".join(f"{name} {_in_words(of.get(name))}" for name in names) for of in (theirs, ours))
+    names = [name for name, value in ours.items() if theirs.get(name) != value]
+    if names:
+        made = ", ".join([f"{name} {_in_words(theirs.get(name))}" for name in names])
+        asked = ", ".join([f"{name} {_in_words(ours.get(name))}" for name in names])
         problem = f"it was made with {made}, not {asked}: {remedy}, or the same settings to resume"
         raise BotFileError(os.fspath(path), problem)
 

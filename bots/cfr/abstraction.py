@@ -207,10 +207,13 @@ def tabulated(hands: ClusteredHands, threads: int = 1, progress: Callable[[float
     """The buckets of all hands; `progress` as of `cluster_hands`."""
     over = _Boards(threads, progress)
     all_boards = [canonical_boards(cards) for cards in (3, 4, 5)]
-    flops, turns, rivers = (
-        over.table(boards, part, lambda _, board: hands.buckets_of(board))
-        for boards, part in zip(all_boards, (0.01, 0.44, 0.55), strict=True)
-    )
+
+    def table(boards: CanonicalBoards, part: float) -> _Buckets:
+        return over.table(boards, part, lambda _, board: hands.buckets_of(board))
+
+    flops = table(all_boards[0], 0.01)
+    turns = table(all_boards[1], 0.44)
+    rivers = table(all_boards[2], 0.55)
     return CardTables(all_boards[0].keys, all_boards[1].keys, all_boards[2].keys, flops, turns, rivers)
 
 

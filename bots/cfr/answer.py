@@ -158,9 +158,8 @@ class Answer:
     def played(self) -> PlayedTree:
         """In each information set the action with the largest regret so far; a call where none is known."""
         found = PlayedTree(self._own, np.zeros_like(self.regrets))
-        regrets, chances = (
-            by_node(self.tree, self._own, self.buckets, numbers) for numbers in (self.regrets, found.chances)
-        )
+        regrets = by_node(self.tree, self._own, self.buckets, self.regrets)
+        chances = by_node(self.tree, self._own, self.buckets, found.chances)
         for (node, of_node), (_, played) in zip(regrets, chances, strict=True):
             call = [action.kind for action in self.tree.actions[node]].index(ActionKind.CALL)
             best = np.where(of_node.any(axis=1), of_node.argmax(axis=1), call)

@@ -460,7 +460,8 @@ class Endgame:
         betting = self._betting
         arrays = _solved(betting, holdings, weights.astype(np.float32), self.iterations)
         pairs = _pairs(holdings, arrays.weights)
-        own, best = ([answer(arrays, player, is_best) / pairs for player in range(2)] for is_best in (False, True))
+        own = [answer(arrays, player, False) / pairs for player in range(2)]
+        best = [answer(arrays, player, True) / pairs for player in range(2)]
         chances = np.empty((len(betting.leads_to), HOLDING_COUNT), np.float32)
         for node in np.flatnonzero(betting.counts).tolist():
             rows = slice(int(betting.rows[node]), int(betting.rows[node] + betting.counts[node]))
@@ -498,8 +499,9 @@ class Endgames:
         """The endgame of the last of some rounds as a player sees it, and the node after the actions of that round."""
         state = betting_start(self._strategy.game)
         node = 0
-        for _, action in (one for actions in rounds[:-1] for one in actions):
-            state = state.after(action)
+        for actions in rounds[:-1]:
+            for _, action in actions:
+                state = state.after(action)
         endgame = self._endgame(state, None, board, player, partial(self._brought, rounds, state, board, player))
         for _, action in rounds[-1]:
             following = endgame.after(node, action)
@@ -523,7 +525,10 @@ class Endgames:
         key = (start, also, board, player)
         if key not in self._known:
             sizes = self._sizes.get(start.round)
-            tree = betting_tree(start.game, partial(_with, sizes, start, also) if sizes else None, start)
+            raises = None
+            if sizes is not None:
+                raises = partial(_with, sizes, start, also)
+            tree = betting_tree(start.game, raises, start)
             self._known[key] = Endgame(start, board, weights(), tree, self._iterations[start.round])
         self._known.move_to_end(key)
         while len(self._known) > _KEPT:
@@ -542,7 +547,9 @@ class Endgames:
             found = turn.weights_at(node) * are_free(board)
         else:
             found = ranges(self._strategy, start, board, self._strategy.buckets_on)
-        return _spread(found, board, [OWN_SPREAD if position == player else SPREAD for position in range(2)])
+        parts = [SPREAD, SPREAD]
+        parts[player] = OWN_SPREAD
+        return _spread(found, board, parts)
 
 
 def _with(sizes: Sizes, start: BettingState, also: Action | None, state: BettingState) -> Sequence[Action]:

@@ -497,7 +497,10 @@ def simple_seat(bot: Bot) -> KernelSeat | None:
         case RaisingBot():
             return KernelSeat(DECISION, Decision.SMALL_RAISE)
         case ConstantBot():
-            return KernelSeat(_SIZED_RAISE if bot.is_sized else DECISION, bot.decision, (bot.fraction,))
+            kind = DECISION
+            if bot.is_sized:
+                kind = _SIZED_RAISE
+            return KernelSeat(kind, bot.decision, (bot.fraction,))
         case RandomBot(proportions=None):
             return KernelSeat(_RANDOM, value=bot.weights, seed=bot.random.seed)
         case RandomBot(proportions=Proportions(chances=chances)):
@@ -522,23 +525,28 @@ def as_players(seats: Sequence[KernelSeat]) -> Players:
     drawn = np.zeros((count, 5), np.int64)
     interval = np.ones((count, 8))
     levels = np.ones((count, 2), np.int64)
+    chance = np.zeros(count, np.int64)
+    offset = np.zeros(count, np.int64)
     for at, seat in enumerate(seats):
+        if seat.chance in kinds:
+            chance[at] = kinds.index(seat.chance)
         value[at, : len(seat.value)] = seat.value
         drawn[at, : len(seat.drawn)] = seat.drawn
         if seat.grid is not None:
             interval[at] = seat.grid.intervals
             levels[at] = (seat.grid.big, seat.grid.little)
+            offset[at] = seat.grid.offset
     return Players(
         kind=np.array([seat.kind for seat in seats], np.int64),
         number=np.array([seat.number for seat in seats], np.int64),
         value=value,
         drawn=drawn,
         seed=np.array([seat.seed for seat in seats], np.uint64),
-        chance=np.array([kinds.index(seat.chance) if seat.chance in kinds else 0 for seat in seats], np.int64),
+        chance=chance,
         chance_seed=np.array([mixed_here(seed & MASK_64) for seed, _ in kinds], np.uint64),
         chance_trials=np.array([trials for _, trials in kinds], np.int64),
         interval=interval,
         levels=levels,
-        offset=np.array([seat.grid.offset if seat.grid else 0 for seat in seats], np.int64),
+        offset=offset,
         learns=np.array([seat.learns for seat in seats], np.bool_),
     )

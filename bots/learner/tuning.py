@@ -171,8 +171,11 @@ def check(
                     known[Constants(*values), seed] = mbb
                 case _:
                     raise kept.damaged()
-        missing = {seed: [one for one in sets.values() if (one, seed) not in known] for seed in seeds}
-        missing = {seed: lacking for seed, lacking in missing.items() if lacking}
+        missing = {}
+        for seed in seeds:
+            lacking = [constants for constants in sets.values() if (constants, seed) not in known]
+            if lacking:
+                missing[seed] = lacking
         done = len(seeds) - len(missing)
         tasks = list(missing.items())
         arguments = [settings] * len(tasks), missing.values(), missing
@@ -200,10 +203,10 @@ def tuning_document(
 ) -> Document:
     """A search; `checks` are winnings of ``evolution``, its best, and of ``default`` on other deals, by seed."""
     best = max(measured, key=lambda one: one.mbb)
-    default, evolution, gain = (
-        RunningMean(values.tolist()).estimate
-        for values in (checks["default"], checks["evolution"], checks["evolution"] - checks["default"])
-    )
+    gains = checks["evolution"] - checks["default"]
+    default = RunningMean(checks["default"].tolist()).estimate
+    evolution = RunningMean(checks["evolution"].tolist()).estimate
+    gain = RunningMean(gains.tolist()).estimate
     seeds = len(checks["default"])
     error = gain.error or 0.0
     error_of = Column("SE", ",.0f", meaning="the standard error of the mean")

@@ -73,7 +73,7 @@ def betting_tree(
 
     Args:
         first: the position that is player 0 of the tree; the others follow in order.
-        free_folds: whether the players, two of them, may fold where they owe nothing, which the rule book refuses.
+        free_folds: let the players, two of them, fold without owing anything, which the rules refuse.
         raises: those of each state in which they are legal, as large as the caller wants the tree; all by default.
 
     Raises:
@@ -87,8 +87,10 @@ def betting_tree(
         leaves += 1
         if raises is None and leaves > _MOST_LEAVES:
             raise SolvingError(f"the game is too large to be solved: its tree has more than {_MOST_LEAVES:,} leaves")
-        rotated = [spent[(first + player) % players] for player in range(players)]
-        return Leaf(name, *cards.payoff_at(rotated, {(position - first) % players for position in folded}, board))
+        spent_by_player = [spent[(first + player) % players] for player in range(players)]
+        folded_players = {(position - first) % players for position in folded}
+        matrix, chips = cards.payoff_at(spent_by_player, folded_players, board)
+        return Leaf(name, matrix, chips)
 
     def folded_in(state: BettingState) -> set[int]:
         return {position for position in range(players) if state.folded >> position & 1}
@@ -104,28 +106,38 @@ def betting_tree(
             return leaf(state.spent, folded_in(state), board, name)
         if round_ < state.round:
             boards = cards.boards(round_ + 1, board)
-            if len(boards) > 1:
-                return ChanceNode(
-                    tuple(dealt(state, round_ + 1, b, f"{name}/{format_cards(b[len(board) :])}") for b in boards)
-                )
-            return dealt(state, round_ + 1, boards[0], name + "/")
+            if len(boards) == 1:
+                return dealt(state, round_ + 1, boards[0], name + "/")
+            nodes = []
+            for grown in boards:
+                new_cards = format_cards(grown[len(board) :])
+                nodes.append(dealt(state, round_ + 1, grown, f"{name}/{new_cards}"))
+            return ChanceNode(tuple(nodes))
         if state.finished:
             return leaf(state.spent, folded_in(state), board, name)
         legal = state.legal_actions()
-        actions = [FOLD] if legal.can_fold or free_folds else []
-        actions.append(CALL)
-        if legal.can_raise:
-            sizes = range(legal.raise_min, legal.raise_max + 1)
-            actions += raises(state) if raises else [RAISE] if game.is_limit else map(raise_to, sizes)
-        names = tuple(format_action(action) for action in actions)
-        children = tuple(after(state, a, board, name + n) for a, n in zip(actions, names, strict=True))
+        actions = [CALL]
+        if legal.can_fold or free_folds:
+            actions = [FOLD, CALL]
+        if legal.can_raise and raises is not None:
+            actions += raises(state)
+        elif legal.can_raise and game.is_limit:
+            actions.append(RAISE)
+        elif legal.can_raise:
+            actions += map(raise_to, range(legal.raise_min, legal.raise_max + 1))
+        names = tuple(map(format_action, actions))
+        children = []
+        for action, action_name in zip(actions, names, strict=True):
+            children.append(after(state, action, board, name + action_name))
         point = DecisionPoint(state, board, tuple(actions))
-        return DecisionNode(name, (state.acting_position - first) % players, names, children, point)
+        return DecisionNode(name, (state.acting_position - first) % players, names, tuple(children), point)
 
     start = betting_start(game)
     boards = cards.boards(0, ())
     nodes = tuple(dealt(start, 0, board, format_cards(board)) for board in boards)
-    return nodes[0] if len(nodes) == 1 else ChanceNode(nodes)
+    if len(nodes) == 1:
+        return nodes[0]
+    return ChanceNode(nodes)
 
 
 def small_game(game: Game, *, first: int = 0) -> PublicGame:
@@ -160,7 +172,10 @@ class _AllCards:
         self._deals = prod(comb(deck - held * player, held) for player in range(players))
         self._dealt = np.zeros((len(self._holdings),) * players, bool)
         for classes in product(range(len(self._holdings)), repeat=players):
-            self._dealt[classes] = len({card for at in classes for card in self._holdings[at]}) == held * players
+            cards: set[Card] = set()
+            for at in classes:
+                cards.update(self._holdings[at])
+            self._dealt[classes] = len(cards) == held * players
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
         rest = sorted(self._game.deck_set.difference(board))
@@ -171,9 +186,12 @@ class _AllCards:
         if len(spent) > 2:
             key = (tuple(spent), frozenset(folded), seen)
             return self._number(key, lambda: self._chances(board) * self._shares(spent, folded, board)), 1
-        if folded:
-            return self._number((seen,), lambda: self._chances(board)), spent[1] if 1 in folded else -spent[0]
-        return self._number((seen, True), lambda: self._chances(board) * self._signs(board)), min(spent)
+        if not folded:
+            return self._number((seen, True), lambda: self._chances(board) * self._signs(board)), min(spent)
+        fold = self._number((seen,), lambda: self._chances(board))
+        if 1 in folded:
+            return fold, spent[1]
+        return fold, -spent[0]
 
     def _number(self, key: tuple[object, ...], matrix: Callable[[], NDArray[np.float64]]) -> int:
         if key not in self._numbers:
@@ -195,10 +213,12 @@ class _AllCards:
                 deals = deals * comb(left, cards)
                 left = left - cards
                 dealt = dealt + cards
-        free = np.array([not {*holding} & {*board} for holding in self._holdings])
+        free = np.array([set(holding).isdisjoint(board) for holding in self._holdings])
         possible = self._dealt
         for player in range(game.num_players):
-            possible = possible & free.reshape([-1 if player == axis else 1 for axis in range(game.num_players)])
+            shape = [1] * game.num_players
+            shape[player] = -1
+            possible = possible & free.reshape(shape)
         return possible / deals
 
     def _signs(self, board: Board) -> NDArray[np.float64]:
@@ -207,7 +227,11 @@ class _AllCards:
         return signs
 
     def _ranks(self, board: Board) -> list[int]:
-        return [rank_hand((*holding, *board)) if not {*holding} & {*board} else 0 for holding in self._holdings]
+        ranks = []
+        for holding in self._holdings:
+            is_free = set(holding).isdisjoint(board)
+            ranks.append(rank_hand((*holding, *board)) if is_free else 0)
+        return ranks
 
     def _shares(self, spent: Sequence[int], folded: Collection[int], board: Board) -> NDArray[np.float64]:
         """What each player wins with each combination of holdings, in chips; players come first."""
@@ -230,7 +254,7 @@ _FLUSH: Final = 5
 
 
 def has_flushes(game: Game) -> bool:
-    """Whether suits can decide a showdown: of four cards and fewer they cannot."""
+    """Return whether a flush is possible: only hands of at least five cards have one."""
     return game.num_hole_cards + sum(game.num_board_cards) >= _FLUSH
 
 
@@ -250,8 +274,11 @@ def rank_game(game: Game) -> PublicGame:
 
     def renamed(name: str) -> str:
         first, *rounds = name.split("/")
-        dealt = zip(game.num_board_cards[1:], rounds, strict=False)
-        return "/".join([first, *(ranks(text[: 2 * cards]) + text[2 * cards :] for cards, text in dealt)])
+        parts = [first]
+        for cards, text in zip(game.num_board_cards[1:], rounds, strict=False):
+            end = 2 * cards
+            parts.append(ranks(text[:end]) + text[end:])
+        return "/".join(parts)
 
     return _coarse(small_game(game), ranks, renamed)
 

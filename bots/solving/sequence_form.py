@@ -174,7 +174,7 @@ class SparseMatrix(NamedTuple):
         return self._of(cells, values)
 
     def overwritten(self) -> SparseMatrix:
-        """What becomes of the matrix if each part replaces what stood in its cell: the last one stays."""
+        """Return the matrix in which each entry replaces the one before it in its cell."""
         cells, last = np.unique((self.rows * self.shape[1] + self.columns)[::-1], return_index=True)
         return self._of(cells, self.values[::-1][last])
 
@@ -197,14 +197,12 @@ class SequenceForm:
         groups: dict[int, list[TerminalNode]] = {}
         for end in self.terminal_nodes:
             groups.setdefault(end.leaf.matrix, []).append(end)
-        return tuple(
-            (
-                matrix,
-                np.array([[end.leaf.chips] for end in terminal_nodes], np.float64),
-                np.array([end.sequences for end in terminal_nodes]).T.copy(),
-            )
-            for matrix, terminal_nodes in groups.items()
-        )
+        by_matrix = []
+        for matrix, ends in groups.items():
+            chips = np.array([[end.leaf.chips] for end in ends], np.float64)
+            sequences = np.array([end.sequences for end in ends]).T.copy()
+            by_matrix.append((matrix, chips, sequences))
+        return tuple(by_matrix)
 
     @cached_property
     def levels(self) -> tuple[tuple[_Level, ...], ...]:
@@ -213,8 +211,11 @@ class SequenceForm:
 
     @cached_property
     def sequences(self) -> tuple[int, ...]:
-        """How many sequences each player has for one class, including the empty one."""
-        return tuple(1 + sum(len(choice.actions) for choice in choices) for choices in self.choices)
+        """Number of sequences of each player for one class, including the empty one."""
+        counts = []
+        for choices in self.choices:
+            counts.append(1 + sum(len(choice.actions) for choice in choices))
+        return tuple(counts)
 
     def plan_shape(self, player: int) -> tuple[int, int]:
         """Sequences, classes."""
@@ -238,17 +239,15 @@ class SequenceForm:
         rows = self.numbers(0)
         columns = self.numbers(1)
         matrices = self.game.matrices
-        parts = [
-            (
-                np.repeat(rows[end.sequences[0]], len(self.game.classes[1])),
-                np.tile(columns[end.sequences[1]], len(self.game.classes[0])),
-                (end.leaf.chips * matrices[end.leaf.matrix]).ravel(),
-            )
-            for end in self.terminal_nodes
-        ]
+        of_rows = []
+        of_columns = []
+        values = []
+        for end in self.terminal_nodes:
+            of_rows.append(np.repeat(rows[end.sequences[0]], len(self.game.classes[1])))
+            of_columns.append(np.tile(columns[end.sequences[1]], len(self.game.classes[0])))
+            values.append((end.leaf.chips * matrices[end.leaf.matrix]).ravel())
         shape = int(rows.max()) + 1, int(columns.max()) + 1
-        of_rows, of_columns, values = map(np.concatenate, zip(*parts, strict=True))
-        return SparseMatrix(of_rows, of_columns, values, shape)
+        return SparseMatrix(np.concatenate(of_rows), np.concatenate(of_columns), np.concatenate(values), shape)
 
     def constraints(self, player: int) -> SparseMatrix:
         """What makes a vector a plan: row 0 times it is 1, every other row times it is 0.
@@ -317,13 +316,12 @@ def _levels(choices: Sequence[Choice]) -> tuple[_Level, ...]:
         depth = depths[choice.parent] + 1
         depths |= dict.fromkeys(range(choice.first, choice.first + len(choice.actions)), depth)
         groups.setdefault((depth, len(choice.actions)), []).append(choice)
-    return tuple(
-        (
-            np.array([choice.parent for choice in group]),
-            np.array([choice.first for choice in group]) + np.arange(actions)[:, None],
-        )
-        for (_, actions), group in sorted(groups.items())
-    )
+    levels = []
+    for (_, actions), group in sorted(groups.items()):
+        parents = np.array([choice.parent for choice in group])
+        firsts = np.array([choice.first for choice in group])
+        levels.append((parents, firsts + np.arange(actions)[:, None]))
+    return tuple(levels)
 
 
 Chances: TypeAlias = NDArray[np.float64]
