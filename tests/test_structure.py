@@ -165,6 +165,13 @@ def test_what_plays_presents_nothing() -> None:
             assert not [target for target in targets if target.startswith(presents)], name
 
 
+def test_rows_of_the_database_are_plain_values() -> None:
+    """The models of pydantic describe the interface for programs, which shows less than the rows have."""
+    for name, source in sources().items():
+        if name.startswith("dealer.server.db."):
+            assert not [one.module for one in source.imports if one.module.startswith("pydantic")], name
+
+
 def test_what_commands_share_imports_no_command() -> None:
     for name, targets in arrows().items():
         if name.startswith("dealer.cli.shell"):

@@ -19,10 +19,11 @@ from dealer.run.run_settings import read_toml
 from dealer.server.db import event_records
 from dealer.server.db.audit import operator
 from dealer.server.db.bot_registry import known_games
-from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
+from dealer.server.db.event_records import ScheduledEvent, add_event
 from dealer.server.db.store import Store
 from dealer.server.event_results import event_detail, event_document
 from dealer.server.event_results import publish as publish_event
+from dealer.server.event_settings import EventSettings
 from dealer.server.server_settings import game_meant, setting_problem
 from engine.errors import quoted
 from engine.text import count_of

@@ -15,7 +15,7 @@ played, what a process of the server wrote on its standard error for the latter 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from dealer.server.accounts import Scope, Token, User
@@ -152,5 +152,5 @@ def _without_secrets(store: Store, person: Person, found: Sequence[Fault]) -> tu
     for fault in found:
         bot = records.bot(store, fault.version)
         is_told = is_open[fault.run] or (bot is not None and _is_whose(bot, person))
-        shown.append(fault if is_told else fault.model_copy(update={"line": b""}))
+        shown.append(fault if is_told else replace(fault, line=b""))
     return tuple(shown)

@@ -12,12 +12,11 @@ import shutil
 import time
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from operator import call
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from pydantic import Field
 
 from dealer.errors import RefusedError
 from dealer.reports.result_documents import crosstable, rankings
@@ -26,7 +25,7 @@ from dealer.run.results import GameStandings, read_standings
 from dealer.run.results.summary import first_places, standings_of
 from dealer.server.db import records
 from dealer.server.db.event_records import EventState, ScheduledEvent, contests_of
-from dealer.server.db.records import JobState, Model, Run, RunState
+from dealer.server.db.records import JobState, Run, RunState
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.resources import removal_sentence
@@ -42,22 +41,35 @@ from logs.export import FORMATS
 from protocol.game_definition import parse_game_definition, short_name
 
 
-class EventContest(Model):
-    """A contest of an event."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventContest:
+    """A contest of an event.
+
+    Attributes:
+        players: by seat of the first seating.
+        reason: why it was not played; empty if it is, or will be.
+        run: None before it begins.
+    """
 
     job: int
-    players: tuple[str, ...] = Field(description="by seat of the first seating")
+    players: tuple[str, ...]
     state: JobState
-    reason: str = Field(description="why it was not played; empty if it is, or will be")
-    run: Run | None = Field(description="null before it begins")
+    reason: str
+    run: Run | None
 
 
-class EventDetail(Model):
-    """An event with its results."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDetail:
+    """An event with its results.
+
+    Attributes:
+        seconds_left: until it opens, closes or is played; None if unknown.
+        standings: by the contests so far; None before it closes.
+    """
 
     event: ScheduledEvent
-    seconds_left: float | None = Field(description="until it opens, closes or is played; null if unknown")
-    standings: GameStandings | None = Field(description="by the contests so far; null before it closes")
+    seconds_left: float | None
+    standings: GameStandings | None
     contests: tuple[EventContest, ...]
 
 
@@ -152,7 +164,7 @@ def _seconds_left(store: Store, event: ScheduledEvent, contests: tuple[EventCont
 
 # ---- documents
 def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Run], str] | None = None) -> Document:
-    """An event, whose data is the detail.
+    """An event with the same data as in the HTTP interface.
 
     Args:
         contest_path: the address of the page of a contest; None without one.
@@ -176,7 +188,31 @@ def event_document(store: Store, detail: EventDetail, contest_path: Callable[[Ru
     tables = _contests_table(detail, contest_path), _entrants_table(store, event)
     sections += [Section(table.title, (table,)) for table in tables if table.rows]
     known = tuple(fact for fact in facts if fact.value is not None)
-    return Document(f"Event {event.name}", tuple(sentences), known, tuple(sections), data=detail)
+    return Document(f"Event {event.name}", tuple(sentences), known, tuple(sections), data=event_data(detail))
+
+
+def event_data(detail: EventDetail) -> dict[str, Any]:
+    """Fields of an event as in the HTTP interface."""
+    contests = []
+    for contest in detail.contests:
+        run = contest.run
+        data = _row_data(contest)
+        if run is not None:
+            hidden = ("seed", "folder", "cause", "kept_reason")
+            data["run"] = _row_data(run, hidden) | {"started_at": run.started_at, "ended_at": run.ended_at}
+        contests.append(data)
+    event = detail.event
+    moments = {"opens_at": event.opens_at, "closes_at": event.closes_at}
+    return {
+        "event": _row_data(event, ("id", "definition", "standings")) | moments,
+        "seconds_left": detail.seconds_left,
+        "standings": detail.standings,
+        "contests": contests,
+    }
+
+
+def _row_data(row: Any, hidden: Sequence[str] = ()) -> dict[str, Any]:
+    return {field.name: getattr(row, field.name) for field in fields(row) if field.name not in hidden}
 
 
 def _state_sentence(detail: EventDetail) -> str:
@@ -279,7 +315,7 @@ def publish(store: Store, runs_in: Path, event: ScheduledEvent, target: Path) ->
         raise RefusedError(f"{target} is not an empty folder; name another one, nothing is ever overwritten")
     detail = event_detail(store, event)
     if event.definition and not event.standings:
-        detail = detail.model_copy(update={"standings": standings_of_event(event, played_in_event(store, event))})
+        detail = replace(detail, standings=standings_of_event(event, played_in_event(store, event)))
     played = [contest.run for contest in detail.contests if contest.run is not None and contest.run.results]
     for run in played:
         if removed := removal_sentence(runs_in / run.folder):

@@ -11,15 +11,16 @@ import json
 import sqlite3
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from dealer.doctor.findings import DoctorReport
 from dealer.errors import RefusedError
 from dealer.server.accounts import User
 from dealer.server.db.audit import note_change
 from dealer.server.db.bot_registry import owner_of_name
-from dealer.server.db.records import Model, moment_of
+from dealer.server.db.records import moment_of, read_row
 from dealer.server.db.store import Store
 from dealer.server.server_settings import UploadSettings
 from dealer.uploads.archive import BotFile
@@ -41,29 +42,41 @@ class UploadState(enum.StrEnum):
     REMOVED = "removed"
 
 
-class Upload(Model):
-    """A version of a bot as a user has uploaded it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A version of a bot as a user has uploaded it.
+
+    Attributes:
+        number: of the uploads of this bot.
+        reason: why it does not play; empty where the findings say it, and for one that plays.
+        sha256: of the archive.
+        size: of the archive, in bytes.
+    """
 
     id: int
     bot: str
-    number: int = Field(description="of the uploads of this bot")
+    number: int
     command: str
     language: str
     games: tuple[str, ...]
     state: UploadState
-    reason: str = Field(description="why it does not play; empty where the findings say it, and for one that plays")
-    sha256: str = Field(description="of the archive")
-    size: int = Field(description="of the archive, in bytes")
+    reason: str
+    sha256: str
+    size: int
     submitted_s: float
+    folder: str
+    owner: User
     submitted_at = moment_of("submitted_s")
-    folder: str = Field(exclude=True)
-    owner: User = Field(exclude=True)
 
 
 def _upload(row: sqlite3.Row) -> Upload:
-    kept = dict(row)
-    owner = User(kept.pop("user"), kept.pop("name"))
-    return Upload(**{**kept, "games": json.loads(row["games"])}, owner=owner)
+    return read_row(
+        Upload,
+        row,
+        games=tuple(json.loads(row["games"])),
+        state=UploadState(row["state"]),
+        owner=User(row["user"], row["name"]),
+    )
 
 
 def uploads(

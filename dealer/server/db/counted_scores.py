@@ -12,13 +12,12 @@ import math
 import sqlite3
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from pydantic import Field
-
-from dealer.server.db.records import Bot, Model, Run, model_of, runs_by_number, versions_by_number
+from dealer.server.db.records import Bot, Run, read_row, runs_by_number, versions_by_number
 from dealer.server.db.store import Store
 from dealer.server.ratings import FittedRating, TableScores
 from dealer.server.server_settings import ServerGame
@@ -91,48 +90,61 @@ def write_ratings(db: sqlite3.Connection, game: str, ratings: Sequence[FittedRat
     )
 
 
-class PairScore(Model):
-    """What a version won."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairScore:
+    """Score of a version in a pair."""
 
     version: int
     mbb_per_game: float
     half_width_95: float | None
 
 
-class Pair(Model):
-    """Everything that counts between the same versions."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Everything that counts between the same versions.
+
+    Attributes:
+        scores: in the order of their versions.
+    """
 
     id: int
     game: str
     runs: int
     duplicates: int
     hands: int
-    # In the order of their versions.
     scores: tuple[PairScore, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Company(PairScore):
-    """What a player of a game of more than two won at all tables at which another sat too, every deal counting alike.
+    """Score of a version in a game of more than two, over all tables with another version; every deal counts alike.
 
-    The interval is that of the mean of the deals as if all were of one table. Where what it wins differs from table to
-    table, that makes the interval wider, never narrower.
+    The interval is that of the mean of the deals as if all were of one table. Where scores differ between tables, that
+    makes the interval wider, never narrower.
+
+    Attributes:
+        duplicates: deals played at these tables in every seating.
     """
 
     other: int
     tables: int
-    # Deals played at them in every seating.
     duplicates: int
 
 
-class Rating(Model):
-    """What a version would win from the average of its field."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """Expected score of a version against the average of its field.
+
+    Attributes:
+        field: ratings of different fields cannot be compared.
+        duplicates: of all its pairs.
+    """
 
     bot: Bot
     mbb_per_game: float
     half_width_95: float | None
-    field: int = Field(description="ratings of different fields cannot be compared")
+    field: int
     is_provisional: bool
-    # Of all its pairs.
     duplicates: int
 
 
@@ -161,7 +173,7 @@ def _by_lineup(store: Store, condition: str, *values: object) -> list[list[sqlit
 def _pairs(store: Store, game: ServerGame, condition: str, *values: object) -> tuple[Pair, ...]:
     bounds = score_bounds(game.game)
     return tuple(
-        model_of(Pair, rows[0], scores=tuple(PairScore(version=row["version"], **_won(row, bounds)) for row in rows))
+        read_row(Pair, rows[0], scores=tuple(PairScore(version=row["version"], **_won(row, bounds)) for row in rows))
         for rows in _by_lineup(store, condition, *values)
     )
 
@@ -204,7 +216,7 @@ def companies(
         *((values,) if condition else ()),
     )
     bounds = score_bounds(game.game)
-    return tuple(model_of(Company, row, **_won(row, bounds)) for row in rows)
+    return tuple(read_row(Company, row, **_won(row, bounds)) for row in rows)
 
 
 def count_tables(store: Store, game: ServerGame) -> int:
@@ -265,7 +277,9 @@ def standings(
         skip,
     )
     bots = versions_by_number(store, [row["version"] for row in rows])
-    return tuple(model_of(Rating, row, bot=bots[row["version"]]) for row in rows)
+    return tuple(
+        read_row(Rating, row, bot=bots[row["version"]], is_provisional=bool(row["is_provisional"])) for row in rows
+    )
 
 
 def count_rated(store: Store, game: str) -> int:

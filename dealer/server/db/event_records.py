@@ -9,63 +9,21 @@ from __future__ import annotations
 
 import enum
 import json
-import re
 import sqlite3
 import time
 from collections.abc import Sequence
-from typing import Annotated, Final, Self, TypeAlias
-
-from pydantic import AfterValidator, AwareDatetime, Field, model_validator
+from dataclasses import dataclass
 
 from dealer.errors import RefusedError
 from dealer.server.db import records
 from dealer.server.db.audit import note_change
-from dealer.server.db.records import Bot, Job, Model, Run, model_of, moment_of
+from dealer.server.db.records import Bot, Job, Run, moment_of, read_row
 from dealer.server.db.run_changes import add_job
 from dealer.server.db.store import Store
-from engine.errors import quoted
+from dealer.server.event_settings import EventSettings
 
 EVENT_USER = "(event)"
 """The user whose the jobs of events are: names in parentheses are the server's, and the text port needs one word."""
-
-_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$"
-
-
-def _is_name(text: str) -> str:
-    if re.fullmatch(_NAME, text) is None:
-        raise ValueError(
-            "must be 1 to 40 of the letters A-Z and a-z, digits, '.', '_' and '-', the first a letter or a digit, "
-            f"not {quoted(text)}"
-        )
-    return text
-
-
-_Name: TypeAlias = Annotated[str, AfterValidator(_is_name), Field(json_schema_extra={"pattern": _NAME})]
-
-
-class EventSettings(Model):
-    """A new event, as an organiser describes it."""
-
-    name: _Name = Field(description="at most 40 letters A-Z and a-z, digits, `.`, `_` and `-`")
-    game: str = Field(min_length=1, max_length=200, description="a game of the server")
-    deals: int | None = Field(
-        None, ge=1, lt=2**32, description="of each contest, each in every seating; left out, as set for the game"
-    )
-    entrants: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = Field(
-        None,
-        max_length=1000,
-        description="names of bots; left out, the server's own and all that were connected while the event was open",
-    )
-    opens: AwareDatetime | None = Field(None, description="when bots can enter, with an offset; left out, now")
-    closes: AwareDatetime = Field(description="when the versions are frozen and play begins, with an offset")
-
-    @model_validator(mode="after")
-    def _is_sound(self) -> Self:
-        if self.opens is not None and self.opens >= self.closes:
-            raise ValueError("an event opens before it closes")
-        if self.entrants is not None and len(set(self.entrants)) < len(self.entrants):
-            raise ValueError("a bot enters once")
-        return self
 
 
 class EventState(enum.StrEnum):
@@ -80,27 +38,36 @@ class EventState(enum.StrEnum):
     FINISHED = "finished"
 
 
-class ScheduledEvent(Model):
-    """An event."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduledEvent:
+    """An event.
+
+    Attributes:
+        deals: of each contest, each in every seating; None for those of the game.
+        named: bots that may enter; None for all.
+        entrants: bots whose versions are frozen; empty before it closes.
+        contests: number of contests; 0 before it closes.
+        note: which of the named bots were left out; empty for none.
+        definition: of the game when the event closed; empty before.
+        standings: JSON, once they are final.
+    """
 
     name: str
     game: str
     state: EventState
-    deals: int | None = Field(description="of each contest, each in every seating; null for those of the game")
-    named: tuple[str, ...] | None = Field(description="the bots that may enter; null for all")
-    entrants: tuple[str, ...] = Field(description="the bots whose versions are frozen; empty before it closes")
-    contests: int = Field(description="that are played, or were; 0 before it closes")
+    deals: int | None
+    named: tuple[str, ...] | None
+    entrants: tuple[str, ...]
+    contests: int
     contests_ended: int
-    note: str = Field(description="which of the named bots were left out; empty for none")
+    note: str
     opens_s: float
     closes_s: float
+    id: int
+    definition: str
+    standings: str
     opens_at = moment_of("opens_s")
     closes_at = moment_of("closes_s")
-    id: int = Field(exclude=True)
-    # The game as it was when the event closed; empty before.
-    definition: str = Field(exclude=True)
-    # JSON, once they are final.
-    standings: str = Field(exclude=True)
 
 
 # ---- changes, for `Store.write`
@@ -185,7 +152,7 @@ def _event(row: sqlite3.Row) -> ScheduledEvent:
     else:
         state = EventState.RUNNING if row["has_begun"] else EventState.CLOSED
     named = None if row["named"] is None else tuple(json.loads(row["named"]))
-    return model_of(ScheduledEvent, row, state=state, named=named, entrants=tuple(sorted(json.loads(row["entrants"]))))
+    return read_row(ScheduledEvent, row, state=state, named=named, entrants=tuple(sorted(json.loads(row["entrants"]))))
 
 
 def event(store: Store, name: str) -> ScheduledEvent | None:

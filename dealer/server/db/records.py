@@ -1,8 +1,7 @@
-"""The things that a server keeps, one frozen model each, and the questions about them: bots, jobs, runs, faults.
+"""Bots, jobs, runs and faults of a server as frozen values, and the queries for them.
 
-A model is read from its row by name, is what pages show, and, as JSON, what programs get (`dealer.web.api`); fields
-that programs do not see are excluded from that, and class docstrings and descriptions are those of the interface.
-Times are seconds since 1970 (``..._s``), and the same as ISO 8601 in UTC (``..._at``). Rates are mbb/g, thousandths of
+A value is read from its row by name. `dealer.web.api.models` has its fields as programs get them. Times are seconds
+since 1970 (``..._s``), and the same as a `datetime` in UTC (``..._at``). Rates are mbb/g, thousandths of
 a big blind per hand; a half width is half of the 95 % interval.
 
 A job is what a user asked for; each of its runs is a contest that `dealer.library` plays, in a folder named by the
@@ -19,18 +18,14 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
-
-from dealer.run.choices import Seating
 from dealer.run.results import FailureReport, public_sentence
 from dealer.server.accounts import User
 from dealer.server.db.store import Store
 from engine import DealKey, Seed
-from engine.text import escaped_bytes
 from logs.estimation import Estimate
 from protocol.joining import DEFAULT_TERMS, ContestTerms
 
@@ -91,130 +86,109 @@ class JobRequest:
     terms: ContestTerms = DEFAULT_TERMS
 
 
-class Model(BaseModel):
-    """A frozen value without fields beyond its own."""
-
-    model_config = ConfigDict(extra="forbid", from_attributes=True, frozen=True)
+_R = TypeVar("_R")
 
 
-_M = TypeVar("_M", bound=Model)
+def moment_of(name: str) -> property:
+    """Property with a time of a field in seconds since 1970, in UTC; None where the field is None."""
 
-
-def moment_of(name: str) -> Any:
-    def at(self: Any) -> datetime | None:
+    def at(self: object) -> datetime | None:
         seconds = getattr(self, name)
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
-    return computed_field(description=f"{name} as ISO 8601")(property(at))
+    return property(at)
 
 
-def _name_of(user: User | None) -> str | None:
-    return None if user is None else user.name
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """A version of a bot in a game.
 
+    Attributes:
+        version: the number that seats, pairs and ratings name.
+        owner: None for a bot of the server.
+        number: of the version among those of the bot, from 1.
+        label: the owner's name of the version.
+        seen_s: when it was last connected.
+    """
 
-def _shown(seed: Seed | None) -> int | str | None:
-    return seed.secret.hex() if isinstance(seed, DealKey) else seed
-
-
-_TEXT = {"type": "string"}
-_NOTHING = {"type": "null"}
-_User: TypeAlias = Annotated[User, PlainSerializer(_name_of), WithJsonSchema({"title": "User", **_TEXT})]
-_Owner: TypeAlias = Annotated[
-    User | None, PlainSerializer(_name_of), WithJsonSchema({"title": "Owner", "anyOf": [_TEXT, _NOTHING]})
-]
-_Seed: TypeAlias = Annotated[
-    int | InstanceOf[DealKey] | None,
-    PlainSerializer(_shown),
-    WithJsonSchema({"title": "Seed", "anyOf": [{"type": "integer"}, _TEXT, _NOTHING]}),
-]
-_Line: TypeAlias = Annotated[bytes, PlainSerializer(escaped_bytes, return_type=str)]
-
-
-class Bot(Model):
-    """A bot in a game, in its newest version."""
-
-    version: int = Field(description="the number that seats, pairs and ratings name")
+    version: int
     game: str
     name: str
-    owner: _Owner = Field(description="null for a bot of the server")
-    number: int = Field(description="of the version, from 1")
-    label: str = Field(description="what its owner calls the version")
+    owner: User | None
+    number: int
+    label: str
     created_s: float
-    seen_s: float | None = Field(description="when it was last connected")
+    seen_s: float | None
     created_at = moment_of("created_s")
     seen_at = moment_of("seen_s")
 
 
-class Job(Model):
-    """A request of a user."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A request of a user.
+
+    Attributes:
+        started: number of runs that have started.
+        reason: why it was cancelled.
+        seed: of all runs; None where it is withheld from the reader.
+        terms: of each run. Their seed is not used, see `seed`.
+        seed_index: the only run in the sequence of seeds; None for the sequence from its start.
+        stamp: order of the last start, or of the arrival; a larger number is later.
+    """
 
     id: int
-    user: _User
+    user: User
     tag: str
     game: str
     players: tuple[str, ...]
     runs: int
-    started: int = Field(description="runs that have started")
+    started: int
     state: JobState
-    reason: str = Field(description="why it was cancelled")
-    seed: _Seed = Field(description="of a key that the server drew, the digits; null while it would reveal later cards")
+    reason: str
+    seed: Seed | None
     submitted_s: float
     ended_s: float | None
+    terms: ContestTerms
+    kind: JobKind
+    seed_index: int | None
+    stamp: int
     submitted_at = moment_of("submitted_s")
     ended_at = moment_of("ended_s")
-    # Of each run; which cards it has is in `seed`.
-    terms: ContestTerms = Field(exclude=True)
-    kind: JobKind = Field(exclude=True)
-    # The only run in the sequence of seeds; None plays the sequence from its start.
-    seed_index: int | None = Field(exclude=True)
-    # When it last started, or came: a larger number is later.
-    stamp: int = Field(exclude=True)
 
     @property
     def label(self) -> str:
-        """What the text port calls it: its user, a dot, its tag."""
+        """Name in the text port: user, dot, tag."""
         return f"{self.user.name}.{self.tag}"
 
     @property
     def is_open(self) -> bool:
-        """Whether something of it is to be played, or is being played."""
+        """Whether a run of it is being played or still to be played."""
         return self.state in (JobState.QUEUED, JobState.RUNNING)
 
     @property
     def is_seed_drawn(self) -> bool:
-        """Whether the server has drawn a key, so that no card to come is known."""
+        """Whether the server drew a key, so that later cards are unknown."""
         return isinstance(self.seed, DealKey)
 
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def seating(self) -> Seating:
-        return Seating(self.terms.seating)
 
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def deals(self) -> int | None:
-        return self.terms.deals
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSeat:
+    """A player of a run. Its numbers are None until the run has ended.
 
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def stop(self) -> str | None:
-        return self.terms.stop
+    Attributes:
+        player: place among the players, that is, the seat in the first seating.
+        name: in logs and tables; in a run without a result that of the bot, or of the user whose own agent plays.
+        version: None for a program that was brought for this run only.
+        adjusted_mbb: with all-in hands at their expectation.
+    """
 
-
-class RunSeat(Model):
-    """A player of a run; its numbers are null until the run has ended."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-
-    # Its place among the players, which is its seat in the first seating.
     player: int
-    # In logs and tables; of a run without a result, that of the bot, or of the user whose own agent plays.
     name: str
-    version: int | None = Field(default=None, description="null for a program that was brought for this run only")
+    version: int | None = None
     chips: float | None = None
     mbb_per_game: float | None = None
     half_width_95: float | None = None
-    adjusted_mbb: float | None = Field(default=None, description="with all-in hands at their expectation")
+    adjusted_mbb: float | None = None
     adjusted_half_width_95: float | None = None
 
     @property
@@ -222,75 +196,94 @@ class RunSeat(Model):
         return None if self.mbb_per_game is None else Estimate(self.mbb_per_game, self.half_width_95)
 
 
-class Run(Model):
-    """A contest that is played or was."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A running or finished contest.
+
+    Attributes:
+        number: among the runs of its job, from 1.
+        reason: of its end, for everybody; quotes no player.
+        duplicates: number of deals that were played in every seating.
+        is_rated: whether it counts in the standings.
+        unrated: why it does not; empty if it does or if nothing has been played.
+        folder: of its files, in the folder of the server.
+        cause: of a failure; also None if an older version of the server kept a sentence only.
+        kept_reason: as stored; may quote a player.
+    """
 
     id: int
     job: int
-    number: int = Field(description="among those of its job, from 1")
+    number: int
     user: str
     tag: str
     game: str
     state: RunState
-    # For everybody: nothing that a player sent or wrote is quoted.
     reason: str
-    duplicates: int | None = Field(description="deals that were played in every seating")
-    is_rated: bool = Field(description="whether it counts in the standings")
-    unrated: str = Field(description="why it does not; empty if it does, and where nothing was played yet")
+    duplicates: int | None
+    is_rated: bool
+    unrated: str
     started_s: float
     ended_s: float | None
+    seats: tuple[RunSeat, ...]
+    seed: Seed
+    folder: str
+    cause: FailureReport | None = None
+    kept_reason: str = ""
     started_at = moment_of("started_s")
     ended_at = moment_of("ended_s")
-    seats: tuple[RunSeat, ...]
-    seed: _Seed = Field(exclude=True)
-    # Of its files, in the folder of the server.
-    folder: str = Field(exclude=True)
-    # Why it failed; also None where an older version of the server has kept a sentence only.
-    cause: FailureReport | None = Field(default=None, exclude=True)
-    # The sentence that the database has; it may quote a player.
-    kept_reason: str = Field(default="", exclude=True)
 
     def reason_for(self, *, shows_output: bool) -> str:
-        """Why it ended; what players sent and wrote is quoted if `shows_output`."""
+        """Reason of its end; output of players is quoted only with `shows_output`."""
         if not shows_output:
             return self.reason
         return self.kept_reason if self.cause is None else self.cause.sentence(shows_output=True)
 
     @property
     def results(self) -> tuple[RunSeat, ...]:
-        """What the seats have won; empty where nothing was played."""
+        """Seats with their results; empty if nothing was played."""
         return tuple(seat for seat in self.seats if seat.chips is not None)
 
 
-class Match(Model):
-    """A match of a run: one seating of its players."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A match of a run: one seating of its players.
+
+    Attributes:
+        log: its ACPC log, a file in the folder of the run.
+    """
 
     name: str
     first_hand: int
     hands: int
-    # Here the file in the folder of the run; programs get an address in its place.
-    log: str = Field(description="the address of its ACPC log")
+    log: str
 
 
-class Fault(Model):
-    """Something that a bot did wrong."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """An error of a bot.
+
+    Attributes:
+        version: of the bot; None for a program that was brought for this run only.
+        hand_number: -1 before the first hand.
+        line: as received.
+    """
 
     id: int
     run: int
     match: str
     player: int
-    version: int | None = Field(exclude=True)
+    version: int | None
     kind: str
-    # -1 before the first hand.
     hand_number: int
-    line: _Line = Field(description="as it was received; what is not printable as Python writes it: \\x.., \\r")
+    line: bytes
     remedy: str
 
 
-def model_of(model: type[_M], row: sqlite3.Row, **more: object) -> _M:
-    """A model of the columns of its row that are called like its fields, and of `more`."""
-    fields = model.model_fields
-    return model.model_validate({name: row[name] for name in row.keys() if name in fields} | more)  # noqa: SIM118
+def read_row(row_type: type[_R], row: sqlite3.Row, /, **more: object) -> _R:
+    """Make a dataclass of `more` and of the columns that are named like its other fields."""
+    columns = row.keys()
+    names = [field.name for field in fields(row_type) if field.name in columns and field.name not in more]  # type: ignore[arg-type]
+    return row_type(**{name: row[name] for name in names}, **more)
 
 
 def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, most: int) -> list[sqlite3.Row]:
@@ -325,7 +318,7 @@ _VERSIONS = (
 
 def _bots(store: Store, condition: str, *values: object) -> tuple[Bot, ...]:
     return tuple(
-        model_of(Bot, row, owner=None if row["owner"] is None else User(row["owner"], row["owner_name"]))
+        read_row(Bot, row, owner=None if row["owner"] is None else User(row["owner"], row["owner_name"]))
         for row in store.read(_VERSIONS + condition, *values)
     )
 
@@ -407,14 +400,15 @@ def _seed_of(row: sqlite3.Row) -> Seed:
 
 def _jobs(rows: Sequence[sqlite3.Row]) -> tuple[Job, ...]:
     return tuple(
-        model_of(
+        read_row(
             Job,
             row,
             user=User(row["user"], row["user_name"]),
             players=tuple(json.loads(row["players"])),
             seed=_seed_of(row),
             terms=ContestTerms(**{name: row[name] for name in TERM_COLUMNS}),
-            state=JobState.RUNNING if row["is_running"] else row["state"],
+            state=JobState.RUNNING if row["is_running"] else JobState(row["state"]),
+            kind=JobKind(row["kind"]),
         )
         for row in rows
     )
@@ -477,17 +471,24 @@ def _runs(store: Store, rows: Sequence[sqlite3.Row]) -> tuple[Run, ...]:
     )
     for row in found:
         name = row["name"] or row["bot_name"] or users_of[row["run"]]
-        seats[row["run"]].append(model_of(RunSeat, row, name=name))
-    return tuple(
-        model_of(Run, row, seed=_seed_of(row), seats=tuple(seats[row["id"]]), **_reasons_of(row)) for row in rows
-    )
+        seats[row["run"]].append(read_row(RunSeat, row, name=name))
+    return tuple(_run(row, tuple(seats[row["id"]])) for row in rows)
 
 
-def _reasons_of(row: sqlite3.Row) -> dict[str, object]:
-    """The fields about the end of a run."""
+def _run(row: sqlite3.Row, seats: tuple[RunSeat, ...]) -> Run:
+    state = RunState(row["state"])
     cause = None if row["cause"] is None else FailureReport.model_validate_json(row["cause"])
-    reason = public_sentence(cause) if row["state"] == RunState.FAILED else row["reason"]
-    return {"cause": cause, "kept_reason": row["reason"], "reason": reason}
+    return read_row(
+        Run,
+        row,
+        state=state,
+        reason=public_sentence(cause) if state is RunState.FAILED else row["reason"],
+        cause=cause,
+        kept_reason=row["reason"],
+        is_rated=bool(row["is_rated"]),
+        seed=_seed_of(row),
+        seats=seats,
+    )
 
 
 def run(store: Store, number: int) -> Run | None:
@@ -549,7 +550,7 @@ def runs_by_number(store: Store, numbers: Sequence[int]) -> dict[int, Run]:
 def matches(store: Store, run: int) -> tuple[Match, ...]:
     """The matches of a run that has ended, in the order of their names."""
     rows = store.read("SELECT name, log, first_hand, hands FROM matches WHERE run = ? ORDER BY name", run)
-    return tuple(model_of(Match, row) for row in rows)
+    return tuple(read_row(Match, row) for row in rows)
 
 
 def faults(
@@ -571,7 +572,7 @@ def faults(
         of_owner: owner,
         "faults.id < ?": before,
     }
-    return tuple(model_of(Fault, row) for row in _read_page(store, query, chosen, "faults.id", most))
+    return tuple(read_row(Fault, row) for row in _read_page(store, query, chosen, "faults.id", most))
 
 
 def faults_by_bot(store: Store, most: int = _PAGE) -> list[tuple[Bot, str, int, int]]:

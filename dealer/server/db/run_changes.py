@@ -12,7 +12,7 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from dealer.errors import Cause
@@ -91,7 +91,7 @@ def add_job(db: sqlite3.Connection, job: Job) -> Job:
     columns: dict[str, object] = {name: getattr(job, name) for name in same}
     columns |= {name: getattr(job.terms, name) for name in TERM_COLUMNS}
     columns |= {"user": job.user.id, "players": json.dumps(job.players)}
-    return job.model_copy(update={"id": _insert(db, "jobs", columns | _seed_columns(job.seed))})
+    return replace(job, id=_insert(db, "jobs", columns | _seed_columns(job.seed)))
 
 
 def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], stamp: int) -> Run:
@@ -152,7 +152,7 @@ def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     for seat, scores in enumerate(report.scores):
         _insert(db, "scores", {"run": run, "seat": seat, "mbb_by_duplicate": scores.tobytes()})
     for match in report.matches:
-        _insert(db, "matches", {"run": run, **match.model_dump()})
+        _insert(db, "matches", {"run": run, **asdict(match)})
     for name, fault in report.faults:
         same = {"seat": fault.seat, "kind": fault.kind.value, "hand_number": fault.hand_number, "line": fault.line}
         _insert(db, "faults", {"run": run, "match": name, **same, "remedy": remedy_text(fault)})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from dealer.server.capacity import Limits
@@ -45,7 +46,7 @@ def schedule_of(
     """
     if game is None or not game.deals:
         note = f"the game {short_name(event.game)} is not played here any more"
-        return event.model_copy(update={"note": note}), (), []
+        return replace(event, note=note), (), []
     entrants = tuple(sorted(_entrants(store, event, game, version), key=lambda bot: bot.name))
     missing = sorted(set(event.named or ()) - {bot.name for bot in entrants})
     notes = [f"no bot of this name can enter: {listed([shown(name) for name in missing])}"] if missing else []
@@ -60,8 +61,8 @@ def schedule_of(
     if len(tables) > _MOST_CONTESTS:
         notes.append(f"{len(tables):,} contests would be too many: the first {_MOST_CONTESTS:,} are played")
     definition = format_game_definition(game.game)
-    decided = {"note": "; ".join(notes), "deals": deals, "definition": definition}
-    return event.model_copy(update=decided), entrants, tables[:_MOST_CONTESTS]
+    decided = replace(event, note="; ".join(notes), deals=deals, definition=definition)
+    return decided, entrants, tables[:_MOST_CONTESTS]
 
 
 def _entrants(

@@ -11,6 +11,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import replace
 
 from dealer.errors import StoreError
 from dealer.run.tournament_run import Progress
@@ -187,7 +188,7 @@ class JobQueue:
             _log.error("no run can be entered: %s", error)
             await asyncio.sleep(RETRY_S)
             return None
-        job.row = row.model_copy(update={"started": row.started + 1, "stamp": stamp})
+        job.row = replace(row, started=row.started + 1, stamp=stamp)
         self._served[row.user.id] = stamp
         return run
 

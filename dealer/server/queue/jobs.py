@@ -376,8 +376,10 @@ async def forecasts(
 
 
 def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
-    row = job.row
-    if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedDeals)):
+    terms = job.row.terms
+    if per_hand_s is None:
         return None
-    matches = row.seating.order_count(job.game.game.num_players)
-    return per_hand_s * matches * most_deals(job.game, row.terms)
+    if terms.stop is not None and not isinstance(parse_stop_rule(terms.stop), FixedDeals):
+        return None
+    matches = Seating(terms.seating).order_count(job.game.game.num_players)
+    return per_hand_s * matches * most_deals(job.game, terms)

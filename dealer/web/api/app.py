@@ -69,7 +69,7 @@ def _document() -> str:
     problem = models.Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
     schemas |= problem.pop("$defs", {}) | {"Problem": problem}
     # No answer holds these: errors have a form of their own, and the others are not sent as what they are.
-    for name in ("HTTPValidationError", "ValidationError", "DealKey", "JobKind", "User"):
+    for name in ("HTTPValidationError", "ValidationError", "DealKey", "User"):
         schemas.pop(name, None)
     made["paths"] = {PREFIX + path: operations for path, operations in made["paths"].items()}
     return json.dumps(made)

@@ -1,25 +1,287 @@
-"""What goes in and comes out besides the things that the server keeps, as models: they check what programs send.
+"""Requests and answers of the HTTP interface as pydantic models, which check and describe them.
 
-The things themselves are those of `dealer.server.db.records` and `dealer.server.db.counted_scores`; together they
-describe the interface. Lists are pages of them.
+Answers about rows of the database have the fields of `dealer.server.db`, without those that programs must not see:
+`Model.of` makes a model of a row. Docstrings and descriptions are those of the interface. Lists are pages.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self, TypeAlias
 
 from fastapi import Query
-from pydantic import AfterValidator, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    WithJsonSchema,
+    computed_field,
+)
 
 from dealer.doctor.findings import DoctorReport
 from dealer.match.faults import FaultPolicy
 from dealer.run.choices import Seating
-from dealer.server.accounts import Scope
-from dealer.server.db.counted_scores import Pair, Rating
-from dealer.server.db.event_records import ScheduledEvent
-from dealer.server.db.records import Bot, Fault, Job, JobRequest, Match, Model, Run
-from dealer.uploads.upload_records import Upload
+from dealer.run.results import GameStandings
+from dealer.server.accounts import Scope, User
+from dealer.server.db.event_records import EventState
+from dealer.server.db.records import JobRequest, JobState, RunState
+from dealer.uploads.upload_records import UploadState
+from engine import DealKey, Seed
+from engine.text import escaped_bytes
 from protocol.joining import ContestTerms
+
+
+class Model(BaseModel):
+    """A frozen value without fields beyond its own."""
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True, frozen=True)
+
+    @classmethod
+    def of(cls, row: object) -> Self:
+        """Make a model of a value with attributes of the same names."""
+        return cls.model_validate(row)
+
+    @classmethod
+    def all_of(cls, rows: Iterable[object]) -> list[Self]:
+        """Make a model of each value."""
+        return [cls.of(row) for row in rows]
+
+
+# ---- rows of the database
+
+
+def _moment_of(name: str) -> Any:
+    def at(self: Any) -> datetime | None:
+        seconds = getattr(self, name)
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+    return computed_field(description=f"{name} as ISO 8601")(property(at))
+
+
+def _name_of(user: User | None) -> str | None:
+    return None if user is None else user.name
+
+
+def _shown(seed: Seed | None) -> int | str | None:
+    return seed.secret.hex() if isinstance(seed, DealKey) else seed
+
+
+_TEXT = {"type": "string"}
+_NOTHING = {"type": "null"}
+_User: TypeAlias = Annotated[User, PlainSerializer(_name_of), WithJsonSchema({"title": "User", **_TEXT})]
+_Owner: TypeAlias = Annotated[
+    User | None, PlainSerializer(_name_of), WithJsonSchema({"title": "Owner", "anyOf": [_TEXT, _NOTHING]})
+]
+_Seed: TypeAlias = Annotated[
+    int | InstanceOf[DealKey] | None,
+    PlainSerializer(_shown),
+    WithJsonSchema({"title": "Seed", "anyOf": [{"type": "integer"}, _TEXT, _NOTHING]}),
+]
+_Line: TypeAlias = Annotated[bytes, PlainSerializer(escaped_bytes, return_type=str)]
+
+
+class Bot(Model):
+    """A bot in a game, in its newest version."""
+
+    version: int = Field(description="the number that seats, pairs and ratings name")
+    game: str
+    name: str
+    owner: _Owner = Field(description="null for a bot of the server")
+    number: int = Field(description="of the version, from 1")
+    label: str = Field(description="what its owner calls the version")
+    created_s: float
+    seen_s: float | None = Field(description="when it was last connected")
+    created_at = _moment_of("created_s")
+    seen_at = _moment_of("seen_s")
+
+
+class Job(Model):
+    """A request of a user."""
+
+    id: int
+    user: _User
+    tag: str
+    game: str
+    players: tuple[str, ...]
+    runs: int
+    started: int = Field(description="runs that have started")
+    state: JobState
+    reason: str = Field(description="why it was cancelled")
+    seed: _Seed = Field(description="of a key that the server drew, the digits; null while it would reveal later cards")
+    submitted_s: float
+    ended_s: float | None
+    submitted_at = _moment_of("submitted_s")
+    ended_at = _moment_of("ended_s")
+    terms: ContestTerms = Field(exclude=True)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def seating(self) -> Seating:
+        return Seating(self.terms.seating)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def deals(self) -> int | None:
+        return self.terms.deals
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def stop(self) -> str | None:
+        return self.terms.stop
+
+
+class RunSeat(Model):
+    """A player of a run; its numbers are null until the run has ended."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    # Its place among the players, which is its seat in the first seating.
+    player: int
+    # In logs and tables; of a run without a result, that of the bot, or of the user whose own agent plays.
+    name: str
+    version: int | None = Field(default=None, description="null for a program that was brought for this run only")
+    chips: float | None = None
+    mbb_per_game: float | None = None
+    half_width_95: float | None = None
+    adjusted_mbb: float | None = Field(default=None, description="with all-in hands at their expectation")
+    adjusted_half_width_95: float | None = None
+
+
+class Run(Model):
+    """A contest that is played or was."""
+
+    id: int
+    job: int
+    number: int = Field(description="among those of its job, from 1")
+    user: str
+    tag: str
+    game: str
+    state: RunState
+    reason: str
+    duplicates: int | None = Field(description="deals that were played in every seating")
+    is_rated: bool = Field(description="whether it counts in the standings")
+    unrated: str = Field(description="why it does not; empty if it does, and where nothing was played yet")
+    started_s: float
+    ended_s: float | None
+    started_at = _moment_of("started_s")
+    ended_at = _moment_of("ended_s")
+    seats: tuple[RunSeat, ...]
+
+
+class Match(Model):
+    """A match of a run: one seating of its players."""
+
+    name: str
+    first_hand: int
+    hands: int
+    log: str = Field(description="the address of its ACPC log")
+
+
+class Fault(Model):
+    """Something that a bot did wrong."""
+
+    id: int
+    run: int
+    match: str
+    player: int
+    kind: str
+    # -1 before the first hand.
+    hand_number: int
+    line: _Line = Field(description="as it was received; what is not printable as Python writes it: \\x.., \\r")
+    remedy: str
+
+
+class PairScore(Model):
+    """What a version won."""
+
+    version: int
+    mbb_per_game: float
+    half_width_95: float | None
+
+
+class Pair(Model):
+    """Everything that counts between the same versions."""
+
+    id: int
+    game: str
+    runs: int
+    duplicates: int
+    hands: int
+    # In the order of their versions.
+    scores: tuple[PairScore, ...]
+
+
+class Rating(Model):
+    """What a version would win from the average of its field."""
+
+    bot: Bot
+    mbb_per_game: float
+    half_width_95: float | None
+    field: int = Field(description="ratings of different fields cannot be compared")
+    is_provisional: bool
+    # Of all its pairs.
+    duplicates: int
+
+
+class ScheduledEvent(Model):
+    """An event."""
+
+    name: str
+    game: str
+    state: EventState
+    deals: int | None = Field(description="of each contest, each in every seating; null for those of the game")
+    named: tuple[str, ...] | None = Field(description="the bots that may enter; null for all")
+    entrants: tuple[str, ...] = Field(description="the bots whose versions are frozen; empty before it closes")
+    contests: int = Field(description="that are played, or were; 0 before it closes")
+    contests_ended: int
+    note: str = Field(description="which of the named bots were left out; empty for none")
+    opens_s: float
+    closes_s: float
+    opens_at = _moment_of("opens_s")
+    closes_at = _moment_of("closes_s")
+
+
+class EventContest(Model):
+    """A contest of an event."""
+
+    job: int
+    players: tuple[str, ...] = Field(description="by seat of the first seating")
+    state: JobState
+    reason: str = Field(description="why it was not played; empty if it is, or will be")
+    run: Run | None = Field(description="null before it begins")
+
+
+class EventDetail(Model):
+    """An event with its results."""
+
+    event: ScheduledEvent
+    seconds_left: float | None = Field(description="until it opens, closes or is played; null if unknown")
+    standings: GameStandings | None = Field(description="by the contests so far; null before it closes")
+    contests: tuple[EventContest, ...]
+
+
+class Upload(Model):
+    """A version of a bot as a user has uploaded it."""
+
+    id: int
+    bot: str
+    number: int = Field(description="of the uploads of this bot")
+    command: str
+    language: str
+    games: tuple[str, ...]
+    state: UploadState
+    reason: str = Field(description="why it does not play; empty where the findings say it, and for one that plays")
+    sha256: str = Field(description="of the archive")
+    size: int = Field(description="of the archive, in bytes")
+    submitted_s: float
+    submitted_at = _moment_of("submitted_s")
+
+
+# ---- values of requests
 
 
 def _check_letters(text: str) -> str:
@@ -91,7 +353,7 @@ class Games(Model):
 class Bots(Model):
     """A page of bots, by game and name."""
 
-    bots: tuple[Bot, ...]
+    bots: list[Bot]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
@@ -156,7 +418,7 @@ class Scores(Model):
 class Faults(Model):
     """A page of faults, the latest first."""
 
-    faults: tuple[Fault, ...]
+    faults: list[Fault]
     before: int | None = Field(description="ask with this for the next page; null after the last")
 
 
@@ -179,28 +441,28 @@ class Hands(Model):
 class Pairs(Model):
     """A page of the crosstable of a game."""
 
-    pairs: tuple[Pair, ...]
+    pairs: list[Pair]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
 class Standings(Model):
     """A page of the ratings of a game: the largest field first, and in it the highest first."""
 
-    ratings: tuple[Rating, ...]
+    ratings: list[Rating]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
 class ScheduledEvents(Model):
     """A page of events, the latest first."""
 
-    events: tuple[ScheduledEvent, ...]
+    events: list[ScheduledEvent]
     before: int | None = Field(description="ask with this for the next page; null after the last")
 
 
 class Uploads(Model):
     """The latest uploads of a user."""
 
-    uploads: tuple[Upload, ...]
+    uploads: list[Upload]
 
 
 class UploadDetail(Model):

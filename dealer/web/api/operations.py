@@ -16,6 +16,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
@@ -30,9 +31,10 @@ from dealer.server import access
 from dealer.server.access import Person
 from dealer.server.accounts import Token, User
 from dealer.server.db import counted_scores, event_records, records
-from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
+from dealer.server.db.event_records import ScheduledEvent, add_event
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
-from dealer.server.event_results import EventDetail, event_detail
+from dealer.server.event_results import event_detail
+from dealer.server.event_settings import EventSettings
 from dealer.server.queue.feed import Feed
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
@@ -72,17 +74,18 @@ def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
     return run, job
 
 
-def shown_job(parts: ServerParts, job: Job, caller: Token) -> Job:
+def shown_job(parts: ServerParts, job: Job, caller: Token) -> models.Job:
     """A job as a program sees it: without a seed that would reveal cards to come."""
     is_told = access.sees_cards(parts.store, job, Person.of(caller))
-    return job if is_told else job.model_copy(update={"seed": None})
+    return models.Job.of(job if is_told else replace(job, seed=None))
 
 
-def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Token) -> list[Run]:
-    return [run.model_copy(update={"reason": access.reason(parts.store, run, Person.of(caller))}) for run in runs]
+def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Token) -> list[models.Run]:
+    person = Person.of(caller)
+    return [models.Run.of(replace(run, reason=access.reason(parts.store, run, person))) for run in runs]
 
 
-def _before(found: Sequence[Job | Run | Fault], limit: int) -> int | None:
+def _before(found: Sequence[Job | Run | Fault | ScheduledEvent], limit: int) -> int | None:
     return found[-1].id if len(found) == limit else None
 
 
@@ -125,7 +128,7 @@ async def bots(
     """Bots, by game and name."""
     owner = caller.user.id if mine else None
     found = records.bots(parts.store, game=parts.settings.full_name(game), owner=owner)
-    return models.Bots(bots=found[after:][:limit], after=_after(found, after + limit))
+    return models.Bots(bots=models.Bot.all_of(found[after:][:limit]), after=_after(found, after + limit))
 
 
 @router.get("/jobs", summary="Requests, the newest first")
@@ -189,7 +192,7 @@ async def run(caller: Reader, parts: Parts, run: int) -> models.RunDetail:
     return models.RunDetail(
         run=_shown_runs(parts, [row], caller)[0],
         matches=[
-            match.model_copy(update={"log": f"{PREFIX}/runs/{run}/matches/{place}/log"})
+            models.Match.of(replace(match, log=f"{PREFIX}/runs/{run}/matches/{place}/log"))
             for place, match in enumerate(records.matches(parts.store, run))
         ],
     )
@@ -216,7 +219,7 @@ async def faults(
     if run is not None:
         _run_of(parts, run)
     found = access.faults(parts.store, Person.of(caller), run=run, before=before, most=limit)
-    return models.Faults(faults=found, before=_before(found, limit))
+    return models.Faults(faults=models.Fault.all_of(found), before=_before(found, limit))
 
 
 @router.get("/games/{game}/standings", summary="The ratings of a game", responses=_NO_GAME)
@@ -225,7 +228,7 @@ async def standings(
 ) -> models.Standings:
     """Ratings: the largest field first, and in it the highest first."""
     found = counted_scores.standings(parts.store, game_of(parts, game).name)
-    return models.Standings(ratings=found[after:][:limit], after=_after(found, after + limit))
+    return models.Standings(ratings=models.Rating.all_of(found[after:][:limit]), after=_after(found, after + limit))
 
 
 @router.get("/games/{game}/pairs", summary="The crosstable of a game", responses=_NO_GAME)
@@ -234,7 +237,7 @@ async def pairs(
 ) -> models.Pairs:
     """Pairs, or larger tables, of which something counts."""
     found = counted_scores.pairs(parts.store, game_of(parts, game))
-    return models.Pairs(pairs=found[after:][:limit], after=_after(found, after + limit))
+    return models.Pairs(pairs=models.Pair.all_of(found[after:][:limit]), after=_after(found, after + limit))
 
 
 # ---- scheduled events
@@ -244,29 +247,31 @@ async def scheduled_events(
 ) -> models.ScheduledEvents:
     """Events, the latest first."""
     found = event_records.events(parts.store, before=before, most=limit)
-    return models.ScheduledEvents(events=found, before=found[-1].id if len(found) == limit else None)
+    return models.ScheduledEvents(events=models.ScheduledEvent.all_of(found), before=_before(found, limit))
 
 
 _NO_EVENT = answers(s404="there is no such event")
 
 
 @router.get("/scheduled-events/{name}", summary="An event with its standings and contests", responses=_NO_EVENT)
-async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> EventDetail:
+async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> models.EventDetail:
     """An event and its results so far."""
     found = event_records.event(parts.store, name)
     if found is None:
         raise WebError(404, f"There is no event {shown(name)}.")
-    return await asyncio.to_thread(event_detail, parts.store, found, parts.service.computing.wait)
+    return models.EventDetail.of(
+        await asyncio.to_thread(event_detail, parts.store, found, parts.service.computing.wait)
+    )
 
 
 @router.post("/scheduled-events", summary="Announce an event", status_code=201)
-async def announce(caller: Organiser, parts: Parts, wanted: EventSettings) -> ScheduledEvent:
+async def announce(caller: Organiser, parts: Parts, wanted: EventSettings) -> models.ScheduledEvent:
     """Enter an event; it is on disk when the answer comes."""
     game = game_of(parts, wanted.game)
     await parts.store.write(lambda db: add_event(db, caller.user.name, wanted, game.name))
     found = event_records.event(parts.store, wanted.name)
     assert found is not None
-    return found
+    return models.ScheduledEvent.of(found)
 
 
 # ---- files
@@ -399,7 +404,7 @@ _CREATED: Final[dict[int | str, dict[str, Any]]] = {
 @router.post("/jobs", summary="Submit a contest", status_code=201, responses=_CREATED)
 async def submit(
     request: Request, caller: Player, parts: Parts, wanted: models.NewJob, answer: Response, key: _Key = ""
-) -> Job:
+) -> models.Job:
     """Enter a job; it is on disk when the answer comes."""
     if len(key) > _MOST_KEY_LETTERS or not key.isprintable():
         raise WebError(422, f"{_KEY} has at most {_MOST_KEY_LETTERS} letters that can be printed.")
@@ -466,16 +471,16 @@ def _upload_of(parts: ServerParts, caller: Token, number: int) -> Upload:
     status_code=201,
     openapi_extra={"requestBody": {"description": "a zip with bot.toml", **_ARCHIVE}},
 )
-async def upload(request: Request, caller: Player) -> Upload:
+async def upload(request: Request, caller: Player) -> models.Upload:
     """Take an archive; it is on disk when the answer comes."""
     intake: Intake = request.app.state.intake
-    return await intake.take(caller.user, await request.body())
+    return models.Upload.of(await intake.take(caller.user, await request.body()))
 
 
 @router.get("/uploads", summary="One's own uploads, the latest first")
 async def own_uploads(caller: Reader, parts: Parts) -> models.Uploads:
     """Uploads."""
-    return models.Uploads(uploads=uploads(parts.store, user=caller.user.id, most=_MOST_UPLOADS))
+    return models.Uploads(uploads=models.Upload.all_of(uploads(parts.store, user=caller.user.id, most=_MOST_UPLOADS)))
 
 
 @router.get("/uploads/{upload:int}", summary="An upload of one's own, and what is wrong with it", responses=_NO_UPLOAD)
@@ -484,7 +489,7 @@ async def own_upload(request: Request, caller: Reader, parts: Parts, upload: int
     intake: Intake = request.app.state.intake
     found = _upload_of(parts, caller, upload)
     return models.UploadDetail(
-        upload=found,
+        upload=models.Upload.of(found),
         reports=reports_of(parts.store, found),
         log=intake.printed(found, LOG_NAME),
         failure=intake.printed(found, FAILURE_NAME),

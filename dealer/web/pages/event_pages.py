@@ -21,8 +21,9 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import RefusedError, WebError
 from dealer.run.run_settings import problem_in_words
 from dealer.server.db import event_records
-from dealer.server.db.event_records import EventSettings, ScheduledEvent, add_event
+from dealer.server.db.event_records import ScheduledEvent, add_event
 from dealer.server.event_results import event_detail, event_document, events_table
+from dealer.server.event_settings import EventSettings
 from dealer.server.server import ServerParts
 from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, read_form, whole_number

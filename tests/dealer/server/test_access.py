@@ -302,7 +302,7 @@ class House:
         ]
         row = self.store.write_now(lambda db: begin_run(db, job, versions, 1))
         names = tuple("ann" if name == OWN_SEAT else name for name in job.players)
-        texts, matches = self.play(row.folder, row.seed, names, job.seating)
+        texts, matches = self.play(row.folder, row.seed, names, Seating(job.terms.seating))
         one = Secrets(job.id, kind, state, row.id, texts)
         if state.startswith("failed"):
             # Before the first hand: there is no log, and the result has the sentence alone.

@@ -21,11 +21,12 @@ import pytest
 from dealer.errors import RefusedError
 from dealer.server.accounts import User, add_user
 from dealer.server.db import counted_scores, event_records, records
-from dealer.server.db.event_records import EventSettings, EventState, ScheduledEvent, add_event
+from dealer.server.db.event_records import EventState, ScheduledEvent, add_event
 from dealer.server.db.records import JobState, RunState
 from dealer.server.db.run_changes import remove_results
 from dealer.server.db.store import Store
 from dealer.server.event_results import event_detail, event_document, publish
+from dealer.server.event_settings import EventSettings
 from dealer.server.server import is_reserved
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.server.service import Service

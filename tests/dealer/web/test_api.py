@@ -18,12 +18,19 @@ from openapi_spec_validator import validate
 
 from dealer.errors import StoreError
 from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token, add_user
-from dealer.server.db.event_records import EventSettings, add_event
+from dealer.server.db import records
+from dealer.server.db.event_records import EventState, ScheduledEvent, add_event
+from dealer.server.db.records import JobState, RunState
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.event_results import EventContest, EventDetail, event_data
+from dealer.server.event_settings import EventSettings
 from dealer.server.server_settings import UploadSettings
+from dealer.web.api import models
 from engine import DealKey, derived_seed
 from logs.acpc_log.reader import check_deals
 from logs.conversion import convert
+from logs.document import Document
+from logs.document.plain import json_data
 from logs.export import FORMATS
 from logs.hand_source import find
 from tests.dealer.web.archives import archive, do_without_box
@@ -626,3 +633,47 @@ def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch: pyte
                 assert {"400", "408", "429"} <= set(operation["responses"])
 
     visit(small_house(max_body_bytes=1_000), talk, tmp_path / "data")
+
+
+def test_published_events_have_the_fields_of_the_interface() -> None:
+    event = ScheduledEvent(
+        name="final",
+        game="g",
+        state=EventState.RUNNING,
+        deals=None,
+        named=("a", "b"),
+        entrants=("a", "b"),
+        contests=2,
+        contests_ended=1,
+        note="",
+        opens_s=1.5,
+        closes_s=2.0,
+        id=1,
+        definition="secret",
+        standings="secret",
+    )
+    run = records.Run(
+        id=1,
+        job=2,
+        number=1,
+        user="ann",
+        tag="t",
+        game="g",
+        state=RunState.FAILED,
+        reason="a has failed.",
+        duplicates=3,
+        is_rated=True,
+        unrated="",
+        started_s=12345.678,
+        ended_s=None,
+        seats=(records.RunSeat(player=0, name="a", chips=1.0),),
+        seed=99,
+        folder="secret",
+        kept_reason="secret",
+    )
+    played = EventContest(job=2, players=("a", "b"), state=JobState.DONE, reason="", run=run)
+    waits = EventContest(job=3, players=("b", "a"), state=JobState.QUEUED, reason="", run=None)
+    detail = EventDetail(event=event, seconds_left=1.25, standings=None, contests=(played, waits))
+    published = json.dumps(json_data(Document("", data=event_data(detail))))
+    assert published == json.dumps(json.loads(models.EventDetail.of(detail).model_dump_json()))
+    assert "secret" not in published

@@ -1,0 +1,51 @@
+"""Settings of a new event, as an organiser writes them in a file, a form or a request."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Self, TypeAlias
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+
+from engine.errors import quoted
+
+_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$"
+
+
+def _is_name(text: str) -> str:
+    if re.fullmatch(_NAME, text) is None:
+        raise ValueError(
+            "must be 1 to 40 of the letters A-Z and a-z, digits, '.', '_' and '-', the first a letter or a digit, "
+            f"not {quoted(text)}"
+        )
+    return text
+
+
+_Name: TypeAlias = Annotated[str, AfterValidator(_is_name), Field(json_schema_extra={"pattern": _NAME})]
+
+
+class EventSettings(BaseModel):
+    """A new event, as an organiser describes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: _Name = Field(description="at most 40 letters A-Z and a-z, digits, `.`, `_` and `-`")
+    game: str = Field(min_length=1, max_length=200, description="a game of the server")
+    deals: int | None = Field(
+        None, ge=1, lt=2**32, description="of each contest, each in every seating; left out, as set for the game"
+    )
+    entrants: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = Field(
+        None,
+        max_length=1000,
+        description="names of bots; left out, the server's own and all that were connected while the event was open",
+    )
+    opens: AwareDatetime | None = Field(None, description="when bots can enter, with an offset; left out, now")
+    closes: AwareDatetime = Field(description="when the versions are frozen and play begins, with an offset")
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        if self.opens is not None and self.opens >= self.closes:
+            raise ValueError("an event opens before it closes")
+        if self.entrants is not None and len(set(self.entrants)) < len(self.entrants):
+            raise ValueError("a bot enters once")
+        return self
