@@ -141,7 +141,15 @@ class PolicyError(BotsError):
 
 
 class WorkersError(BotsError):
-    """Processes or machines that were to compute something cannot."""
+    """Processes or machines that were to compute something cannot; `where` names them, if it is known."""
+
+    def __init__(self, problem: str, where: str = "") -> None:
+        super().__init__(problem, where)
+        self.problem = problem
+        self.where = where
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}" if self.where else self.problem
 
 
 class RemoteBotError(BotsError):

@@ -220,7 +220,7 @@ class Workers:
         self._give_up(task, "the connection was lost", error)
 
     def _give_up(self, task: _Task, why: str, error: BaseException | None = None) -> None:
-        failure = WorkersError(f"{self.name}: {why}")
+        failure = WorkersError(why, self.name)
         failure.__cause__ = error
         _settle(task.promise.set_exception, failure)
 

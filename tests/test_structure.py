@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
 
@@ -364,6 +364,66 @@ def test_sentences_get_their_capital_in_one_place() -> None:
         if "[:1].upper()" in path.read_text("utf-8")
     }
     assert found == {Path("engine/text.py")}
+
+
+TEXTS_FOR_PEOPLE: Final = {"reason", "kept_reason", "sentence", "problem", "warning", "remedy", "cure", "note"}
+"""Attributes and variables that hold what the program has composed for people."""
+ERRORS: Final = {"error", "problem", "refused", "failure", "cause", "mistake"}
+"""Variables that hold an error, whose text is composed by it."""
+TAKES_APART: Final = {"partition", "rpartition", "removeprefix", "split", "rsplit", "find", "rfind", "index", "rindex"}
+PATTERNS: Final = {"sub", "subn", "search", "match", "fullmatch", "split", "findall", "finditer"}
+"""Functions of ``re`` and of its patterns."""
+
+
+def composers() -> set[str]:
+    """The names of our functions and properties that return sentences."""
+    functions = [node for source in sources().values() for node in ast.walk(source.tree)]
+    named = {
+        node.name
+        for node in functions
+        if isinstance(node, ast.FunctionDef) and isinstance(node.returns, ast.Name) and node.returns.id == "str"
+        if node.name.endswith(("_sentence", "_clause", "_phrase", "_in_words"))
+        or "sentence" in (ast.get_docstring(node) or "").partition("\n")[0].lower()
+    }
+    return named - {"text"}
+
+
+def is_for_people(node: ast.expr, composed_by: Set[str]) -> bool:
+    """Whether an expression is a text that the program has composed for people, as far as its names show."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in TEXTS_FOR_PEOPLE | composed_by
+    if isinstance(node, ast.Name):
+        return node.id in TEXTS_FOR_PEOPLE
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name) and node.func.id == "str" and node.args:
+        of = node.args[0]
+        return isinstance(of, ast.Name) and of.id in ERRORS
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return called in composed_by or called == "text"
+
+
+def taken_apart(source: Source, composed_by: Set[str]) -> Iterator[str]:
+    """Each place of a module where a text for people is taken apart."""
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        # Without arguments it only counts as white space what is white space.
+        is_split = node.func.attr in TAKES_APART and node.args and is_for_people(node.func.value, composed_by)
+        is_matched = node.func.attr in PATTERNS and any(is_for_people(one, composed_by) for one in node.args)
+        if is_split or is_matched:
+            yield f"{source.name}, line {node.lineno}: {ast.unparse(node)}"
+
+
+def test_no_text_for_people_is_taken_apart() -> None:
+    """What a sentence is made of is a value that its composer takes; nothing is found out from its wording."""
+    composed_by = composers()
+    example = (
+        "import re\nre.sub('The last .*', '', run.reason)\nstr(error).removeprefix('x: ')\nsentence_of(x).split(':')"
+    )
+    tree = ast.parse(example)
+    assert len(list(taken_apart(Source("example", tree, 4, frozenset()), composed_by))) == 3
+    assert [place for source in sources().values() for place in taken_apart(source, composed_by)] == []
 
 
 def test_tests_look_for_programs_in_one_place() -> None:

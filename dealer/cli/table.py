@@ -141,7 +141,7 @@ def _end(terminal: Terminal, session: TableSession, *, is_cut: bool) -> NoReturn
     run = session.run
     result = session.result
     if result is None:
-        abort(session.problem.rstrip(".") or "nothing could be played")
+        abort(session.problem or "nothing could be played")
     terminal.sentence(_closing(result))
     if len(result.players) > 2 and result.hands_played:
         chips = ", ".join(f"{player.name} {player.chips:+z,.10g}" for player in result.players)

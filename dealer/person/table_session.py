@@ -270,9 +270,9 @@ class TableSession:
                 # The last lines that the dealer has sent are looked at in the next step of the loop.
                 await asyncio.sleep(0)
         except DealerError as error:
-            self.problem = f"{error}."
+            self.problem = str(error)
         except OSError as error:
-            self.problem = f"{self.run.folder} cannot be written: {error.strerror}."
+            self.problem = f"{self.run.folder} cannot be written: {error.strerror}"
         finally:
             self.is_dealing = False
             self._stop_clock()

@@ -85,7 +85,7 @@ class RemoteContest(Contest):
         try:
             packed: bytes = await asyncio.wrap_future(future)
         except WorkersError as error:
-            raise RemoteError(name, str(error).removeprefix(f"{name}: ")) from error
+            raise RemoteError(name, error.problem) from error
         except ImportError as error:
             problem = f"a machine there cannot import {error.name}: install acpc-arena {here} on each"
             raise RemoteError(name, problem) from error

@@ -177,15 +177,16 @@ def raise_limit() -> int | None:
     return wanted
 
 
+MORE_FILES = "raise the limit (ulimit -n, LimitNOFILE of a unit), or lower max_connections"
+"""The remedy of `has_too_few`."""
+
+
 def has_too_few(settings: ServerSettings, limit: int | None) -> str:
     """A sentence where a limit is less than what the settings admit; empty where it is not."""
     needed = settings.max_connections + settings.web.max_connections + _OTHERS
     if limit is None or limit >= needed:
         return ""
-    return (
-        f"{limit:,} files and connections can be open at a time, and the configuration admits {needed:,}: raise the "
-        "limit (ulimit -n, LimitNOFILE of a unit), or lower max_connections"
-    )
+    return f"{limit:,} files and connections can be open at a time, and the configuration admits {needed:,}"
 
 
 def without_flood() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:

@@ -33,7 +33,7 @@ from dealer.server.db.run_changes import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.error_log import ErrorLog
 from dealer.server.queue.ladder import LADDER_USER
-from dealer.server.resources import has_too_few, make_private, raise_limit, without_flood
+from dealer.server.resources import MORE_FILES, has_too_few, make_private, raise_limit, without_flood
 from dealer.server.server_settings import ServerSettings, uploads_refusal
 from dealer.server.service import Service
 from dealer.server.textport.port import TextPort
@@ -118,7 +118,7 @@ async def serve(
     _make_private(settings, folder)
     asyncio.get_running_loop().set_exception_handler(without_flood())
     if problem := has_too_few(settings, raise_limit()):
-        _log.warning("%s", problem)
+        _log.warning("%s: %s", problem, MORE_FILES)
     # Bots that are slow to leave after their matches keep a thread each; nothing else may wait for one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="server"))
     errors = ErrorLog()

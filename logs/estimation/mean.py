@@ -104,10 +104,15 @@ class Estimate:
             return None
         return self.mean + self.half_width
 
-    def text(self, digits: int = 0) -> str:
-        """The figures alone, for one in mbb per game: ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval."""
+    def text(self, digits: int = 0, *, has_plus: bool = True) -> str:
+        """The figures alone, for one in mbb per game: ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval.
+
+        Args:
+            has_plus: whether a gain has its sign.
+        """
+        mean = signed(self.mean, digits) if has_plus else f"{round(self.mean, 6):z,.{digits}f}"
         spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
-        return f"{signed(self.mean, digits)}{spread} mbb/g"
+        return f"{mean}{spread} mbb/g"
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def _beats(rate: Rate, players: int) -> str:
 
 def _measured(rate: Rate, players: int) -> str:
     picked = "" if players == 2 else f", as the best of {players}"
-    return f"{rate.text().removeprefix('+')} (95 %{picked})"
+    return f"{rate.text(has_plus=False)} (95 %{picked})"
 
 
 def _level(rate: Rate | None) -> str:
@@ -136,7 +136,7 @@ class Standing:
         highest = max(self.chips.values())
         level = [name for name, chips in self.chips.items() if highest - chips < _LEVEL_CHIPS]
         is_level = len(level) > 1
-        ahead = f"{lead.player} is ahead of {lead.opponent} by {lead.text().removeprefix('+')} after {self.played}"
+        ahead = f"{lead.player} is ahead of {lead.opponent} by {lead.text(has_plus=False)} after {self.played}"
         if is_level:
             ahead = f"{listed(level)} are level after {self.played}"
             if len(level) < len(self.chips):

@@ -455,7 +455,7 @@ def table_values(table_session: TableSession) -> dict[str, Any]:
         "hands_asked": None if table_session.hands == HANDS else table_session.hands,
         "notes": list(table_session.notes),
         "waiting": waiting_sentence(table_session),
-        "problem": table_session.problem,
+        "problem": f"{table_session.problem}." if table_session.problem else "",
         "is_ended": table_session.is_ended,
         "moment": table_session.moments.name,
         "is_asked": table_session.moments.is_asked,

@@ -18,7 +18,7 @@ from dealer.server.accounts import add_user
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.queue.playing import Watchers
-from dealer.server.resources import Disk, has_too_few, raise_limit, without_flood
+from dealer.server.resources import MORE_FILES, Disk, has_too_few, raise_limit, without_flood
 from dealer.server.server_settings import ServerSettings, WebSettings, default_settings
 from logs.whole_file import LineFile
 from tests.bench.filled import fill
@@ -123,7 +123,7 @@ def test_as_many_descriptors_as_the_system_admits() -> None:
 def test_too_few_descriptors_are_told_in_one_sentence() -> None:
     settings = ServerSettings((), max_connections=500, web=WebSettings(max_connections=300))
     assert has_too_few(settings, None) == has_too_few(settings, 1000) == ""
-    assert has_too_few(settings, 999) == (
+    assert f"{has_too_few(settings, 999)}: {MORE_FILES}" == (
         "999 files and connections can be open at a time, and the configuration admits 1,000: raise the limit "
         "(ulimit -n, LimitNOFILE of a unit), or lower max_connections"
     )

@@ -225,3 +225,26 @@ def test_a_database_of_the_first_version_keeps_its_users_and_lets_them_in(
         assert version(path) == len(MIGRATIONS)
         assert Accounts(store).find("ann", token) is not None
         assert event_records.events(store) == ()
+
+
+def test_a_failed_run_of_an_older_database_keeps_its_sentence_for_who_may_read_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "server.sqlite3"
+    kept = "my bot closed the connection in hand 0. It ended. The last my bot wrote:\n    AhKs"
+    with monkeypatch.context() as patched:
+        patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:6])
+        with contextlib.closing(Store(path)) as store:
+            user = User(store.write_now(lambda db: add_user(db, "ann")), "ann")
+            request = JobRequest("kuhn", ("a", "b"), "t")
+            job = store.write_now(lambda db: add_job(db, records.new_job(user, request, 1)))
+            run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))
+            change = "UPDATE runs SET state = ?, reason = ? WHERE id = ?"
+            store.write_now(lambda db: db.execute(change, ("failed", kept, run.id)).rowcount)
+    with contextlib.closing(Store(path)) as store:
+        older = records.run(store, run.id)
+        assert older is not None
+        assert (older.cause, older.reason) == (None, "a player or an error ended it.")
+        assert older.reason_for(shows_output=False) == older.reason
+        assert older.reason_for(shows_output=True) == kept
+        assert "AhKs" not in older.model_dump_json()
