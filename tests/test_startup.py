@@ -66,7 +66,7 @@ EQUILIBRIUM = {
     "bots.kuhn.games",
 }
 SHELL = {"dealer.cli.shell", "dealer.cli.shell.help", "dealer.cli.shell.streams"}
-ROOMS = {"dealer", "dealer.match", "dealer.reference", "dealer.run", "dealer.table", "logs", "logs.acpc_log"}
+ROOMS = {"dealer", "dealer.match", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
 DEALER = {
     *ENGINE,
     *PROTOCOL,
