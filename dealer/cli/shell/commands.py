@@ -48,7 +48,7 @@ class ArenaCommand(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         # A command may load bots, and what their code prints is no result.
         with prints_to_standard_error() as output:
-            ctx.ensure_object(Terminal).out.file = output
+            ctx.obj.out.file = output
             return super().invoke(ctx)
 
 

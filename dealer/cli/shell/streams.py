@@ -16,8 +16,6 @@ import sys
 from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
-from engine.text import clean
-
 EXIT_FAILED = 1
 """The run ended early because of a fault or an error; gate: the player wins too little; doctor: there are errors."""
 EXIT_USAGE = 2
@@ -26,6 +24,15 @@ EXIT_UNDECIDED = 3
 """gate: too few deals to decide."""
 EXIT_INTERRUPTED = 130
 """Stopped by Ctrl-C."""
+
+
+def _clean(text: str) -> str:
+    if text.isascii():
+        return text
+    # Here, because it loads the engine, which `arena --help` does not need.
+    from engine.text import clean
+
+    return clean(text)
 
 
 class _Output:
@@ -38,7 +45,7 @@ class _Output:
 
     def write(self, text: str) -> int:
         with self._surviving():
-            self._stream.write(clean(text))
+            self._stream.write(_clean(text))
         return len(text)
 
     def flush(self) -> None:

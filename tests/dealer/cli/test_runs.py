@@ -147,7 +147,8 @@ def test_a_result_is_shown_without_the_logs_or_the_bots(arena_here: Arena) -> No
     config.write_text(config.read_text("utf-8").replace("calling", "gone"), "utf-8")
     ran = arena_here("show")
     assert ran.out == shown.out
-    assert ran.err.startswith("The logs were not checked, because the run cannot be resumed: 'gone' is ")
+    because = "The logs were not checked, because the run cannot be resumed"
+    assert ran.err.startswith(f"{because}: {Path('runs/one/run.toml')}: 'gone' is ")
     config.unlink()
     assert arena_here("show", "runs/one") == shown
 

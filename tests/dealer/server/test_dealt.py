@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -45,7 +46,8 @@ async def _begun(house: House) -> None:
 def test_run_goes_on_when_its_dealer_process_is_killed(is_killed: bool) -> None:
     async def play() -> None:
         Path("s.toml").write_text(CONFIG)
-        async with running(read_toml_settings(Path("s.toml")), dealer_count=1) as house:
+        settings = replace(read_toml_settings(Path("s.toml")), port=0)
+        async with running(settings, dealer_count=1) as house:
             ann = await house.log_in("player", house.started.token or "")
             ann.say("RUNMATCHES limit 1 t 7 random calling\n")
             await ann.hear_remark("QUEUED player.t: .*")
