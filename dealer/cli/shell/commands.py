@@ -48,7 +48,7 @@ class ArenaCommand(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         # A command may load bots, and what their code prints is no result.
         with prints_to_standard_error() as output:
-            ctx.obj.out.file = output
+            ctx.obj.write_results_to(output)
             return super().invoke(ctx)
 
 

@@ -19,7 +19,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TextIO, TypeVar
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -50,6 +50,10 @@ class Terminal:
         self.out = Console(highlight=False, soft_wrap=True, width=width)
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
         self._takes_blank = self._is_blank_due = False
+
+    def write_results_to(self, stream: TextIO) -> None:
+        """Keep results on a stream while `sys.stdout` is another."""
+        self.out.file = stream
 
     def table(self, view: Table, *, paint: Callable[[str], Text] = Text) -> None:
         """Print a table as a paragraph; `paint` makes its cells coloured texts."""

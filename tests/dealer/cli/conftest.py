@@ -9,7 +9,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import pytest
 from rich.console import Console
@@ -43,10 +43,17 @@ class Ran(NamedTuple):
 Arena = Callable[..., Ran]
 
 
+class _Window(Terminal):
+    """A terminal whose output is looked at, whatever standard output is."""
+
+    def write_results_to(self, stream: TextIO) -> None:
+        pass
+
+
 def window(width: int, *, is_terminal: bool = True) -> tuple[Terminal, io.StringIO]:
     """A terminal whose window is so wide, without colours, and what it shows on both streams."""
     shown = io.StringIO()
-    terminal = Terminal()
+    terminal = _Window()
     # Without a height rich takes a dumb terminal, as the programs of the tests have it, for one of 80 columns.
     size = {"width": width, "height": 25}
     terminal.out, terminal.err = (

@@ -50,8 +50,8 @@ QUICK: Final = (
     "doctor calling --game kuhn --situation folds --situation all-in",
     "bench bot calling --game kuhn --deals 5",
     "equity AhKd QQ --board 2h7dTc",
-    "exploit kuhn random",
-    "exploit kuhn3 calling",
+    "exploit exact kuhn random",
+    "exploit exact kuhn3 calling",
     "solve kuhn --algorithm cfr+ --iterations 20",
     "solve game kuhn-depth",
     "solve kuhn3 --iterations 10",
@@ -62,7 +62,7 @@ SLOW: Final = (
     "play nolimit A=mfs B=rembrant -n 200 --seed 3 --stop ci=500",
     "tournament limit mfs rembrant raising random lp -n 100 --seed 3 --in-process",
     "equity AhKd --players 3 --trials 2000",
-    "exploit limit calling --hands 400",
+    "exploit bound limit calling --hands 400",
     "leaks limit --player random --compare calling",
     "solve preflop --as-published",
     "solve leduc",
@@ -146,7 +146,8 @@ def test_every_command_is_tried() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["hands kuhn --worst 3", "leaks kuhn --player B", "exploit kuhn random", "exploit kuhn3 random"]
+    "command",
+    ["hands kuhn --worst 3", "leaks kuhn --player B", "exploit exact kuhn random", "exploit exact kuhn3 random"],
 )
 def test_no_card_of_kuhn_poker_has_a_suit(folder: Path, command: str) -> None:
     text = "\n".join(_printed(command, None))
