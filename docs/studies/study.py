@@ -43,6 +43,7 @@ from measured import Measured, read_figures, write_figures
 from logs.document import TEXT, Column, Document, Section, Table, text_of
 from logs.document.page import format_page
 from logs.document.plain import markdown_table
+from logs.document.values import NAME
 from logs.estimation import Estimate
 from logs.whole_file import write_whole
 
@@ -206,7 +207,7 @@ class Study:
             note = f"{group.get('note', '')} Source: {group['source']}.".strip()
             found[group["marker"]] = Table.of(title, _JUDGED, rows, note).without_empty()
         for table in self.data.get("tables", ()):
-            columns = [Column(one["title"], one.get("format", "")) for one in table["columns"]]
+            columns = [Column(one["title"], one.get("format") or NAME) for one in table["columns"]]
             rows = [[self._cell(column, row) for column in table["columns"]] for row in self._rows(table)]
             found[table["marker"]] = Table.of(table["title"], columns, rows, table.get("note", ""))
         return found

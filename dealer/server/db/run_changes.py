@@ -136,15 +136,16 @@ def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], 
 
 def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     """Close a run and count it; one that is closed already stays as it is."""
-    cause = None if report.cause is None else report.cause.model_dump_json()
     closed = db.execute(
         # A clock may have been set back meanwhile.
-        "UPDATE runs SET state = ?, reason = ?, cause = ?, duplicates = ?, unrated = ?, ended_s = max(started_s, ?) "
+        "UPDATE runs SET state = ?, reason = ?, duplicates = ?, unrated = ?, ended_s = max(started_s, ?) "
         "WHERE id = ? AND state = 'running'",
-        (report.state, report.reason, cause, report.duplicates, report.unrated, time.time(), run),
+        (report.state, report.reason, report.duplicates, report.unrated, time.time(), run),
     )
     if closed.rowcount != 1:
         return
+    if report.cause is not None:
+        db.execute("UPDATE runs SET cause = ? WHERE id = ?", (report.cause.model_dump_json(), run))
     db.executemany(
         "UPDATE seats SET name = ?, chips = ?, mbb_per_game = ?, half_width_95 = ? WHERE run = ? AND seat = ?",
         [(one.name, one.chips, one.mbb_per_game, one.half_width_95, run, one.player) for one in report.seats],

@@ -265,7 +265,7 @@ def test_a_game_that_cannot_be_read(arena_here: Arena, tmp_path: Path, arguments
         ("doctor python bot.py", "unexpected argument 'bot.py'; quote a command with blanks: \"python bot.py\""),
         ("bench bot node bot.js", "unexpected argument 'bot.js'; quote a command with blanks: \"node bot.js\""),
         (
-            "exploit kuhn calling x.py",
+            "exploit exact kuhn calling x.py",
             "unexpected argument 'x.py'; quote a command with blanks, such as \"python my_bot.py\"",
         ),
         ("table kuhn python bot.py", 'quote a command with blanks: "python bot.py"'),
@@ -288,7 +288,7 @@ def test_a_command_with_blanks_that_is_not_quoted(arena_here: Arena, command: st
         "deal my.game",
         "doctor random -g my.game",
         "solve game my.game",
-        "exploit my.game random",
+        "exploit exact my.game random",
         "train cfr out --game my.game",
         "train learner --game my.game",
         "evolve learner out --game my.game",

@@ -786,7 +786,7 @@ each_way_to_fail = pytest.mark.parametrize(
 def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(
     tmp_path: Path, failing: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dealer.run.plan._MAX_IDLE_LINES_PER_HAND", 20)
+    monkeypatch.setattr("dealer.run.contest_plan._MAX_IDLE_LINES_PER_HAND", 20)
     bob = _failing_once(tmp_path, failing)
     clocks = limits(response_s=3.0) if fault == "timeout" else limits()
     run = _play(_plan(tmp_path, bob, "random", limits=clocks, on_fault=FaultPolicy.RESTART))
@@ -843,7 +843,7 @@ def test_a_bot_that_cannot_be_started_again_forfeits(tmp_path: Path) -> None:
 def test_a_bot_that_forfeits_checks_or_folds_from_there_on(
     tmp_path: Path, failing: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dealer.run.plan._MAX_IDLE_LINES_PER_HAND", 20)
+    monkeypatch.setattr("dealer.run.contest_plan._MAX_IDLE_LINES_PER_HAND", 20)
     bob = _failing_once(tmp_path, failing)
     clocks = limits(response_s=3.0) if fault == "timeout" else limits()
     run = _play(_plan(tmp_path, bob, "raising", limits=clocks, on_fault=FaultPolicy.FORFEIT))

@@ -569,13 +569,13 @@ def test_whose_logs_are_sent_while_they_are_played(tmp_path: Path, changes: dict
     with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
         user = User(store.write_now(lambda db: add_user(db, "ann")), "ann")
         request = JobRequest("kuhn", ("A", "B"), "t", terms=ContestTerms(seating=changes.pop("seating", "single")))
-        made = new_job(user, request, changes.pop("seed", 7)).model_copy(update=changes)
+        made = replace(new_job(user, request, changes.pop("seed", 7)), **changes)
         job = store.write_now(lambda db: add_job(db, made))
         run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))
         assert sees_cards(store, job, Person(user)) is is_told
         assert not sees_cards(store, job, Person(is_admin=True))
         store.write_now(lambda db: end_run(db, run.id, RunReport(RunState.CANCELLED, "it was cancelled.")))
-        assert sees_cards(store, job.model_copy(update={"state": JobState.DONE}), Person())
+        assert sees_cards(store, replace(job, state=JobState.DONE), Person())
 
 
 def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from dealer.server.db import event_records, records
 from dealer.server.db.records import JobRequest, RunSeat, RunState
 from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_run
 from dealer.server.db.store import MIGRATIONS, Store, back_up
+from dealer.web.api import models
 from engine import DealKey
 
 
@@ -247,4 +248,4 @@ def test_a_failed_run_of_an_older_database_keeps_its_sentence_for_who_may_read_o
         assert (older.cause, older.reason) == (None, "a player or an error ended it.")
         assert older.reason_for(shows_output=False) == older.reason
         assert older.reason_for(shows_output=True) == kept
-        assert "AhKs" not in older.model_dump_json()
+        assert "AhKs" not in models.Run.of(older).model_dump_json()
