@@ -315,6 +315,7 @@ def _run_code(command: Sequence[str], folder: str | None, env: Mapping[str, str]
         if not isinstance(end.code, int | None):
             raise
         exit_code = end.code or 0
+    _forget_executors()
     # What Python does at its end, but for taking apart every module that has been imported.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
@@ -323,6 +324,14 @@ def _run_code(command: Sequence[str], folder: str | None, env: Mapping[str, str]
     except OSError:
         sys.exit(exit_code)
     os._exit(exit_code)
+
+
+def _forget_executors() -> None:
+    """Leave the executors of the process forked from alone: their pipes are closed here."""
+    for name, threads in (("process", "_threads_wakeups"), ("thread", "_threads_queues")):
+        module = sys.modules.get(f"concurrent.futures.{name}")
+        if module is not None:
+            getattr(module, threads).clear()
 
 
 # ---- bots

@@ -305,7 +305,14 @@ def rows(folder: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
 def shared_workers() -> Workers:
     """Processes that compute for all servers of this process: each takes a second to load what it needs."""
     workers = local_workers(1)
-    atexit.register(workers.end, at_once=True)
+    own_pid = os.getpid()
+
+    def end() -> None:
+        # Bots that are forked from this process run its exit functions, too, and must leave the workers alone.
+        if os.getpid() == own_pid:
+            workers.end(at_once=True)
+
+    atexit.register(end)
     return workers
 
 
