@@ -347,12 +347,14 @@ class Play:
         self._echo = echo = b"".join((HEADS[asked], number, text, views[asked], board))
         line = actor.pending + echo + b"\r\n"
         actor.pending = b""
+        # Before the line is sent: on a shared core the player may run, and even answer, before the call returns.
+        now_ns = time.monotonic_ns()
         try:
             actor.write(line, True)
         except OSError as error:
             self._on_unreachable(sending_failed(actor.seat, error))
         else:
-            self.start_clock(actor)
+            self.start_clock(actor, now_ns)
         if is_repeated:
             return
         for position, player_seat in seating.others[asked]:
@@ -386,9 +388,11 @@ class Play:
                 if self._send(player_seat, line, True):
                     self._publish(events.LineSent(player_seat.seat, time.time_ns() // 1000, line))
 
-    def start_clock(self, actor: PlayerSeat) -> None:
-        """Start the clock of the player to act, if it is connected."""
-        self._asked_ns = now_ns = time.monotonic_ns()
+    def start_clock(self, actor: PlayerSeat, now_ns: int | None = None) -> None:
+        """Start the clock of the player to act, if it is connected; `now_ns` is when it was asked, None for now."""
+        if now_ns is None:
+            now_ns = time.monotonic_ns()
+        self._asked_ns = now_ns
         self._comments = 0
         self.overhead_ns += now_ns - self._answered_ns
         self.questions += 1

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dealer.match import EarlierHands, Phase
 from dealer.match.causes import NobodyLeft
+from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.match.faults import FaultKind
 from dealer.reference.command import failure_text
 from engine import Game, Seat
@@ -305,19 +306,38 @@ def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_dealers_own_time_is_counted_from_answer_to_question(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.match_play.time", clock)
-    board = Board(setup_of(game("kuhn"), 2), wants_lines=False)
-    board.connect(0, b"")
-    write = board.writer(1)
 
-    def slow(data: bytes, is_asked: bool) -> None:
-        clock.pass_s(0.25)
-        write(data, is_asked)
+    class Slow(Watcher):
+        wants = frozenset({ActionPlayed})
 
-    board.match.connect(Seat(1), slow)
-    for seat in range(2):
-        board.send(seat, VERSION)
+        def notice(self, event: Event) -> None:
+            clock.pass_s(0.25)
+
+    board = Board(setup_of(game("kuhn"), 2), watchers=[Slow()], wants_lines=False).connect_all()
     # Seat 1 is told while seat 0 thinks already: that is not between answer and question.
     assert (board.match.questions, board.match.overhead_ns) == (1, 0)
     clock.pass_s(7)
     board.reply("c")
     assert (board.match.questions, board.match.overhead_ns) == (2, 250_000_000)
+
+
+def test_player_that_computes_before_the_dealer_has_sent_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a core that both share: the system may run the player in the middle of the dealer's call."""
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.match_play.time", clock)
+    board = Board(setup_of(game("kuhn"), 2, limits=limits(response_s=1)), wants_lines=False)
+    board.connect(0, b"")
+    write = board.writer(1)
+
+    def overtaken(data: bytes, is_asked: bool) -> None:
+        write(data, is_asked)
+        if is_asked:
+            clock.pass_s(1.5)
+
+    board.match.connect(Seat(1), overtaken)
+    for seat in range(2):
+        board.send(seat, VERSION)
+    board.reply("c")
+    board.reply("c")
+    assert board.match.failure is not None
+    assert board.match.failure.seat == Seat(1)
