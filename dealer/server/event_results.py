@@ -25,7 +25,7 @@ from dealer.run.results import GameStandings, read_standings
 from dealer.run.results.summary import first_places, standings_of
 from dealer.server.db import records
 from dealer.server.db.event_records import EventState, ScheduledEvent, contests_of
-from dealer.server.db.records import JobState, Run, RunState
+from dealer.server.db.records import JobState, Run, RunSeat, RunState
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.resources import removal_sentence
@@ -199,7 +199,11 @@ def event_data(detail: EventDetail) -> dict[str, Any]:
         data = _row_data(contest)
         if run is not None:
             hidden = ("seed", "folder", "cause", "kept_reason")
-            data["run"] = _row_data(run, hidden) | {"started_at": run.started_at, "ended_at": run.ended_at}
+            data["run"] = _row_data(run, hidden) | {
+                "seats": [_seat_data(seat) for seat in run.seats],
+                "started_at": run.started_at,
+                "ended_at": run.ended_at,
+            }
         contests.append(data)
     event = detail.event
     moments = {"opens_at": event.opens_at, "closes_at": event.closes_at}
@@ -208,6 +212,17 @@ def event_data(detail: EventDetail) -> dict[str, Any]:
         "seconds_left": detail.seconds_left,
         "standings": detail.standings,
         "contests": contests,
+    }
+
+
+def _seat_data(seat: RunSeat) -> dict[str, Any]:
+    mean, half_width = records.estimate_values(seat.won)
+    adjusted_mean, adjusted_half_width = records.estimate_values(seat.adjusted)
+    return _row_data(seat, ("won", "adjusted")) | {
+        "mbb_per_game": mean,
+        "half_width_95": half_width,
+        "adjusted_mbb": adjusted_mean,
+        "adjusted_half_width_95": adjusted_half_width,
     }
 
 
@@ -264,7 +279,7 @@ def _contests_table(detail: EventDetail, path: Callable[[Run], str] | None) -> T
     rows = []
     for contest in detail.contests:
         run, title = contest.run, " - ".join(contest.players)
-        first = None if run is None or not run.results else run.results[0].estimate
+        first = None if run is None or not run.results else run.results[0].won
         opponent = contest.players[1] if len(contest.players) == 2 else "the table"
         won = first and Rate(first.mean, first.half_width, player=contest.players[0], opponent=opponent)
         state: str = contest.state if run is None or contest.state is JobState.CANCELLED else run.state
@@ -350,7 +365,7 @@ def _publish_contest(store: Store, folder: Path, run: Run, target: Path) -> None
             (target / name).write_text("".join(texts), "utf-8")
             files.append(Link(format_.label, name))
         rows.append((match.name, match.hands, tuple(files)))
-    players = [(seat.name, seat.estimate, seat.chips) for seat in run.results]
+    players = [(seat.name, seat.won, seat.chips) for seat in run.results]
     won = Column("won", "+,.0f", "mbb/g", meaning="winnings per hand, with half the 95 % interval")
     sections = (
         Section("Players", (Table.of("Players", (Column("player"), won, Column("chips", CHIPS)), players),)),

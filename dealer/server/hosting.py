@@ -18,7 +18,7 @@ from dealer.server import access
 from dealer.server.access import Person
 from dealer.server.accounts import User
 from dealer.server.db import records
-from dealer.server.db.records import Job, JobRequest, Run, RunState
+from dealer.server.db.records import Job, JobRequest, Run, RunState, estimate_values
 from dealer.server.queue.jobs import JobEnded, RunEnded, SeatOpen, ServiceEvent
 from dealer.server.queue.presence import HostEvent
 from dealer.server.server_settings import player_name
@@ -56,6 +56,7 @@ class Hosting:
     def run_over(self, job: Job, run: Run, user: User, bot: str) -> RunOver:
         """How a run ended for a bot, as far as a user may read it; `bot` is empty where none of the user's played."""
         own = next((seat for seat in run.results if bot and seat.name == player_name(bot)), None)
+        mean, half_width = estimate_values(None if own is None else own.won)
         store = self.service.store
         return RunOver(
             job.label,
@@ -64,8 +65,8 @@ class Hosting:
             run.state,
             None if own is None else own.name,
             hands=sum(match.hands for match in records.matches(store, run.id)),
-            mbb_per_game=None if own is None else own.mbb_per_game,
-            half_width_95=None if own is None else own.half_width_95,
+            mbb_per_game=mean,
+            half_width_95=half_width,
             reason=access.reason(store, run, Person(user)),
         )
 

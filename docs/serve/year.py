@@ -47,6 +47,7 @@ from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_job,
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store, back_up
 from dealer.server.ratings import fit_ratings
 from engine import DealKey, Seat
+from logs.estimation import Estimate
 from protocol import find_game
 from protocol.joining import ContestTerms
 
@@ -282,8 +283,7 @@ def _report(planned: PlannedRun, names: tuple[str, ...]) -> RunReport:
                 player=seat,
                 name=name,
                 chips=float(planned.mbb),
-                mbb_per_game=float(sign * planned.mbb),
-                half_width_95=196.0,
+                won=Estimate(float(sign * planned.mbb), 196.0),
             )
             for seat, (name, sign) in enumerate(zip(names, (1, -1), strict=True))
         ),

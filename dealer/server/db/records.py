@@ -179,21 +179,16 @@ class RunSeat:
         player: place among the players, that is, the seat in the first seating.
         name: in logs and tables; in a run without a result that of the bot, or of the user whose own agent plays.
         version: None for a program that was brought for this run only.
-        adjusted_mbb: with all-in hands at their expectation.
+        won: per hand; the database does not keep the standard error.
+        adjusted: the same with all-in hands at their expectation, once that is counted.
     """
 
     player: int
     name: str
     version: int | None = None
     chips: float | None = None
-    mbb_per_game: float | None = None
-    half_width_95: float | None = None
-    adjusted_mbb: float | None = None
-    adjusted_half_width_95: float | None = None
-
-    @property
-    def estimate(self) -> Estimate | None:
-        return None if self.mbb_per_game is None else Estimate(self.mbb_per_game, self.half_width_95)
+    won: Estimate | None = None
+    adjusted: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,6 +454,15 @@ _RUNS = (
 )
 
 
+def _estimate(mean: float | None, half_width: float | None) -> Estimate | None:
+    return None if mean is None else Estimate(mean, half_width)
+
+
+def estimate_values(estimate: Estimate | None) -> tuple[float | None, float | None]:
+    """Mean and half width as two columns or fields."""
+    return (None, None) if estimate is None else (estimate.mean, estimate.half_width)
+
+
 def _runs(store: Store, rows: Sequence[sqlite3.Row]) -> tuple[Run, ...]:
     seats: dict[int, list[RunSeat]] = {row["id"]: [] for row in rows}
     users_of = {row["id"]: row["user"] for row in rows}
@@ -471,7 +475,9 @@ def _runs(store: Store, rows: Sequence[sqlite3.Row]) -> tuple[Run, ...]:
     )
     for row in found:
         name = row["name"] or row["bot_name"] or users_of[row["run"]]
-        seats[row["run"]].append(read_row(RunSeat, row, name=name))
+        won = _estimate(row["mbb_per_game"], row["half_width_95"])
+        adjusted = _estimate(row["adjusted_mbb"], row["adjusted_half_width_95"])
+        seats[row["run"]].append(read_row(RunSeat, row, name=name, won=won, adjusted=adjusted))
     return tuple(_run(row, tuple(seats[row["id"]])) for row in rows)
 
 

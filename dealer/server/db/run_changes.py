@@ -23,7 +23,18 @@ from dealer.run.choices import Seating
 from dealer.run.results import FailureReport
 from dealer.server.accounts import User, add_user
 from dealer.server.db.counted_scores import add_run
-from dealer.server.db.records import TERM_COLUMNS, Job, JobRequest, JobState, Match, Run, RunSeat, RunState, new_job
+from dealer.server.db.records import (
+    TERM_COLUMNS,
+    Job,
+    JobRequest,
+    JobState,
+    Match,
+    Run,
+    RunSeat,
+    RunState,
+    estimate_values,
+    new_job,
+)
 from dealer.server.db.store import Store
 from engine import DealKey, Seed, derived_seed
 from protocol.benchmark import OWN_SEAT
@@ -148,7 +159,7 @@ def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
         db.execute("UPDATE runs SET cause = ? WHERE id = ?", (report.cause.model_dump_json(), run))
     db.executemany(
         "UPDATE seats SET name = ?, chips = ?, mbb_per_game = ?, half_width_95 = ? WHERE run = ? AND seat = ?",
-        [(one.name, one.chips, one.mbb_per_game, one.half_width_95, run, one.player) for one in report.seats],
+        [(seat.name, seat.chips, *estimate_values(seat.won), run, seat.player) for seat in report.seats],
     )
     for seat, scores in enumerate(report.scores):
         _insert(db, "scores", {"run": run, "seat": seat, "mbb_by_duplicate": scores.tobytes()})

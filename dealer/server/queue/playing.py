@@ -57,8 +57,7 @@ def report_of(
             player=number,
             name=one.name,
             chips=one.chips,
-            mbb_per_game=None if one.won is None else one.won.raw.mean,
-            half_width_95=None if one.won is None else one.won.raw.half_width,
+            won=None if one.won is None else one.won.raw,
         )
         for number, one in enumerate(result.players)
     )
@@ -98,10 +97,7 @@ def _seats(plan: ContestPlan, units: Sequence[Sequence[float]]) -> tuple[RunSeat
     seats = []
     for number, (name, scores) in enumerate(zip(plan.names, zip(*units, strict=True), strict=True)):
         chips = round(math.fsum(scores) * plan.seatings * plan.game.big_blind / 1000, 6)
-        won = board.mean(name).estimate
-        seats.append(
-            RunSeat(player=number, name=name, chips=chips, mbb_per_game=won.mean, half_width_95=won.half_width)
-        )
+        seats.append(RunSeat(player=number, name=name, chips=chips, won=board.mean(name).estimate))
     return tuple(seats)
 
 

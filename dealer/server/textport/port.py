@@ -328,7 +328,7 @@ def _accepted_text(job: Job, expected: Forecast | None) -> str:
 
 
 def _seat_text(seat: RunSeat) -> str:
-    won = "" if seat.estimate is None else f" ({seat.estimate.text()})"
+    won = "" if seat.won is None else f" ({seat.won.text()})"
     return f"{seat.name} {seat.chips:+,.10g}{won}"
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self, TypeAlias
 from fastapi import Query
 from pydantic import (
     AfterValidator,
+    AliasPath,
     BaseModel,
     ConfigDict,
     Field,
@@ -145,10 +146,14 @@ class RunSeat(Model):
     name: str
     version: int | None = Field(default=None, description="null for a program that was brought for this run only")
     chips: float | None = None
-    mbb_per_game: float | None = None
-    half_width_95: float | None = None
-    adjusted_mbb: float | None = Field(default=None, description="with all-in hands at their expectation")
-    adjusted_half_width_95: float | None = None
+    mbb_per_game: float | None = Field(default=None, validation_alias=AliasPath("won", "mean"))
+    half_width_95: float | None = Field(default=None, validation_alias=AliasPath("won", "half_width"))
+    adjusted_mbb: float | None = Field(
+        default=None,
+        validation_alias=AliasPath("adjusted", "mean"),
+        description="with all-in hands at their expectation",
+    )
+    adjusted_half_width_95: float | None = Field(default=None, validation_alias=AliasPath("adjusted", "half_width"))
 
 
 class Run(Model):

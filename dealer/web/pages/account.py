@@ -324,7 +324,7 @@ class _Account:
         ended = f"{run.state.capitalize()}: {reason}" if reason else f"{run.state.capitalize()}."
         unrated = (f"This contest does not count in the standings: {run.unrated}.",) if run.unrated else ()
         seats = [
-            (f"{seat.name or 'you'}{' (yours)' if seat.name in (seen.own or ()) else ''}", seat.chips, seat.estimate)
+            (f"{seat.name or 'you'}{' (yours)' if seat.name in (seen.own or ()) else ''}", seat.chips, seat.won)
             for seat in run.seats
         ]
         columns = ("player", Column("chips", CHIPS), Column("won", "+,.0f", "mbb/g"))

@@ -261,8 +261,8 @@ def runs_table(title: str, runs: Sequence[Run], progress: Mapping[int, Progress]
     """
     rows: list[tuple[Value, ...]] = []
     for run in runs:
-        seats = sorted(run.results, key=lambda seat: -(seat.mbb_per_game or 0.0)) or run.seats
-        names, lead, deals = [seat.name for seat in seats], seats[0].estimate if seats else None, run.duplicates
+        seats = sorted(run.results, key=lambda seat: 0.0 if seat.won is None else -seat.won.mean) or run.seats
+        names, lead, deals = [seat.name for seat in seats], seats[0].won if seats else None, run.duplicates
         words: Value = deals
         if run.state is RunState.RUNNING and (now := progress.get(run.id)) is not None:
             lead, words = now.rate, f"{now.deals:,} of {now.deals_planned:,}"

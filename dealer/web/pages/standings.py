@@ -316,7 +316,7 @@ def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None)
     rows = []
     for run in found[:_RUNS_OF_A_PAGE]:
         mine = next((seat for seat in run.seats if seat.version == first), run.seats[0])
-        rows.append((Link(f"run {run.id}", run_path(str(run.id))), run.duplicates or 0, mine.estimate))
+        rows.append((Link(f"run {run.id}", run_path(str(run.id))), run.duplicates or 0, mine.won))
     columns = ("run", Column("deals", ","), Column(f"{rates[0].player} won", "+,.0f", "mbb/g"))
     title = f"Runs, the worst for {rates[0].player} first"
     facts = [Fact("deals", pair.duplicates), Fact("hands", pair.hands)]

@@ -56,6 +56,7 @@ from dealer.web.site import make_app
 from dealer.web.slumbot.interface import SlumbotSessions, owner_of
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
+from logs.estimation import Estimate
 from protocol import find_game, format_game_definition
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession, ClientCommand, Verb
 from protocol.joining import Cancel, Challenge, ContestTerms, Join, Joined, SeatOver, SeatText, ServerMessage, encode
@@ -317,7 +318,7 @@ class House:
             lines = [(text, int(what[-1])) for text, what in texts.items() if what.startswith("faults")]
             faults = tuple(("match", _fault(text, player)) for text, player in lines)
             seats = tuple(
-                RunSeat(player=seat, name=self.bot_name if name == "random" else name, chips=0.0, mbb_per_game=0.0)
+                RunSeat(player=seat, name=self.bot_name if name == "random" else name, chips=0.0, won=Estimate(0.0))
                 for seat, name in enumerate(names)
             )
             report = RunReport(RunState.FAILED, "", 2, seats=seats, matches=matches, faults=faults)

@@ -321,14 +321,16 @@ def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
         row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), terms=ContestTerms(deals=30, seed=1)))
         await until(service, lambda: is_over(service, row.id))
         async with asyncio.timeout(PATIENCE_S):
-            while (seats := records.runs(service.store)[0].seats)[0].adjusted_mbb is None:
+            while (seats := records.runs(service.store)[0].seats)[0].adjusted is None:
                 await asyncio.sleep(0.05)
         counted = statistics_of(count_hands(find(Path("data/runs/00000001").glob("match*.log")), big_pots=0))
         for seat in seats:
             (bot,) = [bot for bot in counted.bots if bot.name == seat.name]
             assert bot.adjusted is not None
-            assert seat.adjusted_mbb == bot.adjusted.mbb_per_game.mean
-            assert seat.adjusted_mbb != seat.mbb_per_game
+            assert seat.adjusted is not None
+            assert seat.won is not None
+            assert seat.adjusted.mean == bot.adjusted.mbb_per_game.mean
+            assert seat.adjusted.mean != seat.won.mean
 
     bots = '["A=random?fold=0,call=0,raise=1", "B=calling"]'
     play(talk, settings_of(f'[[games]]\ngame = "nolimit"\nname = "nolimit"\nbots = {bots}\n'))
@@ -343,8 +345,10 @@ def test_a_stop_rule_ends_a_run() -> None:
         assert run.duplicates is not None
         assert run.duplicates < 5000
         assert run.is_rated
-        assert run.seats[0].half_width_95 is not None
-        assert run.seats[0].half_width_95 <= 900
+        won = run.seats[0].won
+        assert won is not None
+        assert won.half_width is not None
+        assert won.half_width <= 900
 
     play(talk)
 

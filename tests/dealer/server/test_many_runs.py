@@ -99,7 +99,7 @@ def test_the_runs_of_a_pair_come_page_by_page_the_worst_first(tmp_path: Path) ->
             assert len(everything) == 9
 
             def won(run: records.Run, version: int = score.version) -> float:
-                return next(seat.mbb_per_game or 0.0 for seat in run.seats if seat.version == version)
+                return next(0.0 if seat.won is None else seat.won.mean for seat in run.seats if seat.version == version)
 
             wanted = sorted(everything, key=lambda run: (won(run), run.id))
             found: list[records.Run] = []

@@ -31,6 +31,7 @@ from logs.acpc_log.reader import check_deals
 from logs.conversion import convert
 from logs.document import Document
 from logs.document.plain import json_data
+from logs.estimation import Estimate
 from logs.export import FORMATS
 from logs.hand_source import find
 from tests.dealer.web.archives import archive, do_without_box
@@ -666,7 +667,10 @@ def test_published_events_have_the_fields_of_the_interface() -> None:
         unrated="",
         started_s=12345.678,
         ended_s=None,
-        seats=(records.RunSeat(player=0, name="a", chips=1.0),),
+        seats=(
+            records.RunSeat(player=0, name="a", chips=1.0, won=Estimate(2.5, 1.25, 0.5), adjusted=Estimate(3.5)),
+            records.RunSeat(player=1, name="b"),
+        ),
         seed=99,
         folder="secret",
         kept_reason="secret",
@@ -677,3 +681,5 @@ def test_published_events_have_the_fields_of_the_interface() -> None:
     published = json.dumps(json_data(Document("", data=event_data(detail))))
     assert published == json.dumps(json.loads(models.EventDetail.of(detail).model_dump_json()))
     assert "secret" not in published
+    numbers = [list(seat.values())[3:] for seat in json.loads(published)["contests"][0]["run"]["seats"]]
+    assert numbers == [[1.0, 2.5, 1.25, 3.5, None], [None] * 5]
