@@ -41,7 +41,7 @@ def test_disk_space(tmp_path: Path, game: str) -> None:
 def test_what_the_first_command_prints() -> None:
     """In 80 columns: cards and built-in bots follow from the seed; times, speed and folder are the README's."""
     (block,) = re.findall(r"The first command prints:\n\n```text\n(.*?)```", README, re.DOTALL)
-    seed, speed, folder = re.findall(r"^seed (\d+), speed (\d+) hands/s, files (.*)", block, re.MULTILINE)[0]
+    seed, speed, folder = re.findall(r"^seed (\d+), speed (\S+) hands/s, files\s(.*)", block, re.MULTILINE)[0]
     result = play("limit", ["raising", "random"], deals=3000, seed=int(seed), in_process=True)
     players = []
     for player in result.players:
@@ -50,7 +50,7 @@ def test_what_the_first_command_prints() -> None:
         ((time, unit),) = re.findall(r"(\S+) ([µm]s)", row)
         p99_us = float(time) * _US[unit]
         players.append(player.model_copy(update={"median_us": p99_us, "p99_us": p99_us}))
-    shown = {"players": players, "hands_per_second": float(speed), "folder": folder}
+    shown = {"players": players, "hands_per_second": float(speed.replace(",", "")), "folder": folder}
     terminal, out = window(80)
     show_document(terminal, contest_document(result.model_copy(update=shown)))
     assert out.getvalue() == block

@@ -9,9 +9,9 @@ import pytest
 from tests.scripts import script
 
 
-@pytest.mark.parametrize("folder", ["cluster", "serve", "speed"])
-def test_the_tables_are_those_of_the_last_measurement(folder: str) -> None:
-    remake = script(f"{folder}/remake.py")
+@pytest.mark.parametrize("name", ["cluster/remake.py", "serve/remake.py", "speed/remake.py", "speed/runs.py"])
+def test_the_tables_are_those_of_the_last_measurement(name: str) -> None:
+    remake = script(name)
     found = json.loads(remake.MEASURED.read_text("utf-8"))
     page = remake.PAGE.read_text("utf-8")
     assert remake.with_tables(page, found) == page

@@ -51,7 +51,7 @@ _RUNS: Final = {
     "one match, limit": "play limit calling raising --no-duplicate -n {hands}",
     "one match, no-limit": "play nolimit calling raising --no-duplicate -n {hands}",
     "one match, six players": (
-        "play nolimit6 calling raising calling raising calling raising --no-duplicate -n {sixth}"
+        "play nolimit6 calling raising calling raising calling raising --no-duplicate -n {thirtieth}"
     ),
     "two seatings, limit": "play limit calling raising -n {hands}",
     "two seatings, no-limit": "play nolimit calling raising -n {hands}",
@@ -102,7 +102,7 @@ def measure(
         for name, command in _RUNS.items():
             if runs and not any(word in name for word in runs):
                 continue
-            counts = {"hands": hands, "sixth": hands // 6, "tenth": hands // 10, "twentieth": hands // 20}
+            counts = {"hands": hands, "thirtieth": hands // 30, "tenth": hands // 10, "twentieth": hands // 20}
             words = command.format_map(counts).split()
             times: dict[str, list[_Times]] = {who: [] for who in contenders}
             for _ in range(rounds):
