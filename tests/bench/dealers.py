@@ -25,6 +25,7 @@ import psutil
 from dealer.bench import Row
 from protocol import find_game, format_game_definition
 from tests.bench.match import OWN, START_ARENA
+from tests.bench.served import is_dealer_process
 
 _SAMPLE_S: Final = 0.2
 _SLOW: Final = """\
@@ -203,7 +204,7 @@ class _Memory:
         while not self._is_over.wait(_SAMPLE_S):
             try:
                 process = psutil.Process(self._pid)
-                dealing = [process, *(child for child in process.children(recursive=True) if _deals(child))]
+                dealing = [process, *(child for child in process.children(recursive=True) if is_dealer_process(child))]
                 used = sum(one.memory_full_info().pss for one in dealing)
             except (psutil.Error, AttributeError):
                 continue
@@ -212,10 +213,6 @@ class _Memory:
     def stop(self) -> None:
         self._is_over.set()
         self._thread.join()
-
-
-def _deals(process: psutil.Process) -> bool:
-    return any("dealer_process" in word for word in process.cmdline())
 
 
 def _rows(name: str, times: Mapping[str, Sequence[_Times]]) -> list[Row]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 import signal
 import statistics
@@ -31,7 +32,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from protocol import find_game
-from tests.bench.served import ANSWER_S, Caller, Served, Spent, served, spent_by, spent_by_all, until
+from tests.bench.served import ANSWER_S, Caller, Served, Spent, is_dealer_process, served, spent_by, spent_by_all, until
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _JOIN: Final = "import sys; from tests.bench.joined import join; join(sys.argv[1:])"
@@ -277,10 +278,13 @@ class ServerBench:
     def _window(self, dealer: psutil.Process, seconds: float, logs: Path) -> _Window:
         """What is played over some seconds, and what it costs."""
         carriers = [] if self._carriers is None else [self._carriers]
-        bots = [child for of in (dealer, *carriers) for child in of.children(recursive=True)]
-        before = self._stand(dealer, carriers, bots, logs)
+        dealers = [dealer]
+        bots = []
+        for child in itertools.chain.from_iterable(of.children(recursive=True) for of in (dealer, *carriers)):
+            (dealers if is_dealer_process(child) else bots).append(child)
+        before = self._stand(dealers, carriers, bots, logs)
         time.sleep(seconds)
-        after = self._stand(dealer, carriers, bots, logs)
+        after = self._stand(dealers, carriers, bots, logs)
         dealt = Spent(after.dealer.user_s - before.dealer.user_s, after.dealer.system_s - before.dealer.system_s)
         bots_s, carriers_s = after.bots_s - before.bots_s, after.carriers_s - before.carriers_s
         busy_s, whole_s = after.machine[0] - before.machine[0], after.machine[1] - before.machine[1]
@@ -290,10 +294,15 @@ class ServerBench:
 
     @staticmethod
     def _stand(
-        dealer: psutil.Process, carriers: Iterable[psutil.Process], bots: Iterable[psutil.Process], logs: Path
+        dealers: Iterable[psutil.Process],
+        carriers: Iterable[psutil.Process],
+        bots: Iterable[psutil.Process],
+        logs: Path,
     ) -> _Stand:
+        spent = [spent_by(dealer) for dealer in dealers]
+        dealt = Spent(sum(times.user_s for times in spent), sum(times.system_s for times in spent))
         bots_s, carriers_s = spent_by_all(bots), spent_by_all(carriers)
-        return _Stand(time.perf_counter(), sum(_hands(logs)), spent_by(dealer), bots_s, carriers_s, machine_s())
+        return _Stand(time.perf_counter(), sum(_hands(logs)), dealt, bots_s, carriers_s, machine_s())
 
 
 @dataclass(frozen=True, slots=True)

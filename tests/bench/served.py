@@ -180,6 +180,15 @@ def spent_by(process: psutil.Process) -> Spent:
     return Spent(times.user, times.system)
 
 
+def is_dealer_process(process: psutil.Process) -> bool:
+    """Return whether a child of `arena play` or `arena serve` deals, rather than plays."""
+    try:
+        words = process.cmdline()
+    except psutil.Error:
+        return False
+    return any("dealer_process" in word for word in words)
+
+
 def spent_by_all(processes: Iterable[psutil.Process]) -> float:
     """What processes have used together, in seconds."""
     return sum(sum(spent_by(process)) for process in processes)
