@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from logs.estimation import FEWEST_UNITS, Bounds, Estimate, RunningMean, interval_half_width
+from logs.estimation import MIN_UNITS, Bounds, Estimate, RunningMean, interval_half_width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,7 +58,7 @@ class FittedRating:
 
     Attributes:
         won: what it would win from the average of its field, in mbb per game; there is no interval while it has played
-            fewer than `FEWEST_UNITS`.
+            fewer than `MIN_UNITS`.
         field: the lowest of the players with which results connect it.
         units: that it has played.
     """
@@ -110,7 +110,7 @@ def _variances(tables: Sequence[TableScores], bounds: Bounds) -> list[list[float
     observed = [one.squares / max(1, table.units - 1) for table in tables for one in table.scores]
     typical = statistics.median_low(observed)
     return [
-        [max(least, (one.squares + FEWEST_UNITS * typical) / (table.units - 1 + FEWEST_UNITS)) for one in table.scores]
+        [max(least, (one.squares + MIN_UNITS * typical) / (table.units - 1 + MIN_UNITS)) for one in table.scores]
         for table in tables
     ]
 
@@ -138,7 +138,7 @@ def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
     for number, player in enumerate(players):
         units = sum(table.units for table in tables if player in table.players)
         half_width = None
-        if units >= FEWEST_UNITS:
+        if units >= MIN_UNITS:
             half_width = _half_width(tables, variances, shares[number], bounds)
         found.append(FittedRating(player, Estimate(float(ratings[number]), half_width), players[0], units))
     return found

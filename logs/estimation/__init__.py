@@ -25,7 +25,7 @@ A *unit* is whatever one score belongs to: a hand, or a deal played in several s
 
 from logs.errors import StopRuleError
 from logs.estimation.mean import (
-    FEWEST_UNITS,
+    MIN_UNITS,
     TAIL_95,
     Z_95,
     AnyTimeMean,
@@ -48,7 +48,7 @@ from logs.estimation.ranking import (
 )
 from logs.estimation.scoreboard import Scoreboard, estimate_of_best, opponent_of
 from logs.estimation.stopping import (
-    FEWEST_UNITS_OF_WIDTH,
+    MIN_UNITS_FOR_WIDTH,
     Better,
     BetterTest,
     FixedDeals,
@@ -61,8 +61,8 @@ from logs.estimation.stopping import (
 )
 
 __all__ = [
-    "FEWEST_UNITS",
-    "FEWEST_UNITS_OF_WIDTH",
+    "MIN_UNITS",
+    "MIN_UNITS_FOR_WIDTH",
     "TAIL_95",
     "Z_95",
     "AnyTimeMean",

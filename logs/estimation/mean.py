@@ -203,7 +203,7 @@ TAIL_95: Final = 0.025
 """The probability with which a two-sided 95 % interval lies on one side of the truth."""
 Z_95: Final = 1.959964
 """Two-sided 95 % point of the normal distribution."""
-FEWEST_UNITS: Final = 100
+MIN_UNITS: Final = 100
 """No interval is given below this number of units: the mean of a few has little precision."""
 BETS: Final = tuple(4.0**power for power in range(-6, 5))
 """The bets of `AnyTimeMean`, as parts of the range of scores. For a standard deviation of 0.003 to 0.5 of the range and
@@ -259,8 +259,8 @@ def units_for_half_width(half_width: float, sd: float, farther: float) -> int:
     """
     narrow = max(half_width, _NARROWEST)
     # The sum of a normal and an exponential variable: each point of it is below the sum of their points.
-    low = FEWEST_UNITS
-    high = FEWEST_UNITS + math.ceil(8 * (Z_95 * sd / narrow) ** 2 + 16 * farther / narrow)
+    low = MIN_UNITS
+    high = MIN_UNITS + math.ceil(8 * (Z_95 * sd / narrow) ** 2 + 16 * farther / narrow)
     while low < high:
         units = (low + high) // 2
         if interval_half_width(sd / math.sqrt(units), farther / units) <= narrow:
@@ -288,7 +288,7 @@ class RunningMean:
             self.add(value)
 
     @classmethod
-    def of(cls, count: int, mean: float, squares: float, bounds: Bounds | None = None) -> Self:
+    def from_moments(cls, count: int, mean: float, squares: float, bounds: Bounds | None = None) -> Self:
         """The mean of so many numbers that were counted elsewhere; rounding may have left `squares` below 0."""
         made = cls(bounds=bounds)
         made.count, made.mean, made.squares = count, mean, max(0.0, squares)
@@ -323,11 +323,11 @@ class RunningMean:
         return None
 
     def half_width(self, tail: float = TAIL_95) -> float | None:
-        """Half an interval of the mean, 95 % or with `tail` the probability of each side; None below `FEWEST_UNITS`,
+        """Half an interval of the mean, 95 % or with `tail` the probability of each side; None below `MIN_UNITS`,
         and for equal numbers without bounds.
         """
         error = self.standard_error
-        if error is None or self.count < FEWEST_UNITS:
+        if error is None or self.count < MIN_UNITS:
             return None
         if self.bounds is None:
             if error <= 1e-8 * abs(self.mean):
@@ -361,7 +361,7 @@ class PlainMean(RunningMean):
 
 
 class AnyTimeMean(RunningMean):
-    """A running mean whose interval holds at every moment from `FEWEST_UNITS` on.
+    """A running mean whose interval holds at every moment from `MIN_UNITS` on.
 
     Raises:
         ValueError: a score is out of bounds.
@@ -391,9 +391,9 @@ class AnyTimeMean(RunningMean):
 
     def half_width(self, tail: float = TAIL_95) -> float | None:
         """Half an interval that holds at every moment, `tail` being the probability that the mean ever lies on one
-        side; None below `FEWEST_UNITS`.
+        side; None below `MIN_UNITS`.
         """
-        if self.count < FEWEST_UNITS:
+        if self.count < MIN_UNITS:
             return None
         lowest, highest = self.bounds
         scale = highest - lowest

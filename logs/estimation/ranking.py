@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from logs.estimation.mean import FEWEST_UNITS, TAIL_95, AnyTimeMean, Bounds, Estimate, interval_half_width
+from logs.estimation.mean import MIN_UNITS, TAIL_95, AnyTimeMean, Bounds, Estimate, interval_half_width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,7 +137,7 @@ def mean_of_contests(
         units = len(column)
         moved[:units] += (column - own) / (units * len(columns)) * math.sqrt(units / (units - 1))
     error = math.sqrt(float(moved @ moved))
-    if fewest < FEWEST_UNITS:
+    if fewest < MIN_UNITS:
         return Estimate(mean, None, error)
     if is_sequential:
         tail = TAIL_95 / len(columns)

@@ -8,7 +8,7 @@
 Stopping when the interval is narrow enough is the sequential fixed-width interval of Chow & Robbins (1965), "On the
 asymptotic theory of fixed-width sequential confidence intervals for the mean", Annals of Mathematical Statistics 36:
 because the moment depends on the spread and hardly on the mean, the ordinary interval keeps its 95 % there. The rule
-never stops before `FEWEST_UNITS_OF_WIDTH` units, because a spread that happens to look small early would stop it at
+never stops before `MIN_UNITS_FOR_WIDTH` units, because a spread that happens to look small early would stop it at
 once. The interval allows for what was never seen (see `logs.estimation.mean`), so it does not become narrow before the
 scores have shown enough. How often it holds the true mean at the stop, on the populations of the tests (1,000 runs
 each, a width for which the normal interval takes 5,000 units):
@@ -80,7 +80,7 @@ from typing import NamedTuple, TypeAlias
 
 from engine.errors import quoted
 from logs.errors import StopRuleError
-from logs.estimation.mean import FEWEST_UNITS, Z_95, Bounds, RunningMean, units_for_half_width
+from logs.estimation.mean import MIN_UNITS, Z_95, Bounds, RunningMean, units_for_half_width
 
 MULTIPLES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """The edges that are bet on, in units of HIGH - LOW."""
@@ -234,11 +234,11 @@ class BetterTest:
         It is the mean of nine forecasts for where the true mean may lie, given what was seen, and costs 0.7 ms.
         (Measured on matches undecided after 400 units, at a mean of LOW or HIGH: forecast 1020 and 1050 units, taken
         1080 and 1050; halfway between, 1110 and 2230, because the nine forecasts still spread over shorter matches.)
-        None below `FEWEST_UNITS` units, when there is no interval.
+        None below `MIN_UNITS` units, when there is no interval.
         """
         if self.verdict is not None:
             return 0
-        if self.units < FEWEST_UNITS:
+        if self.units < MIN_UNITS:
             return None
         variance = self._variance
         error = math.sqrt(variance / self.units)
@@ -316,7 +316,7 @@ def _exit_time(up: float, down: float, drift: float, variance: float) -> float:
     return (up * up_first - down * (1 - up_first)) / drift
 
 
-FEWEST_UNITS_OF_WIDTH = 1000
+MIN_UNITS_FOR_WIDTH = 1000
 """``ci=`` never stops sooner: see the head of this module."""
 _SMALLEST_RATE = 1e-9
 _DEFAULT_RATE = 0.05
@@ -472,7 +472,7 @@ class Monitor:
                 width = rule.half_width_mbb
                 count = scores.count
                 # No interval is narrower than the normal one, which costs less.
-                if count < FEWEST_UNITS_OF_WIDTH or scores.squares > count * (count - 1) * (width / Z_95) ** 2:
+                if count < MIN_UNITS_FOR_WIDTH or scores.squares > count * (count - 1) * (width / Z_95) ** 2:
                     return False
                 half_width = scores.half_width()
                 return half_width is not None and half_width <= width
@@ -505,7 +505,7 @@ class Monitor:
                 return rule.deals
             case IntervalWidth():
                 farther = max(mean - self._bounds[0], self._bounds[1] - mean)
-                return max(FEWEST_UNITS_OF_WIDTH, units_for_half_width(rule.half_width_mbb, sd, farther))
+                return max(MIN_UNITS_FOR_WIDTH, units_for_half_width(rule.half_width_mbb, sd, farther))
             case Better():
                 return max(
                     expected_units(

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from logs.document import CHIPS, DIGITS, NAME, Spec
-from logs.estimation import FEWEST_UNITS
+from logs.estimation import MIN_UNITS
 
 LOOSE_ABOVE_VPIP: Final = 40
 """Per cent; at most this is semi-loose."""
@@ -69,8 +69,8 @@ def classify(
     """The class of a player by the hands dealt in, VPIP and PFR (None without a chance), and raises and calls after the
     flop, None where too little was seen; and the thresholds that decided, as a sentence without its full stop.
     """
-    if hands < FEWEST_UNITS:
-        return None, f"too few hands: {hands} of {FEWEST_UNITS}"
+    if hands < MIN_UNITS:
+        return None, f"too few hands: {hands} of {MIN_UNITS}"
     if vpip_percent is None:
         return None, "never had to decide before the flop"
     if pfr_percent is None:

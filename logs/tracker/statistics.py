@@ -366,7 +366,7 @@ def _winnings(sums: NDArray[np.float64], place: int, bounds: Bounds | None) -> E
     net, products, squares = (sums[place : place + 3] * (1000, 1000, 1e6)).tolist()
     mean = net / hands
     spread = (squares - 2 * mean * products + mean * mean * sizes) * (deals / hands) ** 2
-    return RunningMean.of(int(deals), mean, spread, bounds).estimate
+    return RunningMean.from_moments(int(deals), mean, spread, bounds).estimate
 
 
 def _style(play: PlayStatistics) -> Style | None:

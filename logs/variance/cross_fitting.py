@@ -131,4 +131,4 @@ class CrossSums:
             residual[HANDS] -= mean
             spread += float(residual @ products @ residual)
             left += float(products[ONE] @ residual)
-        return RunningMean.of(deals, mean, (spread - left * left / deals) * (deals / hands) ** 2)
+        return RunningMean.from_moments(deals, mean, (spread - left * left / deals) * (deals / hands) ** 2)

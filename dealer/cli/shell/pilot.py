@@ -28,7 +28,7 @@ from dealer.table.bot_code import interrupting_bot_code
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
 from logs.document import Document
-from logs.estimation import FEWEST_UNITS, FixedDeals
+from logs.estimation import MIN_UNITS, FixedDeals
 from protocol.game_definition import short_name
 
 PILOT_DEALS: Final = 1000
@@ -50,7 +50,7 @@ def show_plan(terminal: Terminal, asked: RunSettings, *, is_silent: bool, as_jso
     if result.outcome is Outcome.FAILED:
         abort(result.sentence, EXIT_FAILED)
     if progress.deals_needed is None:
-        few = f"{count_of(result.duplicates, 'deal')}, fewer than {FEWEST_UNITS}: too few for an estimate"
+        few = f"{count_of(result.duplicates, 'deal')}, fewer than {MIN_UNITS}: too few for an estimate"
         if is_stopped:
             abort(f"interrupted; the pilot has {few}", EXIT_INTERRUPTED)
         abort(f"the pilot has {few}", EXIT_FAILED)

@@ -14,7 +14,7 @@ from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult, PlayerResult, TrainingReport, public_sentence
 from engine import Game
 from engine.text import capitalized, count_of, listed
-from logs.estimation import FEWEST_UNITS, Estimate, IntervalWidth, Monitor, Rate, score_bounds
+from logs.estimation import MIN_UNITS, Estimate, IntervalWidth, Monitor, Rate, score_bounds
 from protocol.game_definition import short_name
 
 _LEVEL_CHIPS = 1e-6
@@ -145,8 +145,7 @@ class Standing:
             return f"{ahead}, in training: a learning player changes from hand to hand, so this measures no player."
         if lead.half_width is None:
             return (
-                f"{ahead}, too few for a conclusion about strength (at least {FEWEST_UNITS} are needed for an "
-                "interval)."
+                f"{ahead}, too few for a conclusion about strength (at least {MIN_UNITS} are needed for an interval)."
             )
         measured = _measured(lead, len(self.chips))
         if is_level:

@@ -32,7 +32,7 @@ from dealer.run.tournament_run import Tournament
 from engine import Seat, logged_seed
 from engine.text import capitalized, count_of, listed
 from logs.estimation import (
-    FEWEST_UNITS,
+    MIN_UNITS,
     Bounds,
     Estimate,
     RankedContest,
@@ -293,7 +293,7 @@ def standings_of(
 
 def _ranks(contests: Sequence[RankedContest], order: Ranking, names: Sequence[str], seed: int | None) -> list[Rank]:
     """The places; with a seed also the share of bootstrap samples that have each, given enough deals and contests."""
-    are_few = min((len(contest.scores) for contest in contests), default=0) < FEWEST_UNITS
+    are_few = min((len(contest.scores) for contest in contests), default=0) < MIN_UNITS
     # The interval of a single contest says as much as the shares would, and more.
     shares = None
     if seed is not None and len(contests) > 1 and not are_few:
@@ -315,7 +315,7 @@ def first_places(standings: GameStandings) -> str:
     else:
         sentence = f"In {game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
     if any(won.raw.half_width is None for won in standings.won.values()):
-        sentence += f" This is no evidence of strength: at least {FEWEST_UNITS} deals per contest are needed."
+        sentence += f" This is no evidence of strength: at least {MIN_UNITS} deals per contest are needed."
     return sentence
 
 

@@ -156,7 +156,7 @@ _PAIRS = (
 
 def _mean(units: int, total: float, squares: float, bounds: Bounds | None = None) -> RunningMean:
     # A million hands for 20,000 chips each: plain sums give the variance to 1e-10 of itself.
-    return RunningMean.of(units, total / units, squares - total * total / units, bounds)
+    return RunningMean.from_moments(units, total / units, squares - total * total / units, bounds)
 
 
 def _won(row: sqlite3.Row, bounds: Bounds) -> dict[str, Any]:

@@ -185,7 +185,7 @@ class Ladder:
 
 
 def _width(table: TableScores, bounds: tuple[float, float]) -> float:
-    widths = [RunningMean.of(one.count, one.mean, one.squares, bounds).half_width() for one in table.scores]
+    widths = [RunningMean.from_moments(one.count, one.mean, one.squares, bounds).half_width() for one in table.scores]
     return max(math.inf if width is None else width for width in widths)
 
 

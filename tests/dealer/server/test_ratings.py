@@ -176,4 +176,4 @@ def test_intervals_cover_what_they_say(*, is_transitive: bool, population: str) 
 
 def shifted(scores: RunningMean, mean: float) -> RunningMean:
     """Scores that vary as these do about another mean."""
-    return RunningMean.of(scores.count, mean, scores.squares)
+    return RunningMean.from_moments(scores.count, mean, scores.squares)

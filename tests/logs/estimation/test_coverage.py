@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from logs.estimation import FEWEST_UNITS, Z_95, AnyTimeMean, IntervalWidth, Monitor, RunningMean, mean, stopping
+from logs.estimation import MIN_UNITS, Z_95, AnyTimeMean, IntervalWidth, Monitor, RunningMean, mean, stopping
 from tests.logs.estimation.populations import MAKERS, chance_error, population
 
 UNITS = (100, 1000, 3000)
@@ -96,7 +96,7 @@ def ever_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
             for bet in mean.BETS:
                 steps = np.log1p(bet * distance / scale) - math.log1p(bet * mean_distance / scale)
                 wealth += np.exp(np.minimum(steps.cumsum(axis=1), 50)) / len(mean.BETS)
-            missed[start : start + len(scores)] |= (wealth[:, FEWEST_UNITS - 1 :] >= 40).any(axis=1)
+            missed[start : start + len(scores)] |= (wealth[:, MIN_UNITS - 1 :] >= 40).any(axis=1)
             richest = max(richest, float(wealth[0, -1]))
         running = AnyTimeMean(scores[0].tolist(), (of.lowest, of.highest))
         assert running.half_width() is not None

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.estimation import FEWEST_UNITS, Z_95, AnyTimeMean, Estimate, RunningMean, interval_half_width
+from logs.estimation import MIN_UNITS, Z_95, AnyTimeMean, Estimate, RunningMean, interval_half_width
 from logs.estimation.mean import units_for_half_width
 
 
@@ -38,7 +38,7 @@ def test_too_few_say_nothing() -> None:
     assert (running.count, running.mean, running.variance, running.standard_deviation) == (0, 0.0, None, None)
     running.add(5)
     assert (running.count, running.mean, running.variance, running.standard_deviation) == (1, 5.0, None, None)
-    while running.count < FEWEST_UNITS - 1:
+    while running.count < MIN_UNITS - 1:
         running.add(running.count % 2)
     assert running.half_width() is None
     running.add(1)
@@ -100,7 +100,7 @@ def test_the_units_that_an_interval_takes(half_width: float, sd: float, farther:
 
 def test_no_interval_takes_more_units_than_one_that_is_narrower_than_any() -> None:
     assert units_for_half_width(1e-300, 1e5, 1e5) == units_for_half_width(1e-6, 1e5, 1e5) > 10**21
-    assert units_for_half_width(1e9, 1e5, 1e5) == FEWEST_UNITS
+    assert units_for_half_width(1e9, 1e5, 1e5) == MIN_UNITS
 
 
 def test_scores_that_were_all_equal_are_not_certain() -> None:
@@ -137,7 +137,7 @@ def test_equal_scores_at_any_time() -> None:
         equal.add(24_001)
 
 
-@given(st.lists(st.floats(-10, 10), min_size=FEWEST_UNITS, max_size=FEWEST_UNITS + 50))
+@given(st.lists(st.floats(-10, 10), min_size=MIN_UNITS, max_size=MIN_UNITS + 50))
 def test_intervals_do_not_depend_on_the_side_they_are_seen_from(scores: list[float]) -> None:
     for kind in (RunningMean, AnyTimeMean):
         ours, theirs = kind(scores, (-10, 20)), kind([-score for score in scores], (-20, 10))
@@ -150,7 +150,7 @@ def test_intervals_do_not_depend_on_the_side_they_are_seen_from(scores: list[flo
 def mean_of(numbers: list[float]) -> RunningMean:
     """By plain sums, as databases keep them."""
     total, squares = sum(numbers), sum(number * number for number in numbers)
-    return RunningMean.of(len(numbers), total / len(numbers), squares - total * total / len(numbers))
+    return RunningMean.from_moments(len(numbers), total / len(numbers), squares - total * total / len(numbers))
 
 
 def test_mean_and_interval_are_the_textbooks() -> None:
@@ -162,7 +162,7 @@ def test_mean_and_interval_are_the_textbooks() -> None:
 
 
 def test_few_numbers_have_no_interval() -> None:
-    numbers = [float(i % 7) for i in range(FEWEST_UNITS)]
+    numbers = [float(i % 7) for i in range(MIN_UNITS)]
     assert mean_of(numbers[1:]).half_width() is None
     assert mean_of(numbers).half_width() == pytest.approx(Z_95 * statistics.stdev(numbers) / 10)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logs.estimation import (
-    FEWEST_UNITS_OF_WIDTH,
+    MIN_UNITS_FOR_WIDTH,
     Better,
     BetterTest,
     FixedDeals,
@@ -139,7 +139,7 @@ def test_a_width() -> None:
     # What was never seen may be a loss of 20,000: 3.7 such losses where scores hardly vary.
     assert monitor.likely_units(1) == 1476
     assert monitor.likely_units(0, mean=10_000) == math.ceil(3.6889 * 30_000 / 50)
-    assert monitor_of("ci=5000").likely_units(1) == FEWEST_UNITS_OF_WIDTH
+    assert monitor_of("ci=5000").likely_units(1) == MIN_UNITS_FOR_WIDTH
     chance = random.Random(1)
     while not monitor.is_decided:
         monitor.add(chance.gauss(0, 1000))
@@ -157,7 +157,7 @@ def test_a_width() -> None:
 
 def test_a_width_waits_for_enough_units() -> None:
     monitor = monitor_of("ci=100")
-    for _ in range(FEWEST_UNITS_OF_WIDTH - 1):
+    for _ in range(MIN_UNITS_FOR_WIDTH - 1):
         monitor.add(0)
         assert not monitor.is_decided
     assert monitor.expected_more() == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from logs.estimation.mean import FEWEST_UNITS
+from logs.estimation.mean import MIN_UNITS
 from logs.tracker.definitions import STYLES, classify
 from tests.tables import rows
 
@@ -93,10 +93,10 @@ def test_the_thesis_calls_its_player_a_mouse_and_its_own_table_does_not() -> Non
 @pytest.mark.parametrize(
     ("hands", "vpip", "pfr", "raises", "calls", "explanation"),
     [
-        (FEWEST_UNITS - 1, 20, 10, 10, 10, "too few hands: 99 of 100"),
-        (FEWEST_UNITS, None, None, 10, 10, "never had to decide before the flop"),
-        (FEWEST_UNITS, 20, None, 10, 10, "could never raise before the flop"),
-        (FEWEST_UNITS, 20, 10, 0, 0, "never bet, raised or called after the flop"),
+        (MIN_UNITS - 1, 20, 10, 10, 10, "too few hands: 99 of 100"),
+        (MIN_UNITS, None, None, 10, 10, "never had to decide before the flop"),
+        (MIN_UNITS, 20, None, 10, 10, "could never raise before the flop"),
+        (MIN_UNITS, 20, 10, 0, 0, "never bet, raised or called after the flop"),
     ],
 )
 def test_too_little_to_tell(
@@ -106,4 +106,4 @@ def test_too_little_to_tell(
 
 
 def test_enough_hands() -> None:
-    assert classify(FEWEST_UNITS, 20, 10, 10, 10)[0] is not None
+    assert classify(MIN_UNITS, 20, 10, 10, 10)[0] is not None
