@@ -172,6 +172,23 @@ def test_rows_of_the_database_are_plain_values() -> None:
             assert not [one.module for one in source.imports if one.module.startswith("pydantic")], name
 
 
+BELOW_DATABASE = {"dealer.server.event_settings", "dealer.server.ratings", "dealer.server.server_settings"}
+"""Modules of the server that its database imports: what is stored, without how it is stored."""
+
+
+def test_database_imports_nothing_of_the_server_but_its_settings_and_ratings() -> None:
+    upward = [
+        f"{name} -> {target}"
+        for name, targets in arrows().items()
+        if name.startswith("dealer.server.db")
+        for target in targets - BELOW_DATABASE
+        if target.startswith("dealer.server.") and not target.startswith("dealer.server.db")
+    ]
+    assert not upward
+    for name in BELOW_DATABASE:
+        assert not [target for target in arrows()[name] if target.startswith("dealer.server.db")], name
+
+
 def test_what_commands_share_imports_no_command() -> None:
     for name, targets in arrows().items():
         if name.startswith("dealer.cli.shell"):

@@ -27,7 +27,6 @@ from dealer.server.accounts import (
     accounts_of,
     add_invitation,
     add_token,
-    add_user,
     disable_user,
     remove_user,
     revoke_tokens,
@@ -35,6 +34,7 @@ from dealer.server.accounts import (
 )
 from dealer.server.db.audit import noted, operator
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from dealer.server.server import is_reserved
 from dealer.table.players import NAME_RULE, is_name
 from engine.errors import quoted

@@ -18,10 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dealer.server.accounts import Scope, Token, User
+from dealer.server.accounts import Scope, Token
 from dealer.server.db import records
 from dealer.server.db.records import Bot, Fault, Job, Run, RunState
 from dealer.server.db.store import Store
+from dealer.server.db.users import User
 from engine import DealKey, Seed
 
 DELAY_HANDS: Final = 10

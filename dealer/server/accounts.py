@@ -26,6 +26,7 @@ from typing import Final
 from dealer.errors import WebError
 from dealer.server.db.audit import note_change, noted
 from dealer.server.db.store import Store
+from dealer.server.db.users import User
 from engine.text import count_of
 
 _MOST_NAME_LETTERS: Final = 64
@@ -47,14 +48,6 @@ _USUAL_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
 
 
 @dataclass(frozen=True, slots=True)
-class User:
-    """A user who is known."""
-
-    id: int
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Token:
     """A token that has not been revoked, without its text, which is not kept."""
 
@@ -63,13 +56,6 @@ class Token:
     scopes: frozenset[Scope]
     label: str
     created_s: float
-
-
-def add_user(db: sqlite3.Connection, name: str) -> int:
-    """The number of the user of this name, made if it is new."""
-    db.execute("INSERT INTO users (name, created_s) VALUES (?, ?) ON CONFLICT DO NOTHING", (name, time.time()))
-    (number,) = db.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
-    return int(number)
 
 
 def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = _USUAL_SCOPES, label: str = "") -> str:

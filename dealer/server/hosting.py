@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dealer.errors import RefusedError, StoreError
 from dealer.server import access
 from dealer.server.access import Person
-from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState, estimate_values
+from dealer.server.db.users import User
 from dealer.server.queue.jobs import JobEnded, RunEnded, SeatOpen, ServiceEvent
 from dealer.server.queue.presence import HostEvent
 from dealer.server.server_settings import player_name

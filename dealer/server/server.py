@@ -26,11 +26,12 @@ from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.run.affinity import core_count
 from dealer.run.dealers import DealerProcesses
 from dealer.run.folder import lock_run
-from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
+from dealer.server.accounts import Accounts, GuessLimit, add_token
 from dealer.server.computing import Computing
 from dealer.server.db.audit import note_change, noted, operator
 from dealer.server.db.run_changes import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from dealer.server.error_log import ErrorLog
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.resources import MORE_FILES, has_too_few, make_private, raise_limit, without_flood

@@ -16,7 +16,6 @@ from dealer.person.table_settings import table_config
 from dealer.run.folder import CONFIG_NAME
 from dealer.run.results import read_result
 from dealer.run.run_settings import RunSettings
-from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import RunState
 from dealer.server.db.run_changes import (
@@ -28,6 +27,7 @@ from dealer.server.db.run_changes import (
     open_tables,
     record_visit,
 )
+from dealer.server.db.users import User
 from dealer.server.queue.playing import SeatCaller, report_of
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment, readjust, seated_bots

@@ -20,12 +20,12 @@ from pathlib import Path
 from bots.sdk.program import end_programs_of
 from dealer.errors import RefusedError, StoreError
 from dealer.run.dealers import DealerProcesses
-from dealer.server.accounts import User, add_user
 from dealer.server.computing import Computing
 from dealer.server.db.bot_registry import enter_bots
 from dealer.server.db.records import Job, JobRequest, Run
 from dealer.server.db.run_changes import RunReport, add_job
 from dealer.server.db.store import Store
+from dealer.server.db.users import User, add_user
 from dealer.server.queue.adjusting import Adjusting
 from dealer.server.queue.event_closing import Events
 from dealer.server.queue.fair_queue import Forecast

@@ -28,8 +28,8 @@ from dealer.doctor.findings import DoctorReport, Examination
 from dealer.doctor.situations import DoctorSettings, Situation
 from dealer.errors import DealerError, RefusedError, StoreError
 from dealer.match.events import LineReceived, LineSent
-from dealer.server.accounts import User
 from dealer.server.db.store import RETRY_S
+from dealer.server.db.users import User
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment
 from dealer.server.server_settings import ServerGame, UploadSettings, box_of

@@ -17,11 +17,11 @@ from pydantic import TypeAdapter
 
 from dealer.doctor.findings import DoctorReport
 from dealer.errors import RefusedError
-from dealer.server.accounts import User
 from dealer.server.db.audit import note_change
 from dealer.server.db.bot_registry import owner_of_name
 from dealer.server.db.records import moment_of, read_row
 from dealer.server.db.store import Store
+from dealer.server.db.users import User
 from dealer.server.server_settings import UploadSettings
 from dealer.uploads.archive import BotFile
 from engine.text import count_of

@@ -20,8 +20,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 
 from dealer.server.access import Person
-from dealer.server.accounts import Scope, Token, User, hash_of
+from dealer.server.accounts import Scope, Token, hash_of
 from dealer.server.db.store import Store
+from dealer.server.db.users import User
 
 SEE_OTHER: Final = 303
 SCOPE_KEY: Final = "arena.visitor"

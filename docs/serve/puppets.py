@@ -27,10 +27,11 @@ from unittest import mock
 
 from dealer.joining.connection import JoinSettings
 from dealer.joining.server_client import Joining
-from dealer.server.accounts import add_token, add_user
+from dealer.server.accounts import add_token
 from dealer.server.db.counted_scores import table_scores
 from dealer.server.db.records import all_versions
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from dealer.server.ratings import FittedRating, fit_ratings
 from dealer.server.server import Started, serve
 from dealer.server.server_settings import LadderSettings, ServerGame, ServerSettings, WebSettings, bots_for

@@ -38,13 +38,14 @@ from blocks import with_blocks
 
 from dealer.errors import StoreError
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.server.accounts import Accounts, Scope, User, add_token, add_user
+from dealer.server.accounts import Accounts, Scope, add_token
 from dealer.server.db import store as store_module
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.counted_scores import table_scores, write_ratings
 from dealer.server.db.records import JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store, back_up
+from dealer.server.db.users import User, add_user
 from dealer.server.ratings import fit_ratings
 from engine import DealKey, Seat
 from logs.estimation import Estimate

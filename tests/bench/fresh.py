@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from dealer.bench import Row
-from dealer.server.accounts import add_token, add_user
+from dealer.server.accounts import add_token
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from tests.bench.served import ANSWER_S, served, until
 
 _CLIENT: Final = Path(__file__).resolve().parents[2] / "examples" / "client.c"

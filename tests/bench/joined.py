@@ -27,8 +27,9 @@ import psutil
 from dealer.bench import Row, machine_s
 from dealer.joining.connection import JoinSettings
 from dealer.joining.server_client import JoinedServer, Joining, News
-from dealer.server.accounts import add_token, add_user
+from dealer.server.accounts import add_token
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from protocol import find_game

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from dealer.bench import Row
-from dealer.server.accounts import add_user
 from dealer.server.db.store import Store
+from dealer.server.db.users import add_user
 from dealer.server.server_settings import default_settings
 from protocol import find_game
 from tests.bench.filled import USERS, enter_ratings, fill

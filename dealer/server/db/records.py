@@ -23,8 +23,8 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar
 
 from dealer.run.results import FailureReport, public_sentence
-from dealer.server.accounts import User
 from dealer.server.db.store import Store
+from dealer.server.db.users import User
 from engine import DealKey, Seed
 from logs.estimation import Estimate
 from protocol.joining import DEFAULT_TERMS, ContestTerms

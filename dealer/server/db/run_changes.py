@@ -21,7 +21,6 @@ from dealer.match.faults import Fault
 from dealer.match.writers import remedy_text
 from dealer.run.choices import Seating
 from dealer.run.results import FailureReport
-from dealer.server.accounts import User, add_user
 from dealer.server.db.counted_scores import add_run
 from dealer.server.db.records import (
     TERM_COLUMNS,
@@ -36,6 +35,7 @@ from dealer.server.db.records import (
     new_job,
 )
 from dealer.server.db.store import Store
+from dealer.server.db.users import User, add_user
 from engine import DealKey, Seed, derived_seed
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import TABLE_TAG, ContestTerms

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from bots.errors import WorkersError
 from dealer.errors import StoreError
-from dealer.server.accounts import User, add_user
 from dealer.server.capacity import Limits
 from dealer.server.computing import Computing
 from dealer.server.db.event_records import (
@@ -22,6 +21,7 @@ from dealer.server.db.event_records import (
     unranked_events,
 )
 from dealer.server.db.store import Store
+from dealer.server.db.users import User, add_user
 from dealer.server.event_results import played_in_event, standings_of_event
 from dealer.server.queue.event_schedule import schedule_of
 from dealer.server.queue.job_queue import JobQueue

@@ -15,13 +15,13 @@ from dataclasses import replace
 
 from dealer.errors import StoreError
 from dealer.run.tournament_run import Progress
-from dealer.server.accounts import User
 from dealer.server.capacity import Limits, RunPlace
 from dealer.server.db import records
 from dealer.server.db.audit import note_change
 from dealer.server.db.records import Job, JobRequest, JobState, Run, RunState, new_job
 from dealer.server.db.run_changes import RunReport, begin_run, end_job, end_run, last_stamp, served_stamps
 from dealer.server.db.store import RETRY_S, Store
+from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import Forecast, WaitingJob, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import (

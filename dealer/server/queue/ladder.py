@@ -23,12 +23,12 @@ from bots.sdk.registry import is_builtin
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
 from dealer.run.choices import Seating
-from dealer.server.accounts import User
 from dealer.server.capacity import Limits
 from dealer.server.computing import Computing
 from dealer.server.db.counted_scores import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import RETRY_S, Store
+from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.presence import Presence

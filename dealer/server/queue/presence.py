@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from dealer.errors import RefusedError, StoreError
-from dealer.server.accounts import User
 from dealer.server.db.bot_registry import enter_users_bot, last_seen, note_seen, owner_of, owner_of_name
 from dealer.server.db.store import Store
+from dealer.server.db.users import User
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import RunEnded, SeatOpen
 from dealer.server.server_settings import ServerGame, resolve_game

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dealer.run.contest_plan import ContestPlan
-from dealer.server.accounts import User
 from dealer.server.db.records import Bot
+from dealer.server.db.users import User
 from engine import DealKey
 
 

@@ -22,9 +22,10 @@ from typing import cast
 from dealer.errors import ConfigError, ListenError, RefusedError, SettingProblem, StoreError
 from dealer.server import access
 from dealer.server.access import Person
-from dealer.server.accounts import Accounts, User
+from dealer.server.accounts import Accounts
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
+from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import Forecast
 from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, of_text_port
 from dealer.server.service import Service, refusal_of

@@ -27,9 +27,10 @@ from dealer.doctor.findings import DoctorReport
 from dealer.match.faults import FaultPolicy
 from dealer.run.choices import Seating
 from dealer.run.results import GameStandings
-from dealer.server.accounts import Scope, User
+from dealer.server.accounts import Scope
 from dealer.server.db.event_records import EventState
 from dealer.server.db.records import JobRequest, JobState, RunState
+from dealer.server.db.users import User
 from dealer.uploads.upload_records import UploadState
 from engine import DealKey, Seed
 from engine.text import escaped_bytes

@@ -29,10 +29,11 @@ from starlette.responses import FileResponse, Response
 from dealer.errors import WebError
 from dealer.server import access
 from dealer.server.access import Person
-from dealer.server.accounts import Token, User
+from dealer.server.accounts import Token
 from dealer.server.db import counted_scores, event_records, records
 from dealer.server.db.event_records import ScheduledEvent, add_event
 from dealer.server.db.records import Fault, Job, JobState, Run, RunState
+from dealer.server.db.users import User
 from dealer.server.event_results import event_detail
 from dealer.server.event_settings import EventSettings
 from dealer.server.queue.feed import Feed

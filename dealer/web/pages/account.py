@@ -24,20 +24,12 @@ from dealer.run.choices import Seating
 from dealer.run.tournament_run import Progress
 from dealer.server import access
 from dealer.server.access import Access
-from dealer.server.accounts import (
-    LEAST_LETTERS,
-    MOST_LETTERS,
-    Scope,
-    User,
-    add_token,
-    invited_user,
-    revoke_token,
-    tokens_of,
-)
+from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, invited_user, revoke_token, tokens_of
 from dealer.server.db import records
 from dealer.server.db.audit import noted
 from dealer.server.db.counted_scores import standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
+from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import Forecast
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts

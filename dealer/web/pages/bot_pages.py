@@ -16,10 +16,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.server.accounts import User
 from dealer.server.db import counted_scores, records
 from dealer.server.db.counted_scores import Rating
 from dealer.server.db.records import Bot, Run
+from dealer.server.db.users import User
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
 from dealer.web.pages.shown_runs import bot_path, run_path, runs_table

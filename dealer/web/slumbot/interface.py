@@ -32,8 +32,9 @@ from bots.errors import StaleEntry, UnclearEntry
 from dealer.errors import DealerError, WebError
 from dealer.person.seat import Scene
 from dealer.person.table_session import TableSession
-from dealer.server.accounts import RateLimit, User, hash_of
+from dealer.server.accounts import RateLimit, hash_of
 from dealer.server.db.run_changes import TableRow
+from dealer.server.db.users import User
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
 from dealer.server.server_tables import table_settings

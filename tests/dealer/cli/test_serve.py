@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server.accounts import add_user, set_password
+from dealer.server.accounts import set_password
 from dealer.server.db.store import Store
+from dealer.server.db.users import add_user
 from dealer.table.listener import reachable_at
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env

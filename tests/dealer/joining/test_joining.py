@@ -22,8 +22,9 @@ from dealer.joining.connection import JoinSettings
 from dealer.joining.server_client import ConnectionLost, JoinedServer, JoinEnding, Joining, News, PlayedSeat
 from dealer.library import play
 from dealer.run.results import FailureReport
-from dealer.server.accounts import Scope, add_token, add_user
+from dealer.server.accounts import Scope, add_token
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player

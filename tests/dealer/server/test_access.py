@@ -34,13 +34,14 @@ from dealer.run.folder import RESULT_NAME
 from dealer.run.results import FailureReport
 from dealer.run.run_settings import BotSettings
 from dealer.server.access import DELAY_HANDS, Person, access_to, public_hands, sees_cards
-from dealer.server.accounts import Accounts, Scope, User, add_token, add_user
+from dealer.server.accounts import Accounts, Scope, add_token
 from dealer.server.computing import Computing
 from dealer.server.db import event_records, records
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, close_table, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import User, add_user
 from dealer.server.event_results import publish
 from dealer.server.hosting import Hosting, Line
 from dealer.server.queue.ladder import LADDER_USER

@@ -15,11 +15,11 @@ from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
 from dealer.run.choices import Seating
 from dealer.run.contest import MatchEvent, Watch
-from dealer.server.accounts import User, add_user
 from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobRequest, JobState, RunState
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import User, add_user
 from dealer.server.queue.jobs import Running, SeatOpen
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.server.service import Service

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server.accounts import User, add_user
 from dealer.server.db import counted_scores
 from dealer.server.db.counted_scores import add_run
 from dealer.server.db.records import JobRequest, new_job
 from dealer.server.db.run_changes import add_job, begin_run
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import User, add_user
 from dealer.server.server_settings import ServerGame
 from logs.estimation import RunningMean, score_bounds
 from protocol import find_game

@@ -17,11 +17,12 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from dealer.run.choices import Seating
 from dealer.server.access import Person, sees_cards
-from dealer.server.accounts import User, add_token, add_user
+from dealer.server.accounts import add_token
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest, JobState, RunState, new_job
 from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import User, add_user
 from dealer.server.queue.presence import Presence
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop

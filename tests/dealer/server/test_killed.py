@@ -19,11 +19,11 @@ import pytest
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.match.faults import FaultPolicy
 from dealer.run.choices import Seating
-from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest
 from dealer.server.db.run_changes import add_job
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import User
 from engine import DealKey
 from protocol.joining import ContestTerms
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env

@@ -10,12 +10,12 @@ from typing import cast
 
 import pytest
 
-from dealer.server.accounts import User
 from dealer.server.capacity import Limits, RunPlace
 from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobKind, JobRequest, RunState
 from dealer.server.db.store import Store
+from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import WaitingJob, has_idle_room, in_the_way, next_job
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import Running

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 import pytest
 
-from dealer.server.accounts import add_user
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
+from dealer.server.db.users import add_user
 from dealer.server.queue.playing import Watchers
 from dealer.server.resources import MORE_FILES, Disk, has_too_few, raise_limit, without_flood
 from dealer.server.server_settings import ServerSettings, WebSettings, default_settings

@@ -6,12 +6,12 @@ import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dealer.server.accounts import add_user
 from dealer.server.db import counted_scores, records
 from dealer.server.db.counted_scores import worst_runs
 from dealer.server.db.records import JobState, RunState
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
+from dealer.server.db.users import add_user
 from dealer.server.server_settings import ServerGame, default_settings
 from tests.bench.filled import enter_ratings, fill
 

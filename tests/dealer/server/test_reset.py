@@ -9,11 +9,12 @@ import pytest
 
 from dealer.errors import ServerError
 from dealer.run.folder import lock_run
-from dealer.server.accounts import Accounts, User, add_token, set_password
+from dealer.server.accounts import Accounts, add_token, set_password
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobRequest
 from dealer.server.db.run_changes import RESULT_TABLES
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import User
 from dealer.server.server import reset_results
 from dealer.server.service import Service
 from protocol.joining import ContestTerms

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from dealer.errors import StoreError
-from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest, RunState
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
+from dealer.server.db.users import User
 from dealer.server.service import Service
 from protocol.joining import ContestTerms
 from tests.dealer.helpers import PATIENCE_S

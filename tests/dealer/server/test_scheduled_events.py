@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 from dealer.errors import RefusedError
-from dealer.server.accounts import User, add_user
 from dealer.server.db import counted_scores, event_records, records
 from dealer.server.db.event_records import EventState, ScheduledEvent, add_event
 from dealer.server.db.records import JobState, RunState
 from dealer.server.db.run_changes import remove_results
 from dealer.server.db.store import Store
+from dealer.server.db.users import User, add_user
 from dealer.server.event_results import event_detail, event_document, publish
 from dealer.server.event_settings import EventSettings
 from dealer.server.server import is_reserved

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import StoreError
-from dealer.server.accounts import Accounts, GuessLimit, User, add_token, add_user, revoke_tokens
+from dealer.server.accounts import Accounts, GuessLimit, add_token, revoke_tokens
 from dealer.server.db import event_records, records
 from dealer.server.db.records import JobRequest, RunSeat, RunState
 from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_run
 from dealer.server.db.store import MIGRATIONS, Store, back_up
+from dealer.server.db.users import User, add_user
 from dealer.web.api import models
 from engine import DealKey
 

@@ -16,8 +16,8 @@ import pytest
 from dealer.joining.server_client import JoinedServer
 from dealer.run.plan import planned_contests, settle
 from dealer.run.run_settings import validated
-from dealer.server.accounts import User
 from dealer.server.db.records import Bot
+from dealer.server.db.users import User
 from dealer.server.queue.unrated import why_unrated
 from dealer.server.server_settings import LadderSettings, ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop

@@ -17,11 +17,12 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from dealer.errors import StoreError
-from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token, add_user
+from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token
 from dealer.server.db import records
 from dealer.server.db.event_records import EventState, ScheduledEvent, add_event
 from dealer.server.db.records import JobState, RunState
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from dealer.server.event_results import EventContest, EventDetail, event_data
 from dealer.server.event_settings import EventSettings
 from dealer.server.server_settings import UploadSettings

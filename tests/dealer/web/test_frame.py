@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from dealer.errors import WebError
 from dealer.server.access import Person
-from dealer.server.accounts import User
+from dealer.server.db.users import User
 from dealer.server.server_settings import WebSettings
 from dealer.web.security import HEADERS, read_form
 from dealer.web.site import Site, make_app

@@ -18,8 +18,9 @@ import pytest
 
 from dealer.run.run_settings import BotSettings
 from dealer.server import accounts as passwords
-from dealer.server.accounts import GuessLimit, add_user, set_password
+from dealer.server.accounts import GuessLimit, set_password
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visit
 
 HOSTILE = "<img/src=x/onerror=alert(1)>'\"{{7*7}}"

@@ -11,8 +11,9 @@ from typing import Any
 
 import httpx2
 
-from dealer.server.accounts import GuessLimit, add_token, add_user
+from dealer.server.accounts import GuessLimit, add_token
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from dealer.server.server import WebFace
 from dealer.server.server_settings import ServerGame, ServerSettings, WebSettings, bots_for
 from dealer.table.loop import new_event_loop

@@ -12,22 +12,13 @@ import httpx2
 import pytest
 
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.server.accounts import (
-    Accounts,
-    Scope,
-    User,
-    accounts_of,
-    add_invitation,
-    add_user,
-    disable_user,
-    remove_user,
-    tokens_of,
-)
+from dealer.server.accounts import Accounts, Scope, accounts_of, add_invitation, disable_user, remove_user, tokens_of
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import User, add_user
 from engine import Seat
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.web.pages.test_play_pages import field, seen

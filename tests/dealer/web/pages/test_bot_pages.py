@@ -7,8 +7,8 @@ import contextlib
 import re
 from pathlib import Path
 
-from dealer.server.accounts import add_user
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from tests.dealer.web.browsing import links
 from tests.dealer.web.pages.test_standings import GAME, finished, submit
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit

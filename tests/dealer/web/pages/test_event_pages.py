@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server.accounts import add_token, add_user
+from dealer.server.accounts import add_token
 from dealer.server.db.audit import changes
+from dealer.server.db.users import add_user
 from tests.dealer.web.pages.test_organiser import ADMIN, stored
 from tests.dealer.web.visits import Visit, new_user, small_house, visit
 

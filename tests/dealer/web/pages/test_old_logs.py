@@ -7,8 +7,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from dealer.server.accounts import add_token, add_user
+from dealer.server.accounts import add_token
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from dealer.server.resources import removal_sentence
 from tests.dealer.web.pages.test_play_pages import seen
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit

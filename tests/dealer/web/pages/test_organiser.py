@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server.accounts import Scope, User, add_token, add_user, hash_of, revoke_tokens
+from dealer.server.accounts import Scope, add_token, hash_of, revoke_tokens
 from dealer.server.db.audit import changes, note_change, noted
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store
+from dealer.server.db.users import User, add_user
 from dealer.web.visitor import Sessions
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
 from tests.dealer.web.pages.test_standings import finished, submit

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from dealer.server.accounts import add_user
 from dealer.server.db import counted_scores
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import add_user
 from dealer.server.server_settings import ServerGame, bots_for
 from protocol import find_game
 from tests.bench.filled import BOTS, USERS, enter_ratings, fill

@@ -8,10 +8,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, new_job
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.users import User, add_user
 from dealer.server.queue.jobs import ActiveJob, Running
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame, bots_for

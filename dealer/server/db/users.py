@@ -1,0 +1,22 @@
+"""Users of a server, by number and name."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user in the database."""
+
+    id: int
+    name: str
+
+
+def add_user(db: sqlite3.Connection, name: str) -> int:
+    """Return the number of a user; a new name gets one."""
+    db.execute("INSERT INTO users (name, created_s) VALUES (?, ?) ON CONFLICT DO NOTHING", (name, time.time()))
+    (number,) = db.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
+    return int(number)
