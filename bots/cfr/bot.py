@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from bots.errors import BotFileError
-from bots.sdk.bot import DrawSeed, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.bot import DrawSeed, choose_action, draw, fresh_seed, uniform
 from bots.sdk.learning import LearningBot, LearningJournal
 from bots.sdk.options import FilePath
 from bots.sdk.view import View
@@ -178,7 +178,7 @@ class CfrBot(LearningBot):
                 view.comment(f"{_cards(view)}: an answer to the opponent's actions so far -> {format_action(answer)}")
             return answer
         decided = self._decide(view)
-        action = drawn_action(decided.policy, uniform(draw(self._seed, view)))
+        action = choose_action(decided.policy, uniform(draw(self._seed, view)))
         if self._explains:
             shown = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in decided.policy.items())
             view.comment(
@@ -205,7 +205,7 @@ class CfrBot(LearningBot):
 
     def _answer(self, view: View) -> Action | None:
         """What wins most from the opponent, in the hands that are chosen for it."""
-        if not self._exploit or uniform(draw(self._seed, view, at=0)) >= self._exploit:
+        if not self._exploit or uniform(draw(self._seed, view, index=0)) >= self._exploit:
             return None
         return self._answerer(view.game).answer(view)
 

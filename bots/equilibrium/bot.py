@@ -19,7 +19,7 @@ from typing import Annotated, Final, TypeAlias
 
 from bots.kuhn.bot import policy_of_genes
 from bots.kuhn.games import MOST_BLUFFS, Variant, kuhn_equilibrium
-from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.bot import Bot, DrawSeed, choose_action, draw, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
 from engine.errors import TableError
@@ -108,7 +108,7 @@ class EquilibriumBot(Bot):
 
     def act(self, view: View) -> Action:
         policy = self.policy(view)
-        action = drawn_action(policy, uniform(draw(self._seed, view)))
+        action = choose_action(policy, uniform(draw(self._seed, view)))
         if self._explains:
             shown = ", ".join(f"{_WORDS[action]} {chance:.4f}" for action, chance in policy.items())
             cards = "".join(view.game.shown_cards((*view.hole_cards, *view.board)))

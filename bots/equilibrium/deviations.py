@@ -191,7 +191,7 @@ class _Count:
             move = _move(step)
             if step.position == position:
                 board = record.deal.board[: self.game.board_cards_by_round[step.round]]
-                view = View.of_holding(state, step.position, hole, board, record.hand_number)
+                view = View.from_holding(state, step.position, hole, board, record.hand_number)
                 self._decide(view, move, step.action, before)
             while len(before) < step.round + 1:
                 before.append("")

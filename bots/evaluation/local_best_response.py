@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from bots.errors import GameRefused, PolicyError
 from bots.evaluation.policies import Policy, certain_policy_at, policy_by_holding_at
-from bots.sdk.bot import drawn_action
+from bots.sdk.bot import choose_action
 from bots.sdk.holdings import HoldingChances, view_with
 from bots.sdk.view import View
 from engine import (
@@ -261,7 +261,7 @@ class RangeOfPolicy:
         return found
 
     def drawn(self, betting: BettingState, hole: Sequence[Card], board: tuple[Card, ...], number: float) -> Action:
-        return drawn_action(self.at(betting, board).with_holding(self.holdings.number(hole)), number)
+        return choose_action(self.at(betting, board).with_holding(self.holdings.number(hole)), number)
 
     # ---- the range
 

@@ -45,7 +45,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from bots.errors import PolicyError
-from bots.sdk.bot import Bot, draw, drawn_action, uniform
+from bots.sdk.bot import Bot, choose_action, draw, uniform
 from bots.sdk.program import split_command, write_game
 from bots.sdk.registry import make_bot
 from bots.sdk.view import View
@@ -388,7 +388,7 @@ def _whole(record: HandRecord) -> Deal:
 def view_at(state: BettingState, deal: Deal, hand_number: int) -> View:
     position = state.acting_position
     board = deal.board[: state.game.board_cards_by_round[state.round]]
-    return View.of_holding(state, position, deal.hole_cards[position], board, hand_number)
+    return View.from_holding(state, position, deal.hole_cards[position], board, hand_number)
 
 
 def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:
@@ -396,7 +396,7 @@ def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:
     if chances is None:
         state = view.match_state.format()
         raise LeaksRefused(f"{name} has no policy in {state}, so nothing can be compared")
-    action = drawn_action(chances, uniform(draw(seed, view)))
+    action = choose_action(chances, uniform(draw(seed, view)))
     if view.game.is_limit and action.kind == ActionKind.RAISE:
         return RAISE
     return action

@@ -105,7 +105,7 @@ class EvolvedBot(Bot):
             return None
         import numpy as np
 
-        from bots.sdk.holdings import one_action_each, policy_by_class
+        from bots.sdk.holdings import policy_by_class, pure_policy
         from engine.batch import rank_hands
         from engine.ranges import HOLDINGS, are_free, chances_of_all
 
@@ -120,7 +120,7 @@ class EvolvedBot(Bot):
         chances = chances_of_all(view.board)
         values = THRESHOLD * (chances.win + chances.tie)[free] * odds_factor(view.to_call, view.pot, self._odds)
         kinds = np.where(values > raise_above, 2, np.where(values > call_above, 1, 0))
-        return one_action_each(view, kinds, lambda kind: self._action(kind, view))
+        return pure_policy(view, kinds, lambda kind: self._action(kind, view))
 
     def act(self, view: View) -> Action:
         action, reason = self._decide(view)

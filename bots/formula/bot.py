@@ -113,9 +113,9 @@ class MfsBot(_FormulaBot):
         """One action with each holding, against one opponent; None against more, where chances are sampled."""
         if len(view.active_positions) > 2:
             return None
-        from bots.sdk.holdings import one_action_each
+        from bots.sdk.holdings import pure_policy
 
-        return one_action_each(view, _mfs_decisions(view, self.k), lambda decision: action_of(Decision(decision), view))
+        return pure_policy(view, _mfs_decisions(view, self.k), lambda decision: action_of(Decision(decision), view))
 
     def _decide(self, view: View) -> tuple[Observation, str, Decision]:
         seen = observe(view, self.chance.percent(view))

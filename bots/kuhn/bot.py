@@ -15,7 +15,7 @@ from functools import cache
 from typing import ClassVar, Final
 
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, models
-from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.bot import Bot, DrawSeed, choose_action, draw, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
 from protocol import find_game
@@ -74,7 +74,7 @@ class KuhnBot(Bot):
         return f"{cls.model_name} plays Kuhn poker, the games {names}; this game is not one of them"
 
     def act(self, view: View) -> Action:
-        return drawn_action(self.policy(view), uniform(draw(self._seed, view)))
+        return choose_action(self.policy(view), uniform(draw(self._seed, view)))
 
     def policy(self, view: View) -> Mapping[Action, float]:
         """The probabilities in the genes."""

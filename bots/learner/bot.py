@@ -181,7 +181,7 @@ class LearnerBot(LearningBot):
             return None
         import numpy as np
 
-        from bots.sdk.holdings import one_action_each
+        from bots.sdk.holdings import pure_policy
         from engine.ranges import HOLDINGS, are_free, chances_of_all
 
         percent = 100 * chances_of_all(view.board).equity
@@ -193,7 +193,7 @@ class LearnerBot(LearningBot):
             number = int(np.flatnonzero(free & (levels == one))[0])
             cell = cell_of(observe(view, float(percent[number])), self._constants)
             decisions[levels == one] = best_decision(self._knowledge(view.game).row(cell))
-        return one_action_each(view, decisions, lambda decision: action_of(Decision(decision), view))
+        return pure_policy(view, decisions, lambda decision: action_of(Decision(decision), view))
 
     def _look(self, view: View) -> tuple[Observation, MemoryCell]:
         seen = observe(view, self.chance.percent(view))

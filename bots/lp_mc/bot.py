@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, TypeAlias
 
 from bots.lp_mc.simulation import OpponentModel, SimulationOptions, Values, load, simulate
 from bots.lp_mc.strategy import ActionChances, PreflopStrategy, preflop_strategy
-from bots.sdk.bot import Bot, DrawSeed, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.bot import Bot, DrawSeed, choose_action, draw, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Game
 from engine.cards import starting_hand, starting_hand_name
@@ -154,7 +154,7 @@ class _Preflop:
         return {action: chance for action, chance in zip(_ACTIONS, self.chances(view), strict=True) if chance}
 
     def act(self, view: View, number: float, *, explains: bool) -> Action:
-        action = drawn_action(self.policy(view), number)
+        action = choose_action(self.policy(view), number)
         if explains:
             fold, call, raise_ = self.chances(view)
             name = starting_hand_name(view.hole_cards)

@@ -116,25 +116,27 @@ class Bot(ABC):
         return None
 
 
-_MOST_ACTIONS: Final = 512
-"""More than a hand of any game has."""
+# More than a hand of any game has, so that no two positions share a number.
+_MAX_ACTIONS: Final = 512
 
 
 def fresh_seed() -> int:
-    """A seed for a bot that was given none."""
+    """Draw a seed of 64 bits from the operating system."""
     return int.from_bytes(os.urandom(8))
 
 
-def draw(seed: int, view: View, at: int | None = None) -> int:
-    """64 random bits for a decision: by the seed, the hand, our position and how many actions there have been.
+def draw(seed: int, view: View, index: int | None = None) -> int:
+    """Draw 64 random bits for a decision.
+
+    They follow from the seed, the hand number, the player's position and the number of actions before the decision.
 
     Args:
-        at: in place of the number of actions, plus 1.
+        index: replaces the number of actions plus 1, for a second draw that all decisions of a hand share.
     """
-    if at is None:
-        at = 1 + sum(map(len, view.betting.rounds))
+    if index is None:
+        index = 1 + sum(map(len, view.betting.rounds))
     hand = mixed(mixed(seed & MASK_64) + view.hand_number * STEP & MASK_64)
-    return mixed(hand + (_MOST_ACTIONS * (1 + view.position) + at) * STEP & MASK_64)
+    return mixed(hand + (_MAX_ACTIONS * (1 + view.position) + index) * STEP & MASK_64)
 
 
 def uniform(word: int) -> float:
@@ -142,7 +144,7 @@ def uniform(word: int) -> float:
     return (word >> 11) * 2.0**-53
 
 
-def drawn_action(policy: Mapping[Action, float], number: float) -> Action:
+def choose_action(policy: Mapping[Action, float], number: float) -> Action:
     """The action of a number from 0 up to 1; one that has no probability is never taken.
 
     Args:

@@ -19,7 +19,7 @@ HoldingChances: TypeAlias = Mapping[Action, "float | NDArray[np.float64]"]
 
 def view_with(view: View, cards: tuple[Card, ...]) -> View:
     """The same state for a player who holds these cards."""
-    return View.of_holding(view.betting, view.position, cards, view.board, view.hand_number)
+    return View.from_holding(view.betting, view.position, cards, view.board, view.hand_number)
 
 
 def policy_by_class(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:
@@ -31,7 +31,7 @@ def policy_by_class(view: View, policy: Callable[[View], Mapping[Action, float]]
     return {action: chances[classes()] for action, chances in found.items()}
 
 
-def one_action_each(
+def pure_policy(
     view: View, decisions: Sequence[int] | NDArray[np.int64], action_of: Callable[[int], Action]
 ) -> HoldingChances:
     """A player who takes one action with each holding; decisions are for the holdings that the board leaves, or all."""

@@ -22,7 +22,7 @@ from bots.sdk.bot import Bot
 from engine import Game
 from logs.whole_file import LineFile
 
-LOCK_PATIENCE_S = 10.0
+LOCK_TIMEOUT_S = 10.0
 """How long to wait for a journal: the workers of a run that was killed end a moment later than the run itself."""
 _IN_USE = "the learner that writes it is still playing"
 
@@ -77,7 +77,7 @@ class LearningJournal:
     def __init__(self, path: str) -> None:
         """Open it, to continue after its whole lines; a `BotFileError` if it is not a journal, or in use."""
         self.path = path
-        self._lock = lock_file(path, _IN_USE, patience_s=LOCK_PATIENCE_S)
+        self._lock = lock_file(path, _IN_USE, patience_s=LOCK_TIMEOUT_S)
         try:
             _cut(path, None)
             self._file = LineFile(path, append=True)
@@ -112,7 +112,7 @@ def cut_journal(path: str, end_hand: int | None = None) -> int:
     """
     if not os.path.exists(path):
         return 0
-    lock = lock_file(path, _IN_USE, patience_s=LOCK_PATIENCE_S)
+    lock = lock_file(path, _IN_USE, patience_s=LOCK_TIMEOUT_S)
     try:
         return _cut(path, end_hand)
     except OSError as error:

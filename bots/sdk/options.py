@@ -180,17 +180,17 @@ class Option(NamedTuple):
         return bounds.above is None or value > bounds.above
 
 
-def options_of(declared: Any, *, is_every: bool = False) -> tuple[Option, ...]:
+def options_of(declared: Any, *, all_parameters: bool = False) -> tuple[Option, ...]:
     """The options of a dataclass, a function or a constructor, in the order of their declaration.
 
     Args:
-        is_every: takes parameters without a meaning, too, as bots of other authors have them.
+        all_parameters: takes parameters without a meaning, too, as bots of other authors have them.
     """
-    return _options_of(declared, is_every)
+    return _options_of(declared, all_parameters)
 
 
 @cache
-def _options_of(declared: Any, is_every: bool) -> tuple[Option, ...]:
+def _options_of(declared: Any, all_parameters: bool) -> tuple[Option, ...]:
     if getattr(declared, "__init__", None) is object.__init__:
         return ()
     # Here, as it takes as long to load as all else that most bots need.
@@ -202,7 +202,7 @@ def _options_of(declared: Any, is_every: bool) -> tuple[Option, ...]:
     for name, parameter in signature(declared).parameters.items():
         kind, about = _unwrapped(hints.get(name, type(parameter.default)))
         meaning = _first_of_type(about, str, "")
-        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or not (meaning or is_every):
+        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or not (meaning or all_parameters):
             continue
         wording = _first_of_type(about, Wording, Wording())
         group = wording.group or group

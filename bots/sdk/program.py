@@ -291,7 +291,7 @@ class _Outputs:
 _outputs = _Outputs()
 
 
-def end_programs_of(server: str) -> int:
+def end_server_programs(server: str) -> int:
     """End and count the processes that an earlier start of the server, a value of `SERVER_VARIABLE`, has left."""
     bits = _server_bits(server)
     found = _marked(psutil.pids(), SERVER_VARIABLE, server, lambda mark: mark >> _BOT_BITS == bits >> _BOT_BITS)
@@ -375,7 +375,7 @@ def write_game(path: Path, game: Game, name: str = "") -> GameFile:
     return GameFile(path, name or name_of(game) or path.name)
 
 
-def started(
+def start_program(
     listener: socket.socket,
     command: Iterable[str],
     game: GameFile,
@@ -404,7 +404,7 @@ _QUICK_ACK: Final[int | None] = getattr(socket, "TCP_QUICKACK", None)
 """Not lasting: it is set again after each read."""
 
 
-def accepted(listener: socket.socket, program: Program, deadline_s: float) -> socket.socket | None:
+def accept_program(listener: socket.socket, program: Program, deadline_s: float) -> socket.socket | None:
     """The connection of a program that was given a port; None where it has ended, or does not connect in time."""
     listener.settimeout(POLL_S)
     while True:
@@ -479,10 +479,12 @@ class RemoteBot(Bot):
         file = write_game(Path(self._folder.name) / "bot.game", self.game, name)
         try:
             with socket.create_server(("127.0.0.1", 0)) as listener:
-                self._program = started(listener, self.command, file, environment=environment, directory=directory)
+                self._program = start_program(
+                    listener, self.command, file, environment=environment, directory=directory
+                )
                 deadline_s = time.monotonic() + connect_timeout_s
                 try:
-                    self._connection = accepted(listener, self._program, deadline_s)
+                    self._connection = accept_program(listener, self._program, deadline_s)
                     if self._connection is None:
                         has_ended = self._program.exit_code is not None
                         raise self._exited() if has_ended else self._timed_out("connect", connect_timeout_s)
@@ -557,7 +559,7 @@ class RemoteBot(Bot):
         betting = betting_start(self.game)
         for known, action in enumerate(actions):
             if known > self._sent:
-                self._send(View.of_holding(betting, view.position, view.hole_cards, view.board))
+                self._send(View.from_holding(betting, view.position, view.hole_cards, view.board))
             betting = betting.after(action)
         if self._sent < len(actions):
             self._send(view)

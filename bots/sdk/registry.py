@@ -449,7 +449,7 @@ def _neighbours_elsewhere(folder: str, stem: str) -> dict[str, ModuleType]:
 def _options(bot: type[Bot]) -> tuple[Option, ...]:
     """Options of a bot by the names that people type, with their defaults; None for no default."""
     options: list[Option] = []
-    for option in options_of(bot, is_every=True):
+    for option in options_of(bot, all_parameters=True):
         if hasattr(option.default, "__dataclass_fields__"):
             for field in options_of(type(option.default)):
                 options.append(field._replace(default=getattr(option.default, field.name)))
@@ -468,7 +468,7 @@ def _file_options(bot: type[Bot]) -> frozenset[str]:
 def _arguments(bot: type[Bot], values: Mapping[str, OptionValue]) -> dict[str, object]:
     """Arguments of the constructor for values by the names that people type."""
     arguments: dict[str, object] = {}
-    for option in options_of(bot, is_every=True):
+    for option in options_of(bot, all_parameters=True):
         default = option.default
         typed_name = option.name.removesuffix("_")
         if hasattr(default, "__dataclass_fields__") and not isinstance(default, type):

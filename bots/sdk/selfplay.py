@@ -69,7 +69,7 @@ class BotGroup:
     """One bot per seat, from the first hand to the end of the match.
 
     Attributes:
-        said: the comments that went with the last answer of `ask`, as the lines that would have been sent.
+        comments: the comments that went with the last answer of `ask`, as the lines that would have been sent.
         running_seat: of the bot whose code runs; None while none does.
     """
 
@@ -89,7 +89,7 @@ class BotGroup:
             raise ValueError(f"the game needs {players} bots, {len(bots)} given")
         self._game = game
         self._is_prepared = False
-        self.said: list[bytes] = []
+        self.comments: list[bytes] = []
         self.running_seat: Seat | None = None
         self._bots = tuple(bots)
         self._starters = [seat for seat in range(players) if overrides(bots[seat], "hand_started")]
@@ -148,7 +148,7 @@ class BotGroup:
         return self._without(failures)
 
     def ask(self, betting: BettingState) -> Action:
-        """The answer of the bot whose turn it is; its comments are in `said`.
+        """The answer of the bot whose turn it is; its comments are in `comments`.
 
         Raises:
             BotFailure: its own code failed or its answer is illegal. It has been removed.
@@ -173,7 +173,7 @@ class BotGroup:
             self.running_seat = None
         if view.comments:
             self._keep_comments(seat, view)
-        self.said = said = self._waiting[seat]
+        self.comments = said = self._waiting[seat]
         if said:
             self._waiting[seat] = []
         if answer is CALL:
@@ -364,8 +364,8 @@ def _hands(
                 while not betting.finished:
                     position = betting.acting_position
                     betting = betting.after(group.ask(betting))
-                    if group.said:
-                        texts = [line.decode("utf-8", "replace").rstrip("\r\n") for line in group.said]
+                    if group.comments:
+                        texts = [line.decode("utf-8", "replace").rstrip("\r\n") for line in group.comments]
                         comments += tuple([PlayerComment(seats[position], actions, text) for text in texts])
                     actions += 1
                 failures = group.end_hand(betting)

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import Conversation
-from bots.sdk.program import POLL_S, Program, accepted, acknowledge, started, write_game
+from bots.sdk.program import POLL_S, Program, accept_program, acknowledge, start_program, write_game
 from protocol.mock_dealer import MockDealer
 
 _GRACE_S: Final = 5.0
@@ -77,7 +77,7 @@ def serve_script(
     deadline_s = time.monotonic() + timeout_s
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as listener:
         game = write_game(Path(name) / "script.game", mock.game)
-        program = started(listener, [os.fspath(word) for word in command], game, environment=env)
+        program = start_program(listener, [os.fspath(word) for word in command], game, environment=env)
         try:
             _serve(listener, program, mock, deadline_s, chunk_bytes)
             exit_code = program.wait(max(POLL_S, deadline_s - time.monotonic()))
@@ -93,7 +93,7 @@ def serve_script(
 def _serve(
     listener: socket.socket, program: Program, mock: MockDealer, deadline_s: float, chunk_bytes: int | None
 ) -> None:
-    connection = accepted(listener, program, deadline_s)
+    connection = accept_program(listener, program, deadline_s)
     if connection is None:
         why = "had its time" if program.exit_code is None else "ended"
         raise AssertionError(f"the program {why} without connecting to the port it was given")

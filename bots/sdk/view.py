@@ -87,7 +87,7 @@ class View:
         return cls(betting, state.position, state.hand_number, state.hole_cards, board)
 
     @classmethod
-    def of_holding(
+    def from_holding(
         cls,
         betting: BettingState,
         position: Position,

@@ -61,7 +61,7 @@ def plan_of_policy(form: SequenceForm, player: int, policy: Policy, name: str) -
 
 
 def view_of(point: DecisionPoint, holding: tuple[Card, ...]) -> View:
-    return View.of_holding(point.betting, point.betting.acting_position, holding, point.board)
+    return View.from_holding(point.betting, point.betting.acting_position, holding, point.board)
 
 
 def _chances(policy: Policy, point: DecisionPoint, holding: tuple[Card, ...], name: str) -> list[float]:

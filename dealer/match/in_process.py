@@ -188,7 +188,7 @@ class InProcessMatch:
                     self._lose_all([failure])
                     continue
                 now_ns = monotonic_ns()
-                for line in bots.said:
+                for line in bots.comments:
                     hand.comment(seat, line)
                 elapsed_us = (now_ns - asked_ns) // 1000
                 if not clocks[seat].charge(elapsed_us):

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from bots.sdk.program import end_programs_of
+from bots.sdk.program import end_server_programs
 from dealer.errors import RefusedError, StoreError
 from dealer.run.dealers import DealerProcesses
 from dealer.server.computing import Computing
@@ -134,7 +134,7 @@ class Service:
 
     async def run(self) -> None:
         """Start runs whenever some can start, until cancelled; then interrupt what is being played, to be resumed."""
-        left = await asyncio.to_thread(end_programs_of, str(self._folder.absolute()))
+        left = await asyncio.to_thread(end_server_programs, str(self._folder.absolute()))
         if left:
             _log.info("%d processes of an earlier start were ended", left)
         self.has_begun.set()

@@ -357,7 +357,7 @@ def test_a_journal_that_is_damaged_is_refused_in_one_sentence(tmp_path: Path, te
 
 
 def test_a_journal_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bots.sdk.learning.LOCK_PATIENCE_S", 0.05)
+    monkeypatch.setattr("bots.sdk.learning.LOCK_TIMEOUT_S", 0.05)
     path = str(tmp_path / "x.journal")
     journal = LearningJournal(path)
     for take in (LearningJournal, cut_journal):

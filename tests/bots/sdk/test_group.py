@@ -200,15 +200,15 @@ def test_comments_wait_for_the_next_answer() -> None:
     group = BotGroup([Caller(), Talker()], KUHN)
     root = betting_start(KUHN)
     group.begin_hand(0, deal_of(KUHN), seats_of(KUHN), root)
-    assert (group.ask(root), group.said) == (CALL, [])
+    assert (group.ask(root), group.comments) == (CALL, [])
     betting = root.after(CALL)
-    assert (group.ask(betting), group.said) == (CALL, [b"# start 0 0\r\n", b"# act 0 0\r\n"])
+    assert (group.ask(betting), group.comments) == (CALL, [b"# start 0 0\r\n", b"# act 0 0\r\n"])
     group.end_hand(betting.after(CALL))
     group.begin_hand(1, deal_of(KUHN), seats_of(KUHN, 1), root)
     group.ask(root)
-    assert group.said == [b"# end 0 0\r\n", b"# start 1 0\r\n", b"# act 1 0\r\n"]
+    assert group.comments == [b"# end 0 0\r\n", b"# start 1 0\r\n", b"# act 1 0\r\n"]
     group.ask(betting)
-    assert group.said == []
+    assert group.comments == []
 
 
 def test_waiting_comments_are_bounded() -> None:
@@ -217,8 +217,8 @@ def test_waiting_comments_are_bounded() -> None:
     for number in range(5):
         group.begin_hand(number, deal_of(KUHN), seats_of(KUHN), root)
     group.ask(root.after(CALL))
-    assert len(group.said) == MAX_WAITING_COMMENTS
-    assert group.said[-1] == b"# start 1 5\r\n"
+    assert len(group.comments) == MAX_WAITING_COMMENTS
+    assert group.comments[-1] == b"# start 1 5\r\n"
 
 
 # ---- what bots answer

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bots import Bot, View, self_play
-from bots.sdk.holdings import one_action_each, view_with
+from bots.sdk.holdings import pure_policy, view_with
 from bots.sdk.registry import make_bot
 from engine import CALL, FOLD, RAISE, Action
 from engine.ranges import HOLDINGS, are_free
@@ -90,7 +90,7 @@ def test_who_cannot_tell_so(view_of: ViewOf) -> None:
 def test_decisions_that_come_to_one_action(view_of: ViewOf) -> None:
     view = view_of("limit", "MATCHSTATE:0:0:cc/:AcAd|/2c7d9h")
     free = int(are_free(view.board).sum())
-    found = one_action_each(view, [number % 3 for number in range(free)], [FOLD, CALL, CALL].__getitem__)
+    found = pure_policy(view, [number % 3 for number in range(free)], [FOLD, CALL, CALL].__getitem__)
     assert set(found) == {FOLD, CALL}
     assert RAISE not in found
     assert np.sum(found[FOLD]) + np.sum(found[CALL]) == free

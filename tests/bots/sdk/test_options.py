@@ -74,7 +74,7 @@ class Documented(CallingBot):
 
 def test_annotations_for_type_checkers_only_do_no_harm() -> None:
     assert options_of(OfSomeone) == ()
-    options = options_of(OfSomeone, is_every=True)
+    options = options_of(OfSomeone, all_parameters=True)
     assert [(option.name, option.type_name) for option in options] == [
         ("table", "text"),
         ("k", "number"),

@@ -262,7 +262,7 @@ UNLISTED = {
     "legal",
     "match_state",
     "from_hand",
-    "of_holding",
+    "from_holding",
     "from_state",
     "to_hand_total",
     "to_street_total",

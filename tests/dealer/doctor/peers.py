@@ -34,7 +34,7 @@ class Leave(Exception):
         super().__init__(code)
 
 
-def drawn_action(text: bytes, betting: BettingState) -> Action:
+def choose_action(text: bytes, betting: BettingState) -> Action:
     """An action that follows from the state alone: all kinds and sizes come up."""
     number = zlib.crc32(text) % 100
     legal = betting.legal_actions()
@@ -97,7 +97,7 @@ class Peer:
         """The dealer lets time pass; told in the tests' own process only."""
 
     def action(self, text: bytes, betting: BettingState) -> bytes:
-        return format_action(drawn_action(text, betting)).encode()
+        return format_action(choose_action(text, betting)).encode()
 
     def reply(self, text: bytes, action: bytes, betting: BettingState) -> bytes:
         return text + b":" + action + b"\r\n"

@@ -283,7 +283,7 @@ def test_a_learner_of_the_interrupted_run_that_still_plays_is_waited_for(
     (out / "result.json").unlink()
     lock = FileLock(out / "match.a.seat1.learner.journal.lock")
     with monkeypatch.context() as impatient:
-        impatient.setattr("bots.sdk.learning.LOCK_PATIENCE_S", 0.05)
+        impatient.setattr("bots.sdk.learning.LOCK_TIMEOUT_S", 0.05)
         with pytest.raises(Exception, match=r"the learner that writes it is still playing"):
             resume(out)
     waits = []

@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from bots.sdk import program
-from bots.sdk.program import SERVER_VARIABLE, end_programs_of
+from bots.sdk.program import SERVER_VARIABLE, end_server_programs
 from dealer.errors import LaunchError
 from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess, command_of, sdk_cure, stop_all
@@ -354,7 +354,7 @@ def test_what_a_killed_server_has_left_behind_is_found_by_its_name(
     children = [_child_of(start(CHILD + DAEMON + STAYS)), _child_of(start(CHILD + "spawn()" + STAYS))]
     monkeypatch.setenv(SERVER_VARIABLE, str(tmp_path / "another"))
     other = start("import time; print('up'); time.sleep(600)")
-    assert end_programs_of(str(tmp_path)) == 4
+    assert end_server_programs(str(tmp_path)) == 4
     assert all(is_ended(child) for child in children)
     assert other.exit_code is None
 

@@ -169,12 +169,12 @@ def test_nothing_is_examined_before_the_processes_of_an_earlier_start_are_ended(
     # Programs of other tests may be kept for the next ones.
     others = set(psutil.Process().children(recursive=True))
 
-    def end_programs_of(mark: str) -> int:
+    def end_server_programs(mark: str) -> int:
         is_uploaded.wait(PATIENCE_S)
         seen.append(set(psutil.Process().children(recursive=True)) - others)
         return 0
 
-    monkeypatch.setattr("dealer.server.service.end_programs_of", end_programs_of)
+    monkeypatch.setattr("dealer.server.service.end_server_programs", end_server_programs)
 
     async def talk(one: Visit) -> None:
         program = Program(one)
