@@ -17,7 +17,7 @@ from bots.sdk.registry import make_bot
 from dealer.doctor.situations import find_situation
 from dealer.errors import Cause, MatchFailure, SettingProblem
 from dealer.match.causes import NotStarted, StartProblem
-from dealer.match.ending_sentences import sentence_of, stray_sentence
+from dealer.match.ending_sentences import cause_sentence, stray_sentence
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
 from dealer.run.run_settings import validated
@@ -148,6 +148,6 @@ def test_what_somebody_wrote_is_quoted_in_part_if_it_is_long(refuse: Callable[[]
 def test_a_line_is_quoted_in_part_in_the_sentence_about_it() -> None:
     cause = NotStarted(Seat(0), StartProblem.UNREADABLE_VERSION, line=LONG.encode())
     stray = StrayConnection(Seat(0), "10.0.0.1", StrayProblem.NO_VERSION, LONG.encode())
-    for sentence in (sentence_of(cause, ["a", "b"], 0), stray_sentence(stray, "a")):
+    for sentence in (cause_sentence(cause, ["a", "b"], 0, shows_output=True), stray_sentence(stray, "a")):
         assert "xxx..." in sentence
         assert LONG[:121] not in sentence

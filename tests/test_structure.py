@@ -436,7 +436,7 @@ def test_no_text_for_people_is_taken_apart() -> None:
     """What a sentence is made of is a value that its composer takes; nothing is found out from its wording."""
     composed_by = composers()
     example = (
-        "import re\nre.sub('The last .*', '', run.reason)\nstr(error).removeprefix('x: ')\nsentence_of(x).split(':')"
+        "import re\nre.sub('The last .*', '', run.reason)\nstr(error).removeprefix('x: ')\ncause_sentence(x).split(':')"
     )
     tree = ast.parse(example)
     assert len(list(taken_apart(Source("example", tree, 4, frozenset()), composed_by))) == 3

@@ -27,7 +27,7 @@ from dealer.doctor.judge import EXPECTED_VERSION, Kind, Problem, Severity
 from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Situation
 from dealer.match import FaultKind, Phase, PlayerCause
 from dealer.match.causes import NotStarted, StartProblem
-from dealer.match.ending_sentences import exit_in_words, stray_sentence
+from dealer.match.ending_sentences import exit_phrase, stray_sentence
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, sdk_cure
 from dealer.table.listener import Listener
@@ -277,7 +277,7 @@ def _conclude(examination: Examination, match: Dialogue, ended: Exit) -> str:
 def _departure(code: int | None, when: str) -> Problem:
     """The problem of a bot that left during the match."""
     if code:
-        wrong = f"the bot ended with {exit_in_words(code)} {when}"
+        wrong = f"the bot ended with {exit_phrase(code)} {when}"
         return Problem(Kind.CRASHED, 0, wrong, "the bot runs until the dealer closes")
     wrong = f"the bot closed the connection {when}"
     if code == 0:
@@ -294,7 +294,7 @@ def _judge_end(examination: Examination, match: Dialogue, code: int | None) -> P
         wrong = f"the dealer has closed, but after {examination.settings.timeout_s:g} s the bot {what}"
         return Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself")
     if code is not None and code < 0:
-        wrong = f"the bot ended with {exit_in_words(code)} after the dealer had closed"
+        wrong = f"the bot ended with {exit_phrase(code)} after the dealer had closed"
         return Problem(Kind.EXIT_CODE, 0, wrong, "exit code 0")
     if not code:
         return None
@@ -314,7 +314,7 @@ def _absence(examination: Examination, cause: NotStarted, code: int | None) -> P
         advice = _START_ADVICE
     kind = Kind.NO_CONNECTION
     if cause.problem is StartProblem.ENDED:
-        wrong = f"the bot ended with {exit_in_words(code or 0)} without connecting"
+        wrong = f"the bot ended with {exit_phrase(code or 0)} without connecting"
     elif cause.problem is StartProblem.NOT_CONNECTED:
         wrong = f"the bot did not connect within {limit}"
     else:

@@ -1,12 +1,10 @@
-"""Why a match ended early, or a player lost its part in it: values that carry the facts and no wording.
+"""Causes of a match's early end, or of the loss of a player, as values without wording.
 
-A `PlayerCause` is the fault of a player: it ends the match under `FaultPolicy.END`, and costs that player its part
-under the other policies. A `MatchCause` ends the match under every policy. A `Failure` is a cause with everything that
-its sentence needs. Sentences are composed where they are shown: for people in `dealer.match.ending_sentences`, as the
-reference dealer prints them in `dealer.reference.command`. Times are integer microseconds.
+A `PlayerCause` is the fault of a player. It ends the match under `FaultPolicy.END`; under the other policies only that
+player is lost. A `MatchCause` ends the match under every policy. A `Failure` adds the facts that a sentence needs.
 
-Lines that a player sent or wrote may reveal its cards. They are in fields of their own (`PlayerCause.line`,
-`BotFailed.problem`, `InternalError.text`, `Failure.last_lines`), which a sentence for everybody leaves out.
+Sentences are composed where they are shown, for people in `dealer.match.ending_sentences` and for the reference
+dealer's standard error in `dealer.reference.command`. Times are integer microseconds.
 """
 
 from __future__ import annotations
@@ -20,14 +18,18 @@ from dealer.errors import Cause, UnreadLinesError
 from dealer.match.faults import FaultKind
 from engine import Seat
 
+# Names of classes and fields are stored in result.json and in the server's database: renaming one breaks old files.
+# Text that a player sent or wrote can reveal its cards. It has fields of its own (`PlayerCause.line`,
+# `BotFailed.problem`, `InternalError.text`, `Failure.last_lines`), so that a public sentence can leave it out.
+
 
 @dataclass(frozen=True, slots=True)
 class PlayerCause(Cause, abc.ABC):
-    """The fault of a player.
+    """Fault of a player.
 
     Attributes:
-        seat: the player's.
-        line: the line that did it, empty where there is none.
+        seat: seat of the player.
+        line: the offending line; empty if there is none.
     """
 
     seat: Seat
@@ -36,11 +38,11 @@ class PlayerCause(Cause, abc.ABC):
     @property
     @abc.abstractmethod
     def kind(self) -> FaultKind:
-        """How it is counted."""
+        """Kind as which the fault is counted."""
 
 
 class StartProblem(enum.Enum):
-    """Why a player's part has not begun."""
+    """Reason that a player did not take its seat."""
 
     NOT_CONNECTED = "not connected"
     """It did not connect in time."""
@@ -49,16 +51,19 @@ class StartProblem(enum.Enum):
     VERSION_LATE = "version late"
     """It connected, but did not name its version in time."""
     UNREADABLE_VERSION = "unreadable version"
-    """Its first line is no version."""
+    """Its first line is not a version line."""
     LEFT = "left"
     """It closed the connection before it named its version."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotStarted(PlayerCause):
-    """The player's part has not begun: see `problem`; `limit_us` is the time it had where that ran out.
+    """The player did not take its seat.
 
-    Where it has not connected, `others` are the seats of those that have not connected either.
+    Attributes:
+        problem: the reason.
+        limit_us: the time limit, if that has passed; otherwise 0.
+        others: further seats whose players have not connected.
     """
 
     problem: StartProblem
@@ -67,16 +72,17 @@ class NotStarted(PlayerCause):
 
     @property
     def kind(self) -> FaultKind:
-        """How it is counted."""
-        return {
-            StartProblem.ENDED: FaultKind.CRASH,
-            StartProblem.UNREADABLE_VERSION: FaultKind.MALFORMED_REPLY,
-            StartProblem.LEFT: FaultKind.DISCONNECT,
-        }.get(self.problem, FaultKind.TIMEOUT)
+        if self.problem is StartProblem.ENDED:
+            return FaultKind.CRASH
+        if self.problem is StartProblem.UNREADABLE_VERSION:
+            return FaultKind.MALFORMED_REPLY
+        if self.problem is StartProblem.LEFT:
+            return FaultKind.DISCONNECT
+        return FaultKind.TIMEOUT
 
 
 class Limit(enum.Enum):
-    """Which of the three limits of a player's time."""
+    """Time limit of a player: for a response, a hand or the match."""
 
     RESPONSE = "response"
     HAND = "hand"
@@ -85,11 +91,11 @@ class Limit(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class OutOfTime(PlayerCause):
-    """The player answered, but has used more time than it had.
+    """The player answered, but exceeded a time limit.
 
     Attributes:
-        limit: the clock that ran out.
-        is_replayed: the answer was given in an earlier run.
+        limit: the exceeded limit.
+        is_replayed: the answer belongs to an earlier run, whose transaction log is being replayed.
     """
 
     limit: Limit
@@ -99,10 +105,12 @@ class OutOfTime(PlayerCause):
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer(PlayerCause):
-    """The player was asked and did not answer: it was silent, or has closed the connection.
+    """The player did not answer a question.
 
     Attributes:
-        waited_us: how long it was waited for. limit_us: the time it had. is_closed: whether it closed the connection.
+        waited_us: time since the question.
+        limit_us: the time limit.
+        is_closed: the player closed the connection.
     """
 
     waited_us: int
@@ -116,7 +124,7 @@ class NoAnswer(PlayerCause):
 
 @dataclass(frozen=True, slots=True)
 class TooManyIdleLines(PlayerCause):
-    """The player sent more than `most` lines in one hand that are no answers."""
+    """The player sent more than `most` lines other than answers in one hand."""
 
     hand_number: int
     most: int
@@ -125,7 +133,11 @@ class TooManyIdleLines(PlayerCause):
 
 @dataclass(frozen=True, slots=True)
 class Unreachable(PlayerCause):
-    """The player does not read what it is sent (`is_full`), or the connection no longer takes it."""
+    """A line could not be sent to the player.
+
+    Attributes:
+        is_full: too many bytes wait for a player that does not read; otherwise the connection is broken.
+    """
 
     is_full: bool
 
@@ -133,10 +145,20 @@ class Unreachable(PlayerCause):
     def kind(self) -> FaultKind:
         return FaultKind.FLOOD if self.is_full else FaultKind.DISCONNECT
 
+    @classmethod
+    def from_error(cls, seat: Seat, error: OSError) -> Unreachable:
+        """Convert the error of a write."""
+        # By type: the system's own ENOBUFS is not the fault of a player that does not read.
+        return cls(seat, is_full=isinstance(error, UnreadLinesError))
+
 
 @dataclass(frozen=True, slots=True)
 class BotFailed(PlayerCause):
-    """The code of a bot in this process raised, or gave an illegal answer; `problem` is the bot's error in words."""
+    """The code of a bot in this process raised an exception or returned an illegal action.
+
+    Attributes:
+        problem: text of the exception.
+    """
 
     problem: str
     kind = FaultKind.CRASH
@@ -144,7 +166,7 @@ class BotFailed(PlayerCause):
 
 @dataclass(frozen=True, slots=True)
 class MatchCause(Cause):
-    """What ends a match and is no player's fault."""
+    """Cause that is not the fault of one player."""
 
     seat: ClassVar[None] = None
     kind: ClassVar[None] = None
@@ -152,24 +174,29 @@ class MatchCause(Cause):
 
 @dataclass(frozen=True, slots=True)
 class NobodyLeft(MatchCause):
-    """Every player has been given up."""
+    """Every player has forfeited."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotWritten(MatchCause):
-    """A file of the match cannot be written; `path` is None where the system does not name it."""
+    """A file of the match cannot be written.
+
+    Attributes:
+        path: the file; None if the system does not name it.
+        reason: the system's message.
+    """
 
     path: str | None
     reason: str
 
     @classmethod
-    def of(cls, error: OSError) -> NotWritten:
-        """The cause that an operating system error amounts to."""
+    def from_error(cls, error: OSError) -> NotWritten:
+        """Convert the error of a write."""
         return cls(None if error.filename is None else str(error.filename), error.strerror or str(error))
 
 
 class TransactionProblem(enum.Enum):
-    """Why a line of an earlier run cannot be played again."""
+    """Reason that a line of a transaction log cannot be replayed."""
 
     UNREADABLE = "unreadable"
     WRONG_HAND = "wrong hand"
@@ -178,7 +205,11 @@ class TransactionProblem(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class BadTransaction(MatchCause):
-    """A line of an earlier run, as it was read, cannot be played again."""
+    """A line of an earlier run's transaction log cannot be replayed.
+
+    Attributes:
+        line: the line as read, with its end.
+    """
 
     problem: TransactionProblem
     line: str
@@ -186,41 +217,49 @@ class BadTransaction(MatchCause):
 
 @dataclass(frozen=True, slots=True)
 class InternalError(MatchCause):
-    """The dealer's own code failed: the type and the text of what it raised."""
+    """Unexpected exception of the dealer's own code."""
 
     error_type: str
     text: str
 
     @classmethod
-    def of(cls, error: Exception) -> InternalError:
-        """The cause that an unexpected error amounts to."""
+    def from_error(cls, error: Exception) -> InternalError:
+        """Convert an unexpected exception."""
         return cls(type(error).__name__, str(error))
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLost(MatchCause):
-    """The worker process in which all players play has ended so many times in a row."""
+    """The worker process that plays all players ended by itself.
+
+    Attributes:
+        losses: number of times in a row.
+    """
 
     losses: int
 
 
 @dataclass(frozen=True, slots=True)
 class CannotPlay(MatchCause):
-    """A run cannot start or continue: the sentence of the error, without a full stop."""
+    """A run cannot start or continue.
+
+    Attributes:
+        problem: the sentence of the error, without a full stop.
+    """
 
     problem: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A cause with everything that its sentence needs.
+    """A cause with the facts that its sentence needs.
 
     Attributes:
-        names: the players, by seat; empty where the cause is about none of them.
-        hand_number: the hand being played when it happened.
-        exit_code: what the failed player's process ended with, negative for a signal; None if it goes on.
-        last_lines: what the process wrote last; None if there is no process of ours.
-        cure: a sentence that says what to do, if that is known.
+        names: the players, by seat; empty if the cause does not concern them.
+        hand_number: the hand being played at the time.
+        exit_code: exit code of the failed player's process, negative for a signal; None while it runs.
+        last_lines: last lines that the process wrote; None if the dealer did not start it.
+        cure: a sentence with a remedy, if one is known.
     """
 
     cause: Cause
@@ -229,8 +268,3 @@ class Failure:
     exit_code: int | None = None
     last_lines: tuple[str, ...] | None = None
     cure: str = ""
-
-
-def sending_failed(seat: Seat, error: OSError) -> PlayerCause:
-    """Why a player could not be sent a line."""
-    return Unreachable(seat, is_full=isinstance(error, UnreadLinesError))

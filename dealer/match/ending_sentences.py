@@ -1,6 +1,7 @@
-"""Why a match ended, in sentences for people.
+"""Compose sentences for people about the end of a match.
 
-A sentence shows what players sent and wrote only if asked to: their cards may be in it (`shows_output`).
+Text that players sent or wrote may show their cards. Every function that could quote it takes `shows_output`; callers
+pass False for anybody who may not see all cards.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from dealer.match import causes
 from dealer.match.events import StrayConnection
 from engine.errors import quoted
 
-UNKNOWN: Final = "a player or an error ended it."
-"""For everybody, where only a sentence was kept that may quote a player."""
+UNKNOWN_CAUSE: Final = "a player or an error ended it."
+"""Public sentence for an old record that has no cause but a sentence, which may quote a player."""
 _START_CLAUSES = {
     causes.StartProblem.NOT_CONNECTED: "has not connected within {:g} s",
     causes.StartProblem.ENDED: "ended before it connected",
@@ -30,16 +31,18 @@ _SPANS = {
 
 
 def failure_sentence(failure: causes.Failure, *, shows_output: bool) -> str:
-    """Why a match ended early, and what became of the failed player's process."""
+    """Compose the cause of an early end, and how the failed player's process ended."""
     cause = failure.cause
-    sentence = f"{cause_clause(cause, failure.names, failure.hand_number, shows_output=shows_output)}."
+    sentence = cause_sentence(cause, failure.names, failure.hand_number, shows_output=shows_output)
     if not isinstance(cause, causes.PlayerCause) or failure.last_lines is None:
         return sentence
-    # A sentence about several players names the one that is meant.
-    name = failure.names[cause.seat] if isinstance(cause, causes.NotStarted) and cause.others else ""
+    name = ""
+    if isinstance(cause, causes.NotStarted) and cause.others:
+        # The sentence names several players, so "it" would be ambiguous.
+        name = failure.names[cause.seat]
     if failure.exit_code is not None:
-        whose = f"{name}'s" if name else "Its"
-        sentence += f" {whose} process ended with {exit_in_words(failure.exit_code)}."
+        owner = f"{name}'s" if name else "Its"
+        sentence += f" {owner} process ended with {exit_phrase(failure.exit_code)}."
     if failure.cure:
         sentence += f" {failure.cure}"
     if not failure.last_lines:
@@ -50,32 +53,35 @@ def failure_sentence(failure: causes.Failure, *, shows_output: bool) -> str:
     return f"{sentence} The last {name or 'it'} wrote:\n{lines}"
 
 
-def sentence_of(cause: Cause, names: Sequence[str], hand_number: int) -> str:
-    """What happened, as one sentence that quotes players; see `cause_clause`."""
-    return f"{cause_clause(cause, names, hand_number)}."
+def cause_sentence(cause: Cause, names: Sequence[str], hand_number: int, *, shows_output: bool) -> str:
+    """Compose a sentence; see `cause_clause`."""
+    return f"{cause_clause(cause, names, hand_number, shows_output=shows_output)}."
 
 
-def cause_clause(cause: Cause, names: Sequence[str], hand_number: int, *, shows_output: bool = True) -> str:
-    """What happened, as a sentence without its full stop.
+def cause_clause(cause: Cause, names: Sequence[str], hand_number: int, *, shows_output: bool) -> str:
+    """Compose a sentence without its full stop.
 
     Args:
-        cause: why the match, or a player's part in it, is over.
+        cause: cause of the end of the match, or of a player's part in it.
         names: the players, by seat.
-        hand_number: the hand being played when it happened.
-        shows_output: whether what players sent or wrote is quoted.
+        hand_number: the hand being played at the time.
+        shows_output: quote what players sent or wrote.
     """
     match cause:
         case causes.BotFailed(seat, problem):
-            # The text of an exception may end with a full stop.
-            what = problem.removesuffix(".")
-            return f"{names[seat]}: {what}" if shows_output else f"{names[seat]} failed in hand {hand_number}"
+            if not shows_output:
+                return f"{names[seat]} failed in hand {hand_number}"
+            # The text of an exception may end with a full stop of its own.
+            return f"{names[seat]}: {problem.removesuffix('.')}"
         case causes.NotStarted(seat, others=others) if others:
-            *first, last = (names[seat] for seat in (seat, *others))
+            *first, last = [names[seat] for seat in (seat, *others)]
             return f"{', '.join(first)} and {last} have not connected within {cause.limit_us / 1e6:g} s"
         case causes.PlayerCause(seat):
             return f"{names[seat]} {_player_clause(cause, hand_number, shows_output=shows_output)}"
         case causes.InternalError(error_type, text):
-            return f"internal error: {error_type}: {text}" if text and shows_output else f"internal error: {error_type}"
+            if text and shows_output:
+                return f"internal error: {error_type}: {text}"
+            return f"internal error: {error_type}"
         case causes.WorkerLost(losses):
             players = " and ".join(dict.fromkeys(names))
             return (
@@ -93,14 +99,16 @@ def cause_clause(cause: Cause, names: Sequence[str], hand_number: int, *, shows_
 
 
 def stray_sentence(event: StrayConnection, name: str) -> str:
-    """Who was turned away at a player's port, and why."""
+    """Compose a sentence, without its full stop, about a connection that was rejected at a player's port."""
+    sentence = f"a connection from {event.host} to {name}'s port was closed: it {event.problem.value}"
+    if not event.line:
+        return sentence
     line = event.line.decode("utf-8", "backslashreplace").rstrip()
-    shown = f": {quoted(line)}" if event.line else ""
-    return f"a connection from {event.host} to {name}'s port was closed: it {event.problem.value}{shown}"
+    return f"{sentence}: {quoted(line)}"
 
 
-def exit_in_words(code: int) -> str:
-    """What a process ended with: an exit code, or a signal, which is a negative number."""
+def exit_phrase(code: int) -> str:
+    """Name an exit code, or the signal that a negative one stands for."""
     if code >= 0:
         return f"exit code {code}"
     try:
@@ -114,6 +122,7 @@ def _player_clause(cause: causes.PlayerCause, hand: int, *, shows_output: bool) 
         case causes.NotStarted(problem=causes.StartProblem.UNREADABLE_VERSION):
             if not shows_output:
                 return "does not speak the protocol: its first line was not 'VERSION:2.0.0'"
+            # Up to a NUL, as the reference prints it, and without the prefix of a bytes literal.
             line = quoted(cause.line.split(b"\0")[0].rstrip(b"\r\n"))[1:]
             return f"does not speak the protocol: its first line was {line}, not 'VERSION:2.0.0'"
         case causes.NotStarted(problem=problem):
@@ -123,9 +132,11 @@ def _player_clause(cause: causes.PlayerCause, hand: int, *, shows_output: bool) 
         case causes.TooManyIdleLines():
             return f"sent more than {cause.most} lines that are no answers in hand {hand}"
         case causes.NoAnswer(is_closed=is_closed):
-            clause = "closed the connection" if is_closed else f"did not answer within {cause.limit_us / 1e6:g} s"
-            return f"{clause} in hand {hand}"
+            if is_closed:
+                return f"closed the connection in hand {hand}"
+            return f"did not answer within {cause.limit_us / 1e6:g} s in hand {hand}"
         case causes.Unreachable(is_full=is_full):
-            return f"{'did not read' if is_full else 'no longer took'} its input in hand {hand}"
+            verb = "did not read" if is_full else "no longer took"
+            return f"{verb} its input in hand {hand}"
         case _:
             raise TypeError(f"no sentence for {cause!r}")

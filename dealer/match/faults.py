@@ -14,7 +14,7 @@ QUOTED_BYTES = 120
 """Length to which an offending line is cut."""
 
 
-def line_text(line: bytes) -> str:
+def decode_line(line: bytes) -> str:
     """An offending line as text, cut to `QUOTED_BYTES`."""
     return line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
 

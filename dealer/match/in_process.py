@@ -236,7 +236,7 @@ class InProcessMatch:
         if isinstance(problem, MatchFailure):
             cause = problem.cause
         else:
-            cause = NotWritten.of(problem)
+            cause = NotWritten.from_error(problem)
         self.phase = Phase.FAILED
         self.failure = cause
         waited_us = (time.monotonic_ns() - self._asked_ns) // 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from dealer.match.ending_sentences import sentence_of, stray_sentence
+from dealer.match.ending_sentences import cause_sentence, stray_sentence
 from dealer.match.events import Event, FaultSeen, MatchEnded, MatchStarted, StrayConnection, VersionDiffers, Watcher
 from dealer.match.setup import MatchSetup
 
@@ -39,5 +39,5 @@ class Journal(Watcher):
             if event.cause is None:
                 _log.info("match %s: finished", setup.name)
             else:
-                sentence = sentence_of(event.cause, setup.names, setup.first_hand + event.hands)
+                sentence = cause_sentence(event.cause, setup.names, setup.first_hand + event.hands, shows_output=True)
                 _log.warning("match %s: %s", setup.name, sentence)

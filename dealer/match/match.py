@@ -302,7 +302,7 @@ class Match:
         if isinstance(problem, MatchFailure):
             cause = problem.cause
         else:
-            cause = NotWritten.of(problem)
+            cause = NotWritten.from_error(problem)
         can_continue = self.setup.on_fault is not FaultPolicy.END and self.phase in (Phase.PLAYING, Phase.HOLDING)
         if not can_continue or not isinstance(cause, PlayerCause):
             self.fail(cause)

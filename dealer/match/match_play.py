@@ -23,7 +23,7 @@ from dealer.match.causes import (
     PlayerCause,
     TooManyIdleLines,
     TransactionProblem,
-    sending_failed,
+    Unreachable,
 )
 from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
@@ -352,7 +352,7 @@ class Play:
         try:
             actor.write(line, True)
         except OSError as error:
-            self._on_unreachable(sending_failed(actor.seat, error))
+            self._on_unreachable(Unreachable.from_error(actor.seat, error))
         else:
             self.start_clock(actor, now_ns)
         if is_repeated:
@@ -363,7 +363,7 @@ class Play:
             try:
                 player_seat.write(line, False)
             except OSError as error:
-                self._on_unreachable(sending_failed(player_seat.seat, error))
+                self._on_unreachable(Unreachable.from_error(player_seat.seat, error))
 
     def _send(self, player_seat: PlayerSeat, line: bytes, is_asked: bool) -> bool:
         """Send the pending lines and one more; return whether the player was reached."""
@@ -373,7 +373,7 @@ class Play:
         try:
             player_seat.write(line, is_asked)
         except OSError as error:
-            self._on_unreachable(sending_failed(player_seat.seat, error))
+            self._on_unreachable(Unreachable.from_error(player_seat.seat, error))
             return False
         return True
 

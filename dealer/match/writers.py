@@ -78,7 +78,7 @@ def format_fault(fault: Fault) -> str:
         "kind": fault.kind.value,
         "hand_number": fault.hand_number,
         "line": fault.line[:QUOTED_BYTES].decode("latin-1"),
-        "remedy": remedy_text(fault),
+        "remedy": format_remedy(fault),
         "is_final": fault.is_final,
     }
     import json
@@ -86,7 +86,7 @@ def format_fault(fault: Fault) -> str:
     return json.dumps(data) + "\n"
 
 
-def remedy_text(fault: Fault) -> str:
+def format_remedy(fault: Fault) -> str:
     """What was done about a fault, in files and results: the remedy, with the action for one that was played."""
     return fault.remedy.value if fault.played is None else f"{fault.remedy.value} {format_action(fault.played)}"
 
@@ -121,12 +121,12 @@ def parse_fault(line: str, players: int) -> Fault:
     return fault
 
 
-def read_faults(path: str | os.PathLike[str], players: int, most_bytes: int = 1 << 40) -> list[Fault]:
+def read_faults(path: str | os.PathLike[str], players: int, max_bytes: int = 1 << 40) -> list[Fault]:
     """The faults at the end of a file, if there is one; lines that hold none are left out."""
     faults: list[Fault] = []
     try:
         with open(path, "rb") as file:
-            file.seek(max(0, os.path.getsize(path) - most_bytes))
+            file.seek(max(0, os.path.getsize(path) - max_bytes))
             lines = file.read().splitlines()
     except OSError:
         return []

@@ -566,4 +566,4 @@ def _sentence(cause: Cause) -> str:
         case _:
             # The reference has no such cause.
             seats = [f"seat {seat + 1}" for seat in range(MAX_PLAYERS)]
-            return cause_clause(cause, seats, getattr(cause, "hand_number", 0))
+            return cause_clause(cause, seats, getattr(cause, "hand_number", 0), shows_output=True)

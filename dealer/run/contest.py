@@ -271,7 +271,7 @@ class Contest:
             self.ending = Ending.failed(CannotPlay(str(error)), error if is_unplayed else None)
         except Exception as error:
             # A mistake in our own code ends this contest; the others know nothing of it.
-            self.ending = Ending.failed(InternalError.of(error))
+            self.ending = Ending.failed(InternalError.from_error(error))
 
     def prepare(self) -> None:
         """Make the runs, and pick up what an earlier run has left; `play` begins with it.

@@ -179,7 +179,7 @@ class MatchRun(RunningMatch):
         try:
             Audience(self._watchers).publish(event)
         except OSError as error:
-            return NotWritten.of(error)
+            return NotWritten.from_error(error)
         return None
 
 

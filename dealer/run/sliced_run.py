@@ -149,7 +149,7 @@ class SlicedRun(MatchRun):
                 if cause is not None:
                     return cause
         except OSError as error:
-            return self._fail(NotWritten.of(error))
+            return self._fail(NotWritten.from_error(error))
         except WorkersError:
             hand = self.setup.first_hand + self._state.hands
             self.failure = Failure(WorkerLost(_MAX_LOSSES), self.setup.names, hand)
@@ -256,7 +256,7 @@ class SlicedRun(MatchRun):
         try:
             self._audience.publish(self._end(None))
         except OSError as error:
-            return self._fail(NotWritten.of(error))
+            return self._fail(NotWritten.from_error(error))
         return None
 
     def _end(self, cause: Cause | None) -> MatchEnded:

@@ -22,8 +22,8 @@ from functools import partial
 
 from dealer.errors import ListenError, UnreadLinesError
 from dealer.match import Match, Phase
-from dealer.match.causes import InternalError, NotStarted, StartProblem, sending_failed
-from dealer.match.ending_sentences import sentence_of
+from dealer.match.causes import InternalError, NotStarted, StartProblem, Unreachable
+from dealer.match.ending_sentences import cause_sentence
 from dealer.match.events import SeatOpened, StrayConnection
 from dealer.match.faults import QUOTED_BYTES, FaultPolicy, StrayProblem
 from dealer.match.setup import DEFAULT_COALESCE_S, LostPlayer
@@ -437,7 +437,7 @@ class Connections:
             match.receive_eof(seat)
 
     def _on_broken(self, seat: Seat, error: OSError) -> None:
-        self.match.lose(sending_failed(seat, error))
+        self.match.lose(Unreachable.from_error(seat, error))
         self.after_step()
 
     def _start_timed_out(self) -> None:
@@ -469,7 +469,7 @@ class Connections:
         match = self.match
         if match.has_losses:
             for loss in match.take_losses():
-                sentence = sentence_of(loss.cause, match.setup.names, loss.hand_number)
+                sentence = cause_sentence(loss.cause, match.setup.names, loss.hand_number, shows_output=True)
                 _log.warning("match %s: %s", match.setup.name, sentence)
                 self.close_seat(loss.cause.seat)
                 self.on_loss(loss)
@@ -514,7 +514,7 @@ class Connections:
         """End the match because of an unexpected error in our own code."""
         _log.error("match %s: internal error", self.match.setup.name, exc_info=error)
         try:
-            self.match.fail(InternalError.of(error))
+            self.match.fail(InternalError.from_error(error))
         finally:
             self.after_step()
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dealer.match.faults import Fault, line_text
-from dealer.match.writers import remedy_text
+from dealer.match.faults import Fault, decode_line
+from dealer.match.writers import format_remedy
 from dealer.run.choices import Interval, Score
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import Outcome
@@ -181,9 +181,9 @@ def rounded_up(number: float) -> int:
 def fault_phrase(fault: Fault) -> str:
     """What a player did wrong, where, with the offending line, and what was done about it."""
     where = f" in hand {fault.hand_number}" if fault.hand_number >= 0 else ""
-    line = line_text(fault.line)
+    line = decode_line(fault.line)
     quoted = f": {line!r}" if fault.line else ""
-    return f"{fault.kind.value}{where}{quoted}, {remedy_text(fault)}"
+    return f"{fault.kind.value}{where}{quoted}, {format_remedy(fault)}"
 
 
 def expectation(plan: ContestPlan) -> str | None:

@@ -26,7 +26,7 @@ from pydantic_core import CoreSchema, core_schema
 from dealer.errors import Cause
 from dealer.match import causes
 from dealer.match.causes import Failure
-from dealer.match.ending_sentences import UNKNOWN, failure_sentence
+from dealer.match.ending_sentences import UNKNOWN_CAUSE, failure_sentence
 from dealer.run.choices import Format, Interval, Score, Seating
 from dealer.run.ending import Outcome
 from engine.text import clean
@@ -266,7 +266,7 @@ class FailureReport(_Frozen):
 
 def public_sentence(report: FailureReport | None) -> str:
     """Why a match ended early, for everybody; without a report no more than that it did."""
-    return UNKNOWN if report is None else report.sentence(shows_output=False)
+    return UNKNOWN_CAUSE if report is None else report.sentence(shows_output=False)
 
 
 @cache

@@ -18,7 +18,7 @@ from pathlib import Path
 from dealer.errors import Cause
 from dealer.match.causes import Failure
 from dealer.match.faults import Fault
-from dealer.match.writers import remedy_text
+from dealer.match.writers import format_remedy
 from dealer.run.choices import Seating
 from dealer.run.results import FailureReport
 from dealer.server.db.counted_scores import add_run
@@ -167,7 +167,7 @@ def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
         _insert(db, "matches", {"run": run, **asdict(match)})
     for name, fault in report.faults:
         same = {"seat": fault.seat, "kind": fault.kind.value, "hand_number": fault.hand_number, "line": fault.line}
-        _insert(db, "faults", {"run": run, "match": name, **same, "remedy": remedy_text(fault)})
+        _insert(db, "faults", {"run": run, "match": name, **same, "remedy": format_remedy(fault)})
     _rate(db, run, report)
 
 

@@ -107,7 +107,7 @@ class RunPlayer:
             return RunReport.failed(CannotPlay(str(error)))
         except Exception as error:
             _log.exception("run %d of %s", row.number, job.row.label)
-            return RunReport.failed(InternalError.of(error))
+            return RunReport.failed(InternalError.from_error(error))
 
     def _open(self, job: ActiveJob, row: Run, own_address: str | None) -> library.Run[AnyResult]:
         folder = self._folder / row.folder

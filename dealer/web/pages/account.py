@@ -19,7 +19,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
-from dealer.match.faults import line_text
+from dealer.match.faults import decode_line
 from dealer.run.choices import Seating
 from dealer.run.tournament_run import Progress
 from dealer.server import access
@@ -477,7 +477,7 @@ def _faults_part(faults: Sequence[tuple[str, Fault]]) -> Part:
     rows = []
     for bot, fault in faults:
         run, hand = Link(fault.run, f"/account/runs/{fault.run}"), fault.hand_number if fault.hand_number >= 0 else None
-        rows.append((bot, fault.kind, run, fault.match, hand, escaped(line_text(fault.line)), fault.remedy))
+        rows.append((bot, fault.kind, run, fault.match, hand, escaped(decode_line(fault.line)), fault.remedy))
     columns = (
         "bot",
         Column("fault"),

@@ -15,8 +15,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from dealer.errors import WebError
-from dealer.match.faults import Fault, line_text
-from dealer.match.writers import remedy_text
+from dealer.match.faults import Fault, decode_line
+from dealer.match.writers import format_remedy
 from dealer.person.entries import offers, size_offers, verb_of
 from dealer.person.seat import Scene, in_words
 from dealer.person.table_sentences import (
@@ -299,7 +299,7 @@ def _faults_table(run: str, faults: Sequence[tuple[WatchedMatch, str, Fault]]) -
     for match, player, fault in faults:
         number = fault.hand_number
         hand = Link(number, hand_path(run, match.key, number)) if number >= 0 else None
-        rows.append((player, fault.kind.value, hand, escaped(line_text(fault.line)), remedy_text(fault)))
+        rows.append((player, fault.kind.value, hand, escaped(decode_line(fault.line)), format_remedy(fault)))
     return Table.of("Faults, the latest last", columns, rows)
 
 

@@ -10,7 +10,7 @@ import pytest
 from dealer.errors import Cause, MatchFailure, UnreadLinesError
 from dealer.match import causes
 from dealer.match.causes import Limit
-from dealer.match.ending_sentences import failure_sentence, sentence_of
+from dealer.match.ending_sentences import cause_sentence, failure_sentence
 from dealer.reference.command import failure_text
 from engine import Seat
 
@@ -113,7 +113,7 @@ SENTENCES: list[tuple[Cause, str, str]] = [
 
 @pytest.mark.parametrize(("cause", "for_people", "printed"), SENTENCES)
 def test_every_cause_has_its_sentences(cause: Cause, for_people: str, printed: str | None) -> None:
-    assert sentence_of(cause, ["Ann", "Bob"], 7) == for_people
+    assert cause_sentence(cause, ["Ann", "Bob"], 7, shows_output=True) == for_people
     if printed is not None:
         assert failure_text(cause) == printed
 
@@ -185,9 +185,9 @@ def test_causes_are_values(cause: Cause) -> None:
 
 def test_a_full_buffer_means_that_the_player_does_not_read() -> None:
     unreachable = causes.Unreachable(BOB, is_full=False)
-    assert causes.sending_failed(BOB, UnreadLinesError()) == causes.Unreachable(BOB, is_full=True)
-    assert causes.sending_failed(BOB, OSError(errno.ENOBUFS, "the system's own buffers")) == unreachable
-    assert causes.sending_failed(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == unreachable
+    assert causes.Unreachable.from_error(BOB, UnreadLinesError()) == causes.Unreachable(BOB, is_full=True)
+    assert causes.Unreachable.from_error(BOB, OSError(errno.ENOBUFS, "the system's own buffers")) == unreachable
+    assert causes.Unreachable.from_error(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == unreachable
 
 
 def test_a_players_cause_says_how_it_is_counted() -> None:

@@ -24,7 +24,7 @@ from bots.sdk.registry import make_bot
 from bots.sdk.view import View
 from dealer.match import EarlierHands, Match
 from dealer.match.causes import Limit, NobodyLeft, NotWritten, OutOfTime
-from dealer.match.ending_sentences import sentence_of
+from dealer.match.ending_sentences import cause_sentence
 from dealer.match.events import (
     ActionPlayed,
     BotWrote,
@@ -463,7 +463,7 @@ def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], ha
     assert failure is not None
     assert failure is seen.failure
     assert (match.phase, failure.seat, failure.kind) == (Phase.FAILED, 1, FaultKind.CRASH)
-    text = sentence_of(failure, match.setup.names, hands)
+    text = cause_sentence(failure, match.setup.names, hands, shows_output=True)
     assert re.sub(r" \(\S+, line \d+\)", "", text).startswith(sentence)
     assert "MATCHSTATE:" in text
     assert "\n" not in text
@@ -498,7 +498,7 @@ def test_whatever_a_bot_raises_is_its_failure(raised: BaseException, policy: Fau
         assert seen.faults == [Fault(Seat(0), FaultKind.CRASH, 3, b"", Remedy.FORFEITED)]
         return
     assert match.failure is not None
-    text = sentence_of(match.failure, setup.names, 3)
+    text = cause_sentence(match.failure, setup.names, 3, shows_output=True)
     found = re.fullmatch(
         r"A: the bot's own code failed in hand 3 \((.*), line (\d+)\): (.*); the state was \S+\.", text
     )
@@ -577,7 +577,7 @@ class Long:
 def test_an_answer_that_is_no_action_gets_a_sentence(bot: Bot, sentence: str) -> None:
     match, _ = play_to_failure(setup_of(KUHN, 8), bot, Failing("act", -2, crash))
     assert match.failure is not None
-    text = sentence_of(match.failure, match.setup.names, 0)
+    text = cause_sentence(match.failure, match.setup.names, 0, shows_output=True)
     assert re.fullmatch(sentence, text), text
     assert len(text) < 400
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dealer.match import Phase
 from dealer.match.causes import NobodyLeft
 from dealer.match.faults import FaultKind, Remedy
-from dealer.match.writers import remedy_text
+from dealer.match.writers import format_remedy
 from dealer.reference.command import failure_text
 from engine import Seat
 from tests.dealer.helpers import Board, actions_of, answer, game, setup_of
@@ -78,7 +78,7 @@ def test_a_reply_to_the_present_state(
     assert [(fault.seat, fault.kind) for fault in board.seen.faults] == ([] if kind is None else [(seat, kind)])
     for fault in board.seen.faults:
         assert fault.line.endswith(b":" + text.encode("latin-1") + b"\r\n")
-        assert remedy_text(fault) == f"played {played}"
+        assert format_remedy(fault) == f"played {played}"
         assert fault.hand_number == 0
 
 

@@ -93,7 +93,7 @@ def test_faults_follow_each_other(tmp_path: Path) -> None:
     with (tmp_path / "test.faults").open("a") as file:
         file.write("what?\n")
     assert read_faults(tmp_path / "test.faults", 2) == [first, second]
-    assert read_faults(tmp_path / "test.faults", 2, most_bytes=140) == [second]
+    assert read_faults(tmp_path / "test.faults", 2, max_bytes=140) == [second]
     assert read_faults(tmp_path / "nothing.faults", 2) == []
 
 
