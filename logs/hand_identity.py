@@ -4,9 +4,9 @@ A hand of a card room is identified by its number, whatever the time zone of its
 writes are digests of the match, so for them table and players are compared as well. A PHH hand is identified by its
 number and content. Both are compared as hands are read (`SeenHands`).
 
-Two logs may hold parts of one match: the header names the same match and seed, and all hands with the same number are
-equal. The last condition is needed because two runs of the same seed and players agree in some hands by chance, and in
-none of those may a hand be left out. So logs are compared before they are read (`repeated_lines`).
+Two logs hold parts of one match if their headers are equal, as far as they have any, and so are all hands with the same
+number. Two runs of the same seed and players agree in some hands by chance, and in none of those may a hand be left
+out. So logs are compared before they are read (`repeated_lines`).
 
 A history that was exported from a log is left out as a whole (`Originals`).
 """
@@ -137,17 +137,40 @@ def repeated_lines(paths: Sequence[str], given: Game | None) -> dict[str, frozen
     Raises:
         OSError: a file cannot be read.
     """
-    found: dict[str, set[int]] = {}
+    repeated: dict[str, set[int]] = {}
     for candidates in _candidates(paths):
         earlier: list[_Segment] = []
+        holders: dict[int, tuple[int, ...]] = {}
         for path in candidates:
             for segment in _segments(path):
-                for other in earlier:
-                    lines = _shared_lines(other, segment, given)
+                for place in _sharing(segment, holders, len(earlier)):
+                    lines = _shared_lines(earlier[place], segment, given)
                     if lines:
-                        found.setdefault(path, set()).update(lines)
+                        repeated.setdefault(path, set()).update(lines)
                 earlier.append(segment)
-    return {path: frozenset(lines) for path, lines in found.items()}
+    return {path: frozenset(lines) for path, lines in repeated.items()}
+
+
+def _sharing(segment: _Segment, holders: dict[int, tuple[int, ...]], place: int) -> set[int]:
+    """Return the places of the earlier segments that share a hand with this one.
+
+    Args:
+        holders: places of the segments with a hand, by its content; this segment is added.
+        place: of this segment.
+    """
+    sharing = set[int]()
+    # One tuple for all hands of the segment, most of which no other segment has.
+    alone = (place,)
+    for content in segment.contents:
+        places = holders.get(content)
+        if places is None:
+            holders[content] = alone
+        else:
+            sharing.update(places)
+            holders[content] = (*places, place)
+    # A segment may hold a hand twice.
+    sharing.discard(place)
+    return sharing
 
 
 def _candidates(paths: Sequence[str]) -> Iterator[list[str]]:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from dealer.watching import WatchedRun
-from logs import HandRecord
+from engine import Game
+from logs import HandRecord, hand_identity
 from logs.contest_scores import largest_losses
 from logs.conversion import convert
 from logs.errors import LogProblem
@@ -199,6 +200,29 @@ def test_runs_of_one_seed_that_agree_by_chance_are_two(tmp_path: Path, lines: li
     again = log_lines(random_hands("limit", 40, fold=0.2), f"{LIMIT}.game")
     assert set(hand_lines(lines)) & set(hand_lines(again))
     assert read(write(tmp_path / "one.log", lines), write(tmp_path / "two.log", again)) == (80, [])
+
+
+def test_only_logs_that_share_a_hand_are_compared(
+    tmp_path: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[tuple[str, str]] = []
+    shared_lines = hand_identity._shared_lines
+
+    def counted(first: hand_identity._Segment, second: hand_identity._Segment, given: Game | None) -> list[int]:
+        compared.append((Path(first.path).name, Path(second.path).name))
+        return shared_lines(first, second, given)
+
+    monkeypatch.setattr(hand_identity, "_shared_lines", counted)
+    hands = hand_lines(lines)
+    logs = {"a": hands[:20], "b": hands[15:30], "c": hands[25:], "d": hands[30:35]}
+    paths = [write(tmp_path / f"{name}.log", part) for name, part in logs.items()]
+    repeats = hand_identity.repeated_lines([*map(str, paths)], None)
+    assert {Path(path).name: sorted(places) for path, places in repeats.items()} == {
+        "b.log": [1, 2, 3, 4, 5],
+        "c.log": [1, 2, 3, 4, 5],
+        "d.log": [1, 2, 3, 4, 5],
+    }
+    assert compared == [("a.log", "b.log"), ("b.log", "c.log"), ("c.log", "d.log")]
 
 
 def test_the_seatings_of_a_duplicate_match_are_different_hands(tmp_path: Path) -> None:
