@@ -180,7 +180,7 @@ def test_hands_without_times_are_told_of(arena_here: Arena, run: Path) -> None:
     ran = arena_here("export", "run/match.a.log", "-o", "dated")
     assert ran.code == 0
     assert ran.err == (
-        "run/match.a.log: the times of its hands are unknown (it has no .tlog): they are dated a "
+        "run/match.a.log: the times of its hands are unknown because it has no .tlog, so they are dated a "
         "second apart from the beginning of 2000 on; --begin sets when the match began.\n"
     )
     ran = arena_here("export", "run/match.a.log", "-o", "begun", "--begin", "2026-01-03 20:15", "-f", "ohh")
@@ -201,7 +201,7 @@ def test_stamps_that_run_ahead_of_the_clock_are_told_of(arena_here: Arena, run: 
     ran = arena_here("export", "run/match.a.log", "-o", "fast")
     assert ran.code == 0
     assert ran.err == (
-        "a PokerStars hand history dates hands at least a second apart: these, played faster, "
+        "a PokerStars hand history dates hands at least a second apart, so these, which were played faster, "
         "are dated up to 39 s late.\n"
     )
 
