@@ -445,7 +445,6 @@ def test_no_text_for_people_is_taken_apart() -> None:
 
 def test_tests_look_for_programs_in_one_place() -> None:
     """A program that is missing is a reason to skip, in the same words everywhere."""
-    # Benchmarks refuse to run without the programs that they measure or use.
-    tests = {path for path in (ROOT / "tests").rglob("*.py") if path.parent.name != "bench"} - {Path(__file__)}
+    tests = set((ROOT / "tests").rglob("*.py")) - {Path(__file__)}
     lookups = {path.relative_to(ROOT) for path in tests if "shutil.which(" in path.read_text("utf-8")}
     assert lookups == {Path("tests/outside.py")}

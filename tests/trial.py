@@ -18,7 +18,7 @@ _ALL_TESTS: Final = ("-m", "pytest", "-q", "-m", "slow or not slow")
 PARTS: Final = {
     "join": (*_ALL_TESTS, "tests/dealer/joining/test_pages.py"),
     "puppets": ("docs/serve/puppets.py",),
-    "viewers": ("-m", "tests.bench", "viewers", "--rounds", "3"),
+    "viewers": ("-m", "bench", "viewers", "--rounds", "3"),
     "windows": (*_ALL_TESTS, "tests/dealer/cli/test_windows.py"),
 }
 

@@ -2,7 +2,7 @@
 
     python docs/serve/remake.py [--rounds N] [--seconds S] [--calls N]
 
-runs what `python -m tests.bench server` runs, with 200 bots and 50,000 finished matches by default, and writes
+runs what `python -m bench server` runs, with 200 bots and 50,000 finished matches by default, and writes
 `measured.json` beside this script and the tables of the page. Hands per second and waiting times depend on what else
 the machine does meanwhile, which the first table says; processor times hardly do. A test holds the page against the
 file; read the sentences around the tables again when the figures have changed.
@@ -31,7 +31,7 @@ ASKED: Final = {"bots": 200, "seconds": 10.0, "rounds": 3, "calls": 100, "runs":
 
 def measure(asked: dict[str, Any]) -> dict[str, Any]:
     """All figures, with what was asked for."""
-    from tests.bench.server import measure
+    from bench.server import measure
 
     rows = measure(**asked, show=lambda line: print(line, file=sys.stderr, flush=True))
     return {"asked": asked, "cores": os.cpu_count(), "rows": [dataclasses.asdict(row) for row in rows]}

@@ -331,8 +331,8 @@ def pages(played: int) -> dict[str, tuple[str, ...]]:
 
 def measure(folder: Path, calls: int) -> dict[str, Any]:
     """Processor time and duration of every page, and the memory of the server before and after all calls."""
+    from bench.served import served, until
     from dealer.web.visitor import Sessions
-    from tests.bench.served import served, until
 
     with contextlib.closing(Store(folder / "arena-server" / DATABASE_NAME)) as store:
         tokens = {

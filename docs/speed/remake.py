@@ -2,8 +2,8 @@
 
     python docs/speed/remake.py REFERENCE [--rounds N] [--hands N] [--core N]
 
-runs `python -m tests.bench match` on one core, then with one match and with eight at once on all cores, and
-`python -m tests.bench startup`; REFERENCE is the folder with the reference's programs. It writes `measured.json` beside
+runs `python -m bench match` on one core, then with one match and with eight at once on all cores, and
+`python -m bench startup`; REFERENCE is the folder with the reference's programs. It writes `measured.json` beside
 this script and the tables of the page, which a test holds against the file; read the sentences around the tables again
 when the figures have changed.
 """
@@ -35,7 +35,7 @@ OWN_BOT: Final = HERE.parents[1] / "examples" / "minimal_bot.py"
 
 def measure(reference: str, rounds: int, hands: int, core: int) -> dict[str, Any]:
     """All figures, with what was asked for."""
-    from tests.bench import match, startup
+    from bench import match, startup
 
     asked = {"rounds": rounds, "hands": hands}
     found = {

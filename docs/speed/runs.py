@@ -2,7 +2,7 @@
 
     python docs/speed/runs.py REFERENCE CHECKOUT [--rounds N] [--hands N]
 
-runs `python -m tests.bench dealers` on all cores of a quiet machine; REFERENCE is the folder with the reference's
+runs `python -m bench dealers` on all cores of a quiet machine; REFERENCE is the folder with the reference's
 programs, CHECKOUT that of the version to compare with. It writes `runs.json` beside this script and the table of the
 page; read the sentences around the table again when the figures have changed.
 """
@@ -33,7 +33,7 @@ BEFORE: Final = "before"
 
 def measure(reference: str, checkout: str, rounds: int, hands: int) -> dict[str, Any]:
     """All figures, with what was asked for."""
-    from tests.bench import dealers
+    from bench import dealers
 
     rows = [
         dataclasses.asdict(row)

@@ -22,8 +22,8 @@ from dealer.table import bubblewrap
 from dealer.table.bubblewrap import Box
 from logs.document import Tone
 from protocol import find_game
-from tests.bench.filled import fill
 from tests.dealer.web.visits import small_house, with_web
+from tests.filled import fill
 from tests.outside import make_certificate
 
 DAY_S = 86_400.0

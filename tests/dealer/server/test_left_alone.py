@@ -21,9 +21,9 @@ from dealer.server.queue.playing import Watchers
 from dealer.server.resources import MORE_FILES, Disk, has_too_few, raise_limit, without_flood
 from dealer.server.server_settings import ServerSettings, WebSettings, default_settings
 from logs.whole_file import LineFile
-from tests.bench.filled import fill
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import KUHN, House, conversation, reference_settings, tickets
+from tests.filled import fill
 
 CONFIG = f"""
 startupTimeoutSecs 20

@@ -13,7 +13,7 @@ from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.db.users import add_user
 from dealer.server.server_settings import ServerGame, default_settings
-from tests.bench.filled import enter_ratings, fill
+from tests.filled import enter_ratings, fill
 
 
 def questions(store: Store, game: ServerGame, runs: int) -> dict[str, Callable[[], object]]:

@@ -17,9 +17,9 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from dealer.server.server_settings import ServerGame, bots_for
 from protocol import find_game
-from tests.bench.filled import BOTS, USERS, enter_ratings, fill
 from tests.dealer.web.browsing import links
 from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
+from tests.filled import BOTS, USERS, enter_ratings, fill
 
 GAME = "kuhn.limit.2p"
 

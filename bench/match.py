@@ -27,12 +27,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
+from bench.times import row_of_times
 from dealer.bench import Row
 from engine import CALL, Game
 from protocol import Handshake, PlayerSession, ReceivedState, Reply, find_game, format_game_definition
-from tests.bench.times import row_of_times
 
-OWN: Final = Path(__file__).resolve().parents[2]
+OWN: Final = Path(__file__).resolve().parents[1]
 _START_DEALER: Final = [sys.executable, "-P", "-c", "from acpc_arena import acpc_dealer; acpc_dealer()"]
 START_ARENA: Final = [sys.executable, "-P", "-c", "from acpc_arena import arena; arena()"]
 _SHORT_HANDS: Final = 100

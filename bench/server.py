@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from bench.joined import ServerBench, serving
+from bench.served import spent_by, until
+from bench.times import answer_time_s, event_times, page_times, row_of_times
 from dealer.bench import Row
 from dealer.server.db.store import Store
 from dealer.server.db.users import add_user
 from dealer.server.server_settings import default_settings
 from protocol import find_game
-from tests.bench.filled import USERS, enter_ratings, fill
-from tests.bench.joined import ServerBench, serving
-from tests.bench.served import spent_by, until
-from tests.bench.times import answer_time_s, event_times, page_times, row_of_times
+from tests.filled import USERS, enter_ratings, fill
 
 _PLAYED_HANDS: Final = 1000
 _MOST_EVENTS: Final = 50

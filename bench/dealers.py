@@ -22,10 +22,10 @@ from typing import Final, NamedTuple
 
 import psutil
 
+from bench.match import OWN, START_ARENA
+from bench.served import is_dealer_process
 from dealer.bench import Row
 from protocol import find_game, format_game_definition
-from tests.bench.match import OWN, START_ARENA
-from tests.bench.served import is_dealer_process
 
 _SAMPLE_S: Final = 0.2
 _SLOW: Final = """\

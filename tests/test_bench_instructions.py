@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.instructions import measure
+from bench.instructions import measure
 
 COUNTER = """#!{python}
 import pathlib, subprocess, sys

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from bench.match import OWN, START_ARENA, end_programs, start_dealer, start_program
+from bench.times import row_of_times
 from dealer.bench import Row
 from protocol import find_game, format_game_definition
-from tests.bench.match import OWN, START_ARENA, end_programs, start_dealer, start_program
-from tests.bench.times import row_of_times
 
 _SENDER: Final = Path(__file__).with_name("sender.py")
 _SENT: Final = {

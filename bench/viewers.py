@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.served import ANSWER_S, Caller, Served, served, spent_by, until
+from bench.times import answer_time_s, percentile
 from dealer.bench import Row
 from protocol import find_game
-from tests.bench.served import ANSWER_S, Caller, Served, served, spent_by, until
-from tests.bench.times import answer_time_s, percentile
 
 _CONFIG = """
 [web]

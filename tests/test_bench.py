@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.bench.__main__ import main
+from bench.__main__ import main
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_formats_are_measured(rows_of: Any) -> None:
 
 @pytest.mark.slow  # numba compiles
 def test_self_play_is_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.bench.selfplay.PYTHON_HANDS", 60)
+    monkeypatch.setattr("bench.selfplay.PYTHON_HANDS", 60)
     rows = rows_of("selfplay", "--repeats", "1", "--individuals", "8")
     assert len(rows) == 5
     assert all(row["rate_median"] > 0 for row in rows)
@@ -94,7 +94,7 @@ def test_evaluators_are_measured(rows_of: Any) -> None:
 
 def test_pokerkit_pays_what_we_pay() -> None:
     pytest.importorskip("pokerkit")
-    from tests.bench import selfplay
+    from bench import selfplay
 
     run, who = selfplay.pokerkit_play(list(selfplay.chart_hands(12)))
     assert run is not None
@@ -106,7 +106,7 @@ def test_pokerkit_pays_what_we_pay() -> None:
 
 def test_chances_are_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is compiled here; what compiled code draws is the same."""
-    monkeypatch.setattr("tests.bench.equity.compile_kernels", lambda: None)
+    monkeypatch.setattr("bench.equity.compile_kernels", lambda: None)
     rows = rows_of("equity", "--repeats", "1", "--trials", "1000")
     jobs = ["drawn, preflop", "drawn, flop", "drawn, turn", "drawn, river", "counted, flop"]
     assert [row["group"] for row in rows] == [job for job in jobs for _ in range(2)]

@@ -17,11 +17,11 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from bench.served import ANSWER_S, API, Caller, until
 from dealer.bench import Row
 from engine.betting_rules import CALL
 from engine.game import Game
 from protocol import NEED_DATA, Handshake, PlayerSession, ReceivedState, Reply
-from tests.bench.served import ANSWER_S, API, Caller, until
 
 _PAUSE_S: Final = 0.6
 _MOST_BYTES: Final = 1 << 16

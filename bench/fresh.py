@@ -20,13 +20,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from bench.served import ANSWER_S, served, until
 from dealer.bench import Row
 from dealer.server.accounts import add_token
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
-from tests.bench.served import ANSWER_S, served, until
 
-_CLIENT: Final = Path(__file__).resolve().parents[2] / "examples" / "client.c"
+_CLIENT: Final = Path(__file__).resolve().parents[1] / "examples" / "client.c"
 _CONFIG: Final = """
 t_response_s = 1
 [[games]]

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.export import SEED, random_records
 from dealer.bench import Row
 from logs import HandRecord, format_header, format_state_line, format_transaction
 from protocol import find_game
-from tests.bench.export import SEED, random_records
 
 _CASES = (("limit", False), ("limit", True), ("nolimit", False), ("nolimit6", False))
 _LONGER = 3

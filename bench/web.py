@@ -15,9 +15,9 @@ from pathlib import Path
 
 import psutil
 
+from bench.served import Caller, served, until
+from bench.times import answer_time_s, event_times, row_of_times
 from dealer.bench import Row
-from tests.bench.served import Caller, served, until
-from tests.bench.times import answer_time_s, event_times, row_of_times
 
 _GAME = "kuhn.limit.2p"
 _CONTEST: dict[str, object] = {"game": _GAME, "players": ["random", "calling"], "runs": 10}

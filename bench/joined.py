@@ -24,6 +24,7 @@ from typing import Final
 
 import psutil
 
+from bench.served import ANSWER_S, Caller, Served, Spent, is_dealer_process, served, spent_by, spent_by_all, until
 from dealer.bench import Row, machine_s
 from dealer.joining.connection import JoinSettings
 from dealer.joining.server_client import JoinedServer, Joining, News
@@ -33,10 +34,9 @@ from dealer.server.db.users import add_user
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from protocol import find_game
-from tests.bench.served import ANSWER_S, Caller, Served, Spent, is_dealer_process, served, spent_by, spent_by_all, until
 
-_ROOT: Final = Path(__file__).resolve().parents[2]
-_JOIN: Final = "import sys; from tests.bench.joined import join; join(sys.argv[1:])"
+_ROOT: Final = Path(__file__).resolve().parents[1]
+_JOIN: Final = "import sys; from bench.joined import join; join(sys.argv[1:])"
 _START_S: Final = 900.0
 _HANDS: Final = 20_000
 """Of one match: more than are played while anything is counted."""

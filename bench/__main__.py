@@ -1,6 +1,6 @@
 """Our speed compared with our peers', measured in turn in one run, from a checkout with the extra `bench`.
 
-    python -m tests.bench NAME [--json] [--OPTION VALUE]
+    python -m bench NAME [--json] [--OPTION VALUE]
 
 measures one of the modules of this folder; the options are the arguments of its `measure`.
 """
@@ -36,10 +36,10 @@ MEASURED = (
 
 def main(arguments: Sequence[str]) -> None:
     """Measure and print; exits with 1 and one sentence where something cannot be measured."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench")
+    parser = argparse.ArgumentParser(prog="python -m bench")
     commands = parser.add_subparsers(dest="name", required=True)
     for name in MEASURED:
-        measure = importlib.import_module(f"tests.bench.{name}").measure
+        measure = importlib.import_module(f"bench.{name}").measure
         command = commands.add_parser(name, help=inspect.getdoc(measure).partition("\n")[0])
         command.add_argument("--json", action="store_true", dest="as_json")
         command.set_defaults(measure=measure)
