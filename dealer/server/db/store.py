@@ -1,8 +1,8 @@
-"""Where the server keeps everything: one SQLite database, written by one thread, read from any thread at any time.
+"""SQLite database of a server.
 
-A change is one transaction (`Store.write`), on disk when it returns, and as a whole or not at all: whatever ends the
-server, what it has confirmed is done. The version of the tables is the database's ``user_version``; `MIGRATIONS`
-brings an older one up to date, a step per version, each in a transaction of its own.
+One thread writes, and any thread reads. A change is one transaction, on disk when `Store.write` returns, so a crash
+loses nothing that was confirmed. ``user_version`` is the version of the tables. `MIGRATIONS` has one step per version,
+and each step is a transaction of its own.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from dealer.errors import StoreError
 
 DATABASE_NAME = "server.sqlite3"
 RETRY_S: Final = 5.0
-"""When a change could not be written, because the disk is full, it is tried again after this time."""
-_BUSY_S = 30.0
+"""Delay before a failed change is tried again; a full disk may have space by then."""
+_BUSY_TIMEOUT_S = 30.0
+_MAX_IDLE_READERS = 8
 _T = TypeVar("_T")
 _TABLES = """
 CREATE TABLE users (
@@ -76,7 +77,7 @@ CREATE TABLE jobs (
     seating TEXT NOT NULL DEFAULT 'single',
     stop TEXT,
     on_fault TEXT NOT NULL DEFAULT 'end',
-    deal_key BLOB -- beside which the seed is 0
+    deal_key BLOB -- if set, seed is 0
 ) STRICT;
 CREATE INDEX jobs_by_state ON jobs (state);
 CREATE INDEX jobs_by_user ON jobs (user, tag);
@@ -92,8 +93,8 @@ CREATE TABLE runs (
     duplicates INTEGER,
     started_s REAL NOT NULL,
     ended_s REAL,
-    lineup INTEGER REFERENCES lineups, -- where it counts in the standings
-    unrated TEXT NOT NULL DEFAULT '', -- why it does not
+    lineup INTEGER REFERENCES lineups, -- null unless it counts in the standings
+    unrated TEXT NOT NULL DEFAULT '', -- reason that it does not count
     deal_key BLOB,
     UNIQUE (job, number)
 ) STRICT;
@@ -151,7 +152,7 @@ CREATE TABLE sessions (
     used_s REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_by_user ON sessions (user, used_s);
-CREATE TABLE submissions ( -- requests that programs have sent under a key of theirs
+CREATE TABLE submissions ( -- requests with an idempotency key
     user INTEGER NOT NULL REFERENCES users,
     key TEXT NOT NULL,
     fingerprint BLOB NOT NULL,
@@ -189,14 +190,14 @@ CREATE INDEX seats_by_version ON seats (version, run);
 CREATE INDEX jobs_by_owner ON jobs (user, id);
 CREATE INDEX bots_by_owner ON bots (owner);
 CREATE INDEX lineup_scores_by_version ON lineup_scores (version);
-CREATE TABLE tables ( -- at which people sit in browsers
+CREATE TABLE tables ( -- with a person in a browser
     run INTEGER PRIMARY KEY REFERENCES runs,
     owner TEXT NOT NULL,
     seen_s REAL NOT NULL,
     closed_s REAL
 ) STRICT;
 CREATE INDEX seats_by_lineup ON seats (lineup, version, mbb_per_game, run);
-CREATE TABLE company ( -- what players of games of more than two won at all tables at which another sat
+CREATE TABLE company ( -- scores in games of more than two, by version and each version at the same tables
     game TEXT NOT NULL,
     version INTEGER NOT NULL REFERENCES versions,
     other INTEGER NOT NULL REFERENCES versions,
@@ -212,14 +213,14 @@ CREATE TABLE scheduled_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     game TEXT NOT NULL,
-    deals INTEGER, -- null for those of the game
-    named TEXT, -- the bots that may enter, null for all
+    deals INTEGER, -- null for the game's own number
+    named TEXT, -- bots that may enter, null for all
     opens_s REAL NOT NULL,
     closes_s REAL NOT NULL,
-    closed_s REAL, -- when its versions were frozen and its jobs entered
+    closed_s REAL, -- when its versions were frozen and its jobs added
     note TEXT NOT NULL DEFAULT '',
     definition TEXT NOT NULL DEFAULT '', -- of the game
-    standings TEXT NOT NULL DEFAULT '' -- when it is finished
+    standings TEXT NOT NULL DEFAULT '' -- once finished
 ) STRICT;
 CREATE TABLE entries (
     event INTEGER NOT NULL REFERENCES scheduled_events,
@@ -234,7 +235,7 @@ CREATE TABLE event_jobs (
 CREATE INDEX event_jobs_by_event ON event_jobs (event);
 """
 _INVITATIONS = """
-ALTER TABLE users ADD COLUMN disabled_s REAL; -- since when no login of the user is taken
+ALTER TABLE users ADD COLUMN disabled_s REAL; -- null while the user may log in
 CREATE TABLE invitations (
     hash BLOB PRIMARY KEY,
     user INTEGER NOT NULL UNIQUE REFERENCES users,
@@ -250,10 +251,10 @@ CREATE TABLE audit (
 ) STRICT;
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 CREATE TRIGGER audit_is_not_removed BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
-ALTER TABLE sessions ADD COLUMN token INTEGER; -- with whose scopes it began, null for a password
+ALTER TABLE sessions ADD COLUMN token INTEGER; -- whose scopes the session has, null after a login by password
 """
 _RATING_HISTORY = """
-CREATE TABLE rating_history ( -- a row whenever a version has played a twentieth more
+CREATE TABLE rating_history ( -- a row each time a version has played 5 % more
     version INTEGER NOT NULL REFERENCES versions,
     units INTEGER NOT NULL,
     mbb_per_game REAL NOT NULL,
@@ -262,7 +263,7 @@ CREATE TABLE rating_history ( -- a row whenever a version has played a twentieth
 ) STRICT, WITHOUT ROWID;
 """
 _UPLOADS = """
-CREATE TABLE uploads ( -- versions of bots that run here for their owners
+CREATE TABLE uploads ( -- versions of bots that run on the server
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user INTEGER NOT NULL REFERENCES users,
     bot TEXT NOT NULL,
@@ -283,36 +284,36 @@ CREATE INDEX uploads_by_user ON uploads (user, bot);
 CREATE INDEX uploads_by_state ON uploads (state);
 """
 _CAUSES = """
-ALTER TABLE runs ADD COLUMN cause TEXT; -- why it failed, as JSON; null in older rows, whose reason may quote a player
+ALTER TABLE runs ADD COLUMN cause TEXT; -- of a failure, as JSON; null in older rows, whose reason may quote a player
 """
 MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _EVENTS, _INVITATIONS, _AUDIT, _RATING_HISTORY, _UPLOADS, _CAUSES)
-"""The steps from version 0, an empty database, to 1, from 1 to 2, and so on."""
+"""Step n migrates version n to n + 1. Version 0 is an empty database."""
 
 
 class Store:
     """The database of a server."""
 
     def __init__(self, path: Path) -> None:
-        """Open the database, made if it is not there, and bring its tables up to date.
+        """Open or create the database and migrate its tables.
 
         Raises:
             StoreError: it cannot be opened, is not ours, or is of a newer version.
         """
         self.path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._idle_readers: list[sqlite3.Connection] = []
+        self._active_reads = 0
+        self._is_closed = False
+        # Guards the three fields above, and is notified when a read ends.
+        self._reads = threading.Condition()
         try:
-            self._writer = self._thread.submit(_opened, path).result()
-            self._reader = _connected(path)
-            self._reader.execute("PRAGMA query_only = ON")
-            # Threads read, too, and a connection that is closed meanwhile ends the process.
-            self._reading = threading.Lock()
-            self._is_closed = False
+            self._writer = self._thread.submit(_open, path).result()
         except BaseException:
             self._thread.shutdown()
             raise
 
     async def write(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Make a change in one transaction; it is on disk when this returns, and nothing of it is if it fails.
+        """Apply a change in one transaction; it is on disk when this returns, or rolled back if it raises.
 
         Raises:
             StoreError: it cannot be written.
@@ -320,7 +321,7 @@ class Store:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._change, change)
 
     def write_now(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
-        """`write` for who may wait: before and after the server runs."""
+        """Apply a change like `write`, but block; for start-up, shutdown and commands."""
         return self._thread.submit(self._change, change).result()
 
     def _change(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -330,44 +331,72 @@ class Store:
             raise StoreError(self.path, str(error)) from None
 
     def read(self, query: str, *values: object) -> list[sqlite3.Row]:
-        """The rows of a query, as of the last change that is on disk.
+        """Run a query on the last committed state.
 
         Raises:
-            StoreError: they cannot be read.
+            StoreError: it fails, or the store is closed.
         """
+        reader = None
+        self._begin_read()
         try:
-            with self._reading:
-                if self._is_closed:
-                    raise StoreError(self.path, "it is closed")
-                return self._reader.execute(query, values).fetchall()
+            # Each query has a connection to itself, so that a long one in a thread delays no other.
+            reader = self._take_reader()
+            return reader.execute(query, values).fetchall()
         except sqlite3.Error as error:
             raise StoreError(self.path, str(error)) from None
+        finally:
+            self._end_read(reader)
+
+    def _begin_read(self) -> None:
+        with self._reads:
+            if self._is_closed:
+                raise StoreError(self.path, "it is closed")
+            self._active_reads += 1
+
+    def _take_reader(self) -> sqlite3.Connection:
+        with self._reads:
+            if self._idle_readers:
+                return self._idle_readers.pop()
+        return _open_reader(self.path)
+
+    def _end_read(self, reader: sqlite3.Connection | None) -> None:
+        with self._reads:
+            if reader is not None and len(self._idle_readers) < _MAX_IDLE_READERS:
+                self._idle_readers.append(reader)
+            elif reader is not None:
+                reader.close()
+            self._active_reads -= 1
+            self._reads.notify_all()
 
     def close(self) -> None:
-        """Close the database when all changes are made and all queries are answered."""
-        with self._reading:
+        """Close the database after pending changes and running queries."""
+        with self._reads:
             self._is_closed = True
-            self._reader.close()
+            # Closing a connection in the middle of its query crashes the process.
+            self._reads.wait_for(lambda: self._active_reads == 0)
+            for reader in self._idle_readers:
+                reader.close()
+            self._idle_readers.clear()
         self._thread.submit(self._writer.close).result()
         self._thread.shutdown()
 
 
 def back_up(path: Path, copy: Path) -> None:
-    """Copy a database whole, also while a server uses it; the copy is a database by itself.
+    """Copy a database to one file, also while a server uses it.
 
     Raises:
-        StoreError: there is no database, or the copy is there already or cannot be written.
+        StoreError: there is no database, or `copy` exists or cannot be written.
     """
     if not path.is_file():
         raise StoreError(path, "there is no database of a server")
     if copy.exists():
-        raise StoreError(copy, "is there already, and nothing is ever overwritten")
+        raise StoreError(copy, "the file exists already; name another one")
     new = copy.with_name(f"{copy.name}.new")
     try:
         new.unlink(missing_ok=True)
-        # Hashes of tokens and seeds of matches that are played are its owner's alone.
+        # Hashes of tokens and seeds of running matches are private to the operator.
         new.touch(0o600)
-        with contextlib.closing(_connected(path)) as source, contextlib.closing(sqlite3.connect(new)) as target:
+        with contextlib.closing(_connect(path)) as source, contextlib.closing(sqlite3.connect(new)) as target:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
         new.replace(copy)
@@ -377,20 +406,30 @@ def back_up(path: Path, copy: Path) -> None:
         raise StoreError(copy, f"cannot be written: {error}") from None
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    # Statements commit by themselves, unless a transaction is begun; see `_in_transaction`.
-    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+def _connect(path: Path) -> sqlite3.Connection:
+    # Without an isolation level, each statement outside of `_in_transaction` commits at once.
+    connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     return connection
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_reader(path: Path) -> sqlite3.Connection:
+    reader = _connect(path)
+    try:
+        reader.execute("PRAGMA query_only = ON")
+    except BaseException:
+        reader.close()
+        raise
+    return reader
+
+
+def _open(path: Path) -> sqlite3.Connection:
     try:
         with contextlib.ExitStack() as stack:
-            connection = stack.enter_context(contextlib.closing(_connected(path)))
+            connection = stack.enter_context(contextlib.closing(_connect(path)))
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version > len(MIGRATIONS):
-                problem = f"it is of version {version}, and this program reads versions up to {len(MIGRATIONS)}"
+                problem = f"it has version {version}, and this program reads versions up to {len(MIGRATIONS)}"
                 raise StoreError(path, f"{problem}; use the newer program")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
@@ -407,7 +446,7 @@ def _migrate(db: sqlite3.Connection, number: int) -> None:
     statement = ""
     for piece in MIGRATIONS[number].split(";"):
         statement += f"{piece};"
-        # Statements inside of a trigger end with a semicolon, too.
+        # A trigger contains semicolons of its own.
         if sqlite3.complete_statement(statement):
             db.execute(statement)
             statement = ""
@@ -417,11 +456,11 @@ def _migrate(db: sqlite3.Connection, number: int) -> None:
 def _in_transaction(db: sqlite3.Connection, change: Callable[[sqlite3.Connection], _T]) -> _T:
     db.execute("BEGIN IMMEDIATE")
     try:
-        made = change(db)
+        result = change(db)
         db.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):
-            # A full disk may have ended the transaction already.
+            # SQLite itself rolls back when the disk is full.
             db.execute("ROLLBACK")
         raise
-    return made
+    return result

@@ -97,7 +97,7 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
         taken = arena("serve", "backup", "copy.sqlite3")
         assert (taken.code, taken.err) == (
             2,
-            "arena: copy.sqlite3: is there already, and nothing is ever overwritten\n",
+            "arena: copy.sqlite3: the file exists already; name another one\n",
         )
     finally:
         said = ended(program, signal.SIGTERM)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+import threading
 from array import array
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -60,18 +61,38 @@ def test_what_is_read_cannot_be_changed(store: Store) -> None:
 
 
 def test_database_is_closed_while_threads_read(tmp_path: Path) -> None:
-    """Before, a connection that was closed in the middle of a query ended the process."""
+    """Closing a connection in the middle of its query would crash the process."""
     query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT max(i) FROM n"
     for _ in range(3):
         store = Store(tmp_path / "server.sqlite3")
         with ThreadPoolExecutor(4) as threads:
-            # Each query takes some ten milliseconds: some are asked before, some after the end.
+            # Each query takes some ten milliseconds, so some begin before the store is closed and some after.
             answers = [threads.submit(store.read, query) for _ in range(8)]
             answers[0].result()
             store.close()
         for answer in answers:
             error = answer.exception()
             assert error is None or (isinstance(error, StoreError) and "it is closed" in str(error))
+
+
+def test_long_query_delays_no_short_one(store: Store) -> None:
+    long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT max(i) FROM n"
+    with ThreadPoolExecutor(1) as threads:
+        is_reading = threading.Event()
+        answer = threads.submit(lambda: (is_reading.set(), store.read(long)))
+        is_reading.wait()
+        for _ in range(20):
+            assert store.read("SELECT 1")[0][0] == 1
+        assert not answer.done()
+
+
+def test_no_more_connections_than_queries_at_a_time_are_opened(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **kwargs: opened.append(args) or connect(*args, **kwargs))
+    for _ in range(20):
+        store.read("SELECT 1")
+    assert len(opened) == 1
 
 
 def test_an_older_database_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +140,7 @@ def test_a_copy_while_it_is_used(store: Store, tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(copy)) as db:
         assert db.execute("SELECT name FROM users").fetchall() == [("ann",)]
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    with pytest.raises(StoreError, match="is there already"):
+    with pytest.raises(StoreError, match="exists already"):
         back_up(store.path, copy)
     with pytest.raises(StoreError, match="no database of a server"):
         back_up(tmp_path / "nothing", tmp_path / "other")
