@@ -1,6 +1,7 @@
-r"""The conversation of a dealer and its players: ACPC protocol 2.0.0 as texts and as conversations. No sockets.
+r"""ACPC protocol 2.0.0 without I/O: sessions, match states, actions and game definitions.
 
-Sessions take bytes and give events; match states, actions and game definitions are read and written.
+A session turns the bytes of a connection into events and events into bytes. Sockets, clocks and threads are the
+caller's.
 
     >>> from engine import CALL
     >>> from protocol import DealerSession, Handshake, PlayerSession, Reply, find_game
@@ -19,14 +20,15 @@ Sessions take bytes and give events; match states, actions and game definitions 
 
 from importlib.machinery import PathFinder as _PathFinder
 from importlib.util import find_spec as _find_spec
-from importlib.util import module_from_spec as _module_of
+from importlib.util import module_from_spec as _module_from_spec
 from os.path import dirname as _dirname
 from os.path import join as _join
 
-# By its place, as another `engine` may hide ours; by its name in a frozen program, which has no places.
+# Load engine.shadowing from its folder, because a user's own engine.py may hide our package of that name. A frozen
+# program has no folders, so there the module is loaded by name.
 _spec = _PathFinder.find_spec("engine.shadowing", [_join(_dirname(__path__[0]), "engine")])
 _spec = _spec or _find_spec("engine.shadowing")
-_shadowing = _module_of(_spec)  # type: ignore[arg-type]
+_shadowing = _module_from_spec(_spec)  # type: ignore[arg-type]
 _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
 with _shadowing.ours("engine"):

@@ -1,7 +1,8 @@
-"""Actions as the protocol writes them: ``f``, ``c``, ``r``, and ``r300`` with a total for the hand in no-limit games.
+"""Actions as the protocol writes them: ``f``, ``c``, ``r``, or ``r300`` in no-limit games.
 
-Writing is strict. Reading is as lenient as the reference (ACPC protocol 2.0.0, and its server's reading of replies):
-upper case counts, ``k`` is a check, ``b`` a bet, and what follows the action is ignored.
+The number after ``r`` is the player's total for the whole hand, not the size of the raise. Writing is strict, reading
+as lenient as the reference dealer: upper case, ``k`` for a check and ``b`` for a bet are accepted, and any text after
+the action is ignored.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 from engine import CALL, FOLD, RAISE, Action, ActionKind, raise_to
 from protocol.numbers import scan_integer, wrap_int32
 
-_KIND_OF_LETTER: Final = {
+_KIND_BY_LETTER: Final = {
     "f": ActionKind.FOLD,
     "F": ActionKind.FOLD,
     "c": ActionKind.CALL,
@@ -29,19 +30,20 @@ _LETTERS: Final = ("f", "c", "r")
 
 
 def format_action(action: Action) -> str:
-    """Write an action; a raise carries its size where it has one."""
     if action.hand_total and action.kind == ActionKind.RAISE:
+        # index() refuses a float, which would be written as r300.0.
         return f"r{index(action.hand_total)}"
     return _LETTERS[action.kind]
 
 
 def scan_action(text: str, start: int, is_limit: bool) -> tuple[Action | None, int] | None:
-    """Read an action at `start`: the action and the index after it.
+    """Read the action at `start`.
 
-    The action is None if no action begins with that character (or the text ends). The whole result is None when a
-    no-limit raise has no size.
+    Returns:
+        The action and the index after it. The action is None if no action begins with this character or the text ends.
+        The whole result is None if a no-limit raise has no size: the reference counts the two as different faults.
     """
-    kind = _KIND_OF_LETTER.get(text[start : start + 1])
+    kind = _KIND_BY_LETTER.get(text[start : start + 1])
     if kind is None:
         return None, start + 1
     if kind is ActionKind.FOLD:
@@ -53,4 +55,5 @@ def scan_action(text: str, start: int, is_limit: bool) -> tuple[Action | None, i
     size = scan_integer(text, start + 1)
     if size is None:
         return None
-    return raise_to(wrap_int32(size[0])), size[1]
+    hand_total, end = size
+    return raise_to(wrap_int32(hand_total)), end

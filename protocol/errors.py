@@ -1,12 +1,12 @@
-"""The errors of the protocol package.
+"""Errors of the protocol package.
 
     ProtocolError
-    ├── FormatError              a text is not in its format; `column` is the first wrong byte (also a ValueError)
-    │   └── GameDefinitionError  a game definition cannot be read or found
-    ├── RemoteProtocolError      the peer broke the protocol: for the log and the fault counters
-    └── LocalProtocolError       this side misused a session, or used it after its end: a bug in the caller
+    ├── FormatError              a text does not follow its format (also a ValueError)
+    │   └── GameDefinitionError  a game definition cannot be found, read or played
+    ├── RemoteProtocolError      the peer broke the protocol: log it and count a fault
+    └── LocalProtocolError       the caller misused a session: a bug on this side
 
-A remote error ends its session for good: every further call of the session raises a local error.
+A session that has raised `RemoteProtocolError` accepts no further calls.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from engine.errors import PortableError, quoted
 
 
 class ProtocolError(PortableError):
-    """The root of this package's errors."""
+    """Base class of this package's errors."""
 
 
 class FormatError(ProtocolError, ValueError):
-    """A text is not in its format.
+    """Text that does not follow its format.
 
     Attributes:
-        column: 0-based index of the first character that is wrong.
-        problem: what is wrong there.
+        text: the whole text.
+        column: 0-based index of the first wrong character.
+        problem: the error at that character, as a clause.
     """
 
     def __init__(self, text: str, column: int, problem: str) -> None:
@@ -34,17 +35,22 @@ class FormatError(ProtocolError, ValueError):
 
 
 class GameDefinitionError(FormatError):
-    """A game definition cannot be found, read or played."""
+    """Game definition that cannot be found, read or played. `text` is its name or path."""
 
     def __init__(self, source: str, problem: str) -> None:
         self.text = source
         self.column = 0
         self.problem = problem
+        # The message of FormatError names a byte of the text, but this text is a file name.
         ValueError.__init__(self, f"{source}: {problem}")
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer sent something the protocol does not allow."""
+    """Violation of the protocol by the peer.
+
+    Attributes:
+        line: the bytes that broke the protocol; empty if they are not kept.
+    """
 
     def __init__(self, problem: str, line: bytes) -> None:
         self.line = line
@@ -52,4 +58,4 @@ class RemoteProtocolError(ProtocolError):
 
 
 class LocalProtocolError(ProtocolError):
-    """This side asked a session for something that the protocol does not allow at this point."""
+    """Call that a session does not allow in its present state."""

@@ -1,28 +1,18 @@
-"""The two sides of a connection, bytes in and events out: no socket, no clock, no thread.
+"""Both sides of an ACPC connection as state machines: bytes in, events out, no I/O.
 
-`DealerSession` is the dealer's side of one seat, `PlayerSession` the player's side. Both have the same four verbs:
+`DealerSession` is the dealer's side of one seat, `PlayerSession` the player's side. Both have four methods:
 
-    session.receive_data(data)        bytes came from the peer
-    session.receive_eof()             the peer has closed its side
-    session.next_event()              what the peer has done next, or NEED_DATA
-    session.send(...)                 the bytes of this side, to be sent to the peer
+    session.receive_data(data)        feed bytes received from the peer
+    session.receive_eof()             note that the peer has closed its side
+    session.next_event()              return the peer's next event, or NEED_DATA
+    session.send(...)                 return the bytes to send to the peer
 
-and a visible `state`:
+Their `state` follows the conversation:
 
-    AWAITING_VERSION ──Handshake──► IDLE ◄──────reply──────┐
-                                     └──a state that asks──► AWAITING_REPLY
-    any of them ──Closed──► CLOSED
-    any of them ──RemoteProtocolError──► ERROR
-
-Three rules:
-
-- A dealer reads a seat only when it is that seat's turn. Lines that come earlier wait unread and are judged against the
-  state that is current when they are read: while no reply is due, `next_event` says `NEED_DATA`.
-- What the peer does wrong in play is an event, because the match continues. Only what ends the conversation raises:
-  `RemoteProtocolError` (the peer's fault) or `LocalProtocolError` (the caller's).
-- CLOSED and ERROR are final: every further call raises `LocalProtocolError`.
-
-Texts on the wire are bytes; they are decoded as latin-1 so that any byte survives a round trip into logs.
+    AWAITING_VERSION ──Handshake──► IDLE ◄──────Reply──────┐
+                                     └──────question──────► AWAITING_REPLY
+    any state ──Closed──► CLOSED
+    any state ──RemoteProtocolError──► ERROR
 """
 
 from __future__ import annotations
@@ -43,81 +33,85 @@ VERSION_LINE: Final = b"VERSION:2.0.0\r\n"
 
 
 class SessionState(enum.Enum):
-    """How far a conversation is; the same on both sides."""
+    """State of a conversation, the same on both sides."""
 
     AWAITING_VERSION = "awaiting version"
-    """The player has not named its version yet."""
+    """The player has not sent its version line."""
 
     IDLE = "idle"
     """No reply is due."""
 
     AWAITING_REPLY = "awaiting reply"
-    """The player has been asked."""
+    """The dealer has sent a state in which the player must act."""
 
     CLOSED = "closed"
-    """The peer has closed, and everything it sent before has been read."""
+    """The peer has closed, and all its lines were read. No further call is allowed."""
 
     ERROR = "error"
-    """The peer has broken the protocol."""
+    """The peer has broken the protocol. No further call is allowed."""
 
 
 class NeedData(enum.Enum):
-    """The type of `NEED_DATA`."""
+    """Type of `NEED_DATA`, as an enum so that type checkers can narrow by identity."""
 
     NEED_DATA = enum.auto()
 
 
 NEED_DATA: Final = NeedData.NEED_DATA
-"""No event until more bytes come or, for a dealer to whom no reply is due, until a state that asks is sent."""
+"""No event is available before more bytes arrive or, on the dealer's side, before the next question is sent."""
 
 
 class Handshake(NamedTuple):
-    """A player names its version. `raw`: the line as received; empty in an event to be sent."""
+    """Version line of a player.
+
+    Attributes:
+        raw: the line as received; empty in an event to send.
+    """
 
     version: tuple[int, int, int] = VERSION
     raw: bytes = b""
 
     @property
     def is_supported(self) -> bool:
-        """Whether this side speaks that version; the reference dealer continues either way."""
+        """The reference dealer accepts any version, so callers decide what to do with others."""
         return self.version[0] == VERSION[0] and self.version[1] <= VERSION[1]
 
 
 class Comment(NamedTuple):
-    """A line beginning with ``#`` or ``;``, its end included: for people, no part of the game."""
+    """Line beginning with ``#`` or ``;``, its end included. It is logged and otherwise ignored."""
 
     raw: bytes
 
 
 class BadState(NamedTuple):
-    """A line that does not begin with a match state."""
+    """Line that does not begin with a match state."""
 
     raw: bytes
 
 
 class StaleReply(NamedTuple):
-    """A reply to another state than the present one."""
+    """Reply to another state than the current one."""
 
     raw: bytes
 
 
 class BadAction(NamedTuple):
-    """The present state, but no readable action after it."""
+    """Reply to the current state without a readable action."""
 
     raw: bytes
 
 
 class UnknownAction(NamedTuple):
-    """The present state, then a character that begins no action."""
+    """Reply to the current state with a letter that is no action."""
 
     raw: bytes
 
 
 class Reply(NamedTuple):
-    """The present state and an action; a dealer still has to check it against the rules.
+    """Reply to the current state. The dealer still has to check the action against the rules.
 
     Attributes:
-        action: the action. raw: the line as received; empty in an event to be sent.
+        raw: the line as received; empty in an event to send.
     """
 
     action: Action
@@ -125,11 +119,10 @@ class Reply(NamedTuple):
 
 
 class ReceivedState(NamedTuple):
-    """A dealer has sent the state of the player's hand.
+    """State received by a player.
 
     Attributes:
-        hand: what it says.
-        is_my_turn: whether the dealer now waits for this player.
+        is_my_turn: the dealer waits for this player's reply.
     """
 
     raw: bytes
@@ -138,17 +131,15 @@ class ReceivedState(NamedTuple):
 
     @property
     def state(self) -> MatchState:
-        """The state as a value."""
         return self.hand.state
 
     @property
     def betting(self) -> BettingState:
-        """Its betting, played by the rules."""
         return self.hand.betting
 
 
 class Closed(NamedTuple):
-    """The peer has closed and all its lines have been read."""
+    """The peer has closed, and all its lines have been read."""
 
 
 DealerEvent: TypeAlias = (
@@ -162,12 +153,12 @@ DealerEvent: TypeAlias = (
     | Closed
     | Literal[NeedData.NEED_DATA]
 )
-"""What `DealerSession.next_event` returns."""
+"""Events of `DealerSession.next_event`. Faults in play are events, because the match continues after them."""
 
 PlayerEvent: TypeAlias = ReceivedState | Comment | Closed | Literal[NeedData.NEED_DATA]
-"""What `PlayerSession.next_event` returns."""
+"""Events of `PlayerSession.next_event`."""
 
-# Looking a member up in its class costs more than the comparison.
+# Looking up an enum member in its class costs more than comparing it.
 _AWAITING_VERSION: Final = SessionState.AWAITING_VERSION
 _IDLE: Final = SessionState.IDLE
 _AWAITING_REPLY: Final = SessionState.AWAITING_REPLY
@@ -178,24 +169,26 @@ _VERSION_HEADER: Final = "VERSION:"
 
 
 def _scan_version(text: str) -> tuple[int, int, int] | None:
+    """Read a version line like the reference: three numbers separated by dots, followed by anything."""
     if not text.startswith(_VERSION_HEADER):
         return None
     numbers: list[int] = []
-    at = len(_VERSION_HEADER)
+    index = len(_VERSION_HEADER)
     while True:
-        scanned = scan_unsigned(text, at)
+        scanned = scan_unsigned(text, index)
         if scanned is None:
             return None
-        numbers.append(wrap_uint32(scanned[0]))
-        at = scanned[1] + 1
+        number, end = scanned
+        numbers.append(wrap_uint32(number))
         if len(numbers) == 3:
             return numbers[0], numbers[1], numbers[2]
-        if text[at - 1 : at] != ".":
+        if text[end : end + 1] != ".":
             return None
+        index = end + 1
 
 
 class _Session:
-    """What both sides share: bytes in, lines out, the end."""
+    """Line buffer and end of connection, common to both sides."""
 
     __slots__ = ("_game", "_reader", "state")
 
@@ -206,17 +199,17 @@ class _Session:
 
     @property
     def buffered_bytes(self) -> int:
-        """Bytes received and not yet read as lines: the caller stops reading when this grows beyond a bound."""
+        """Bytes received but not read yet. Stop reading the socket while this is above a limit."""
         return self._reader.buffered_bytes
 
     @property
     def has_input(self) -> bool:
-        """Whether `next_event` has something left to read: bytes, or that the peer has closed."""
+        """`next_event` has bytes or the end of the connection left to report."""
         reader = self._reader
         return not reader.is_empty or (reader.at_eof and self.state is not _CLOSED)
 
     def receive_data(self, data: bytes) -> None:
-        """Take bytes from the peer.
+        """Feed bytes received from the peer.
 
         Raises:
             LocalProtocolError: the session is over.
@@ -225,7 +218,7 @@ class _Session:
         self._reader.feed(data)
 
     def receive_eof(self) -> None:
-        """The peer has closed its side.
+        """Note that the peer has closed its side.
 
         Raises:
             LocalProtocolError: the session is over.
@@ -237,7 +230,7 @@ class _Session:
         if self.state is _CLOSED or self.state is _ERROR:
             raise LocalProtocolError("this session is over")
 
-    def _without_line(self) -> Closed | Literal[NeedData.NEED_DATA]:
+    def _event_without_line(self) -> Closed | Literal[NeedData.NEED_DATA]:
         if self._reader.at_eof:
             self.state = _CLOSED
             return Closed()
@@ -245,37 +238,43 @@ class _Session:
 
 
 class DealerSession(_Session):
-    """The dealer's side of one seat."""
+    """Dealer's side of one seat.
 
-    __slots__ = ("_echo", "_present")
+    Attributes:
+        state: the current `SessionState`.
+    """
+
+    __slots__ = ("_echo", "_question")
 
     def __init__(self, game: Game, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(game, max_line_bytes=max_line_bytes)
+        # Nearly all players echo the question byte for byte. It is parsed only for a reply that does not.
         self._echo = b""
-        """What a reply begins with: the state without its end."""
-        self._present: MatchState | None = None
-        """The state as values, once a reply does not echo it byte for byte."""
+        self._question: MatchState | None = None
 
     def send(self, line: bytes, *, is_question: bool) -> bytes:
-        """The bytes of a state; a state that asks takes back any question before it.
+        """Return the bytes of a state. A question replaces an earlier one that was not answered.
 
         Args:
             line: the match state as the player sees it, CR LF included.
+            is_question: the player must reply to this state.
 
         Raises:
-            LocalProtocolError: before the handshake, or the session is over.
+            LocalProtocolError: the player has not sent its version line, or the session is over.
         """
         if self.state is not _IDLE and self.state is not _AWAITING_REPLY:
             self._require_open()
-            raise LocalProtocolError("no state may be sent before the player has named its version")
+            raise LocalProtocolError("no state may be sent before the player's version line")
         if is_question:
             self._echo = line[:-2]
-            self._present = None
+            self._question = None
             self.state = _AWAITING_REPLY
         return line
 
     def next_event(self) -> DealerEvent:
-        """What the player has done next. A reply, readable or not, answers the question: another needs another state.
+        """Return the player's next event.
+
+        A reply answers the question even if its action cannot be read. To ask again, send the state again.
 
         Raises:
             RemoteProtocolError: the first line is not a version line.
@@ -285,92 +284,103 @@ class DealerSession(_Session):
         if state is _AWAITING_REPLY:
             raw = self._reader.pop()
             if raw is None:
-                return self._without_line()
+                return self._event_without_line()
             event = self._read_reply(raw)
             if isinstance(event, Reply | BadAction | UnknownAction):
                 self.state = _IDLE
             return event
         if state is _IDLE:
+            # The reference reads a seat only when it waits for that seat. Earlier lines stay in the buffer, and are
+            # judged against the state that is current when they are read.
             if self._reader.is_empty:
-                return self._without_line()
+                return self._event_without_line()
             return NEED_DATA
         self._require_open()
         raw = self._reader.pop()
         if raw is None:
-            return self._without_line()
+            return self._event_without_line()
         return self._read_version(raw)
 
     def _read_version(self, raw: bytes) -> Handshake:
         version = _scan_version(raw.decode("latin-1"))
         if version is None:
             self.state = _ERROR
-            raise RemoteProtocolError(f"not a version line: {quoted(raw)}; a player begins with {VERSION_LINE!r}", raw)
+            raise RemoteProtocolError(
+                f"the first line must be the version, as in {VERSION_LINE!r}, not {quoted(raw)}", raw
+            )
         self.state = _IDLE
         return Handshake(version, raw)
 
     def _read_reply(self, raw: bytes) -> DealerEvent:
         if raw[:1] in (b"#", b";"):
             return Comment(raw)
+        # The reference handles lines as C strings, which end at a NUL.
+        # Latin-1 maps each byte to one character, so columns of errors are byte offsets and any byte can be logged.
         text = raw.split(b"\0", 1)[0].decode("latin-1")
         if raw.startswith(self._echo + b":"):
-            at = len(self._echo)
+            end = len(self._echo)
         else:
             scanned = scan_match_state(text, self._game)
             if scanned is None:
                 return BadState(raw)
-            state, at = scanned
-            if not self._is_present(state):
+            state, end = scanned
+            if not self._answers_question(state):
                 return StaleReply(raw)
-        if text[at : at + 1] != ":":
+        if text[end : end + 1] != ":":
             return BadAction(raw)
-        action = scan_action(text, at + 1, self._game.is_limit)
+        scanned_action = scan_action(text, end + 1, self._game.is_limit)
+        if scanned_action is None:
+            return BadAction(raw)
+        action, _ = scanned_action
         if action is None:
-            return BadAction(raw)
-        if action[0] is None:
             return UnknownAction(raw)
-        return Reply(action[0], raw)
+        return Reply(action, raw)
 
-    def _is_present(self, state: MatchState) -> bool:
-        if self._present is None:
-            self._present = parse_match_state(self._echo.decode("latin-1"), self._game)
-        present = self._present
+    def _answers_question(self, state: MatchState) -> bool:
+        if self._question is None:
+            self._question = parse_match_state(self._echo.decode("latin-1"), self._game)
+        question = self._question
+        # Like the reference, compare only the player's own hole cards: a player may leave out or invent the others.
         return (
-            state.position == present.position
-            and state.hand_number == present.hand_number
-            and state.rounds == present.rounds
-            and state.board == present.board
-            and state.hole_cards[state.position] == present.hole_cards[state.position]
+            state.position == question.position
+            and state.hand_number == question.hand_number
+            and state.rounds == question.rounds
+            and state.board == question.board
+            and state.hole_cards[state.position] == question.hole_cards[state.position]
         )
 
 
 class PlayerSession(_Session):
-    """The player's side of a connection."""
+    """Player's side of a connection.
+
+    Attributes:
+        state: the current `SessionState`.
+    """
 
     __slots__ = ("_question", "_states")
 
     def __init__(self, game: Game, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(game, max_line_bytes=max_line_bytes)
         self._question: ReceivedState | None = None
-        """The state to be answered, while a reply is due."""
         self._states = StateReader(game)
 
     def send(self, event: Handshake | Comment | Reply) -> bytes:
-        """The bytes of the version line, a comment, or the reply to the state just received.
+        """Return the bytes of the version line, of a comment, or of the reply to the last state.
 
         Raises:
-            LocalProtocolError: the version was named before, or has not been named yet; a comment is not one line; no
-                reply is due, or the rules reject the action; the session is over.
+            LocalProtocolError: the event is not allowed now, the comment is not a single line, or the rules reject the
+                action.
         """
         self._require_open()
         if isinstance(event, Reply):
             return self._reply(event.action)
         if isinstance(event, Handshake):
             if self.state is not _AWAITING_VERSION:
-                raise LocalProtocolError("the version has been named already")
+                raise LocalProtocolError("the version line was sent already")
             self.state = _IDLE
             return b"VERSION:%d.%d.%d\r\n" % event.version
         if self.state is _AWAITING_VERSION:
-            raise LocalProtocolError("the first line must name the version")
+            raise LocalProtocolError("the version line must be sent first")
         raw = event.raw
         if raw[:1] not in (b"#", b";") or raw.find(b"\n") != len(raw) - 1:
             raise LocalProtocolError(f"a comment is one line that begins with '#' or ';', not {quoted(raw)}")
@@ -379,7 +389,7 @@ class PlayerSession(_Session):
     def _reply(self, action: Action) -> bytes:
         question = self._question
         if question is None:
-            raise LocalProtocolError("no reply is due: the last state did not ask this player")
+            raise LocalProtocolError("no reply is due because it is not this player's turn")
         try:
             question.betting.check(action)
         except IllegalAction as error:
@@ -389,21 +399,21 @@ class PlayerSession(_Session):
         return question.raw.rstrip(b"\r\n") + b":" + format_action(action).encode() + b"\r\n"
 
     def next_event(self) -> PlayerEvent:
-        """The dealer's next event.
+        """Return the dealer's next event.
 
         Raises:
-            RemoteProtocolError: the line is not a match state of this game.
-            LocalProtocolError: the version has not been named yet, or the session is over.
+            RemoteProtocolError: a line is not a match state of this game.
+            LocalProtocolError: the version line has not been sent, or the session is over.
         """
         if self.state is not _IDLE and self.state is not _AWAITING_REPLY:
             self._require_open()
-            raise LocalProtocolError("a dealer speaks after the player has named its version")
+            raise LocalProtocolError("no event can be read before the version line is sent")
         raw = self._reader.pop()
         if raw is None:
-            return self._without_line()
+            return self._event_without_line()
         if not raw.endswith(b"\n") and self._reader.at_eof:
             # The dealer died in the middle of a line.
-            return self._without_line()
+            return self._event_without_line()
         if raw[:1] in (b"#", b";"):
             return Comment(raw)
         text = raw.decode("latin-1").rstrip("\r\n")
@@ -414,6 +424,7 @@ class PlayerSession(_Session):
             raise RemoteProtocolError(f"the dealer's line is not a state of this game: {error}", raw) from error
         # The acting position of a finished hand is -1.
         is_my_turn = hand.betting.acting_position == hand.position
+        # tuple.__new__ skips the Python-level constructor of the named tuple; this runs for every line of the dealer.
         event: ReceivedState = tuple.__new__(ReceivedState, (raw, hand, is_my_turn))
         self._question = event if is_my_turn else None
         self.state = _AWAITING_REPLY if is_my_turn else _IDLE

@@ -322,7 +322,7 @@ def test_what_is_no_version_ends_the_session(line: bytes) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         session.next_event()
     assert caught.value.line == line
-    assert str(caught.value) == f"not a version line: {line!r}; a player begins with b'VERSION:2.0.0\\r\\n'"
+    assert str(caught.value) == f"the first line must be the version, as in b'VERSION:2.0.0\\r\\n', not {line!r}"
     with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
         session.next_event()
 
@@ -347,7 +347,7 @@ def test_a_version_without_line_end_counts_at_the_end() -> None:
 
 def test_no_state_before_the_handshake() -> None:
     session = DealerSession(NO_LIMIT)
-    with pytest.raises(LocalProtocolError, match=r"^no state may be sent before the player has named its version$"):
+    with pytest.raises(LocalProtocolError, match=r"^no state may be sent before the player's version line$"):
         session.send(STATE, is_question=True)
 
 
@@ -653,13 +653,13 @@ def test_a_player_opens_with_his_version() -> None:
 def test_a_player_speaks_in_order() -> None:
     session = PlayerSession(NO_LIMIT)
     assert session.state is SessionState.AWAITING_VERSION
-    with pytest.raises(LocalProtocolError, match=r"^a dealer speaks after the player has named its version$"):
+    with pytest.raises(LocalProtocolError, match=r"^no event can be read before the version line is sent$"):
         session.next_event()
-    with pytest.raises(LocalProtocolError, match=r"^the first line must name the version$"):
+    with pytest.raises(LocalProtocolError, match=r"^the version line must be sent first$"):
         session.send(Comment(b"# hello\r\n"))
     session.send(Handshake())
     assert session.state is SessionState.IDLE
-    with pytest.raises(LocalProtocolError, match=r"^the version has been named already$"):
+    with pytest.raises(LocalProtocolError, match=r"^the version line was sent already$"):
         session.send(Handshake())
     session.receive_data(STATE)
     assert isinstance(session.next_event(), ReceivedState)
@@ -687,7 +687,7 @@ def test_a_reply_is_the_state_and_the_action(end: bytes) -> None:
 def test_one_reply_a_question() -> None:
     session = told(STATE)
     session.send(Reply(CALL))
-    with pytest.raises(LocalProtocolError, match=r"^no reply is due: the last state did not ask this player$"):
+    with pytest.raises(LocalProtocolError, match=r"^no reply is due because it is not this player's turn$"):
         session.send(Reply(CALL))
 
 

@@ -215,7 +215,7 @@ def test_a_program_that_does_not_connect(code: str, error: type[RemoteBotError],
         (
             'say(b"HELLO\\n")\nask()\n',
             PATIENCE_S,
-            "not a version line: b'HELLO\\n'; a player begins with b'VERSION:2.0.0\\r\\n'",
+            "the first line must be the version, as in b'VERSION:2.0.0\\r\\n', not b'HELLO\\n'",
         ),
         # It has to connect within that time, however slowly Python starts.
         ("ask()\n", 3.0, "it did not name its version within 3 s"),
