@@ -1,86 +1,103 @@
-"""A scripted dealer for tests of bots: no match, no cards, no socket; just a dialogue.
+"""Scripted dealer for tests of bots, without a match, cards or a socket.
 
     dealer = MockDealer("kuhn")
-    dealer.tell("MATCHSTATE:1:0::|Ks")               # not our turn: no reply may come
-    dealer.ask("MATCHSTATE:1:0:r:|Ks", "c")          # our turn: the reply must be a call
-    to_bot = dealer.receive(b"VERSION:2.0.0\\r\\n")   # bytes of the bot in, bytes for the bot out
+    dealer.tell("MATCHSTATE:1:0::|Ks")               # not the bot's turn: no reply may come
+    dealer.ask("MATCHSTATE:1:0:r:|Ks", "c")          # the bot's turn: the reply must be a call
+    to_bot = dealer.receive(b"VERSION:2.0.0\\r\\n")   # feed bytes of the bot, return bytes for the bot
     to_bot = dealer.receive(b"MATCHSTATE:1:0:r:|Ks:c\\r\\n")
     dealer.assert_done()
 
-`bots.sdk.testing` runs a whole bot against it, in the process or over TCP.
+`bots.sdk.testing` runs a whole bot against it, in the same process or over TCP.
 """
 
 from __future__ import annotations
 
-from engine import Game, IllegalAction
+from typing import NamedTuple
+
+from engine import BettingState, Game, IllegalAction
 from engine.text import count_of
 from protocol.actions import format_action
 from protocol.errors import LocalProtocolError
 from protocol.game_definition import find_game
-from protocol.match_state import betting_after, format_betting, parse_match_state
+from protocol.match_state import StateReader
 from protocol.session import NEED_DATA, Closed, Comment, DealerSession, Handshake, Reply
 
 
-class MockDealer:
-    """A dealer that plays its script and checks every reply.
+class _ScriptedState(NamedTuple):
+    """State to send, and the replies allowed to it.
 
     Attributes:
-        replies: the actions that came, as texts.
-        comments: the comment lines that came, as bytes.
+        replies: texts of actions, empty for any legal action; None if no reply is due.
+    """
+
+    text: str
+    betting: BettingState
+    replies: tuple[str, ...] | None
+
+
+class MockDealer:
+    """Dealer that sends scripted states and checks every reply.
+
+    Attributes:
+        replies: the actions received, as texts.
+        comments: the comment lines received.
     """
 
     def __init__(self, game: str | Game) -> None:
-        self.game = find_game(game)[1] if isinstance(game, str) else game
+        if isinstance(game, str):
+            _, game = find_game(game)
+        self.game = game
         self.replies: list[str] = []
         self.comments: list[bytes] = []
-        self._script: list[tuple[bytes, tuple[str, ...] | None]] = []
-        """Lines and the replies to them: None where none is due; any legal action if empty, else one of these."""
+        self._script: list[_ScriptedState] = []
         self._session = DealerSession(self.game)
-        self._done = 0
-        self._is_greeted = False
-        self._awaits: tuple[bytes, tuple[str, ...]] | None = None
+        self._num_sent = 0
+        self._has_version = False
+        self._question: _ScriptedState | None = None
 
     def tell(self, state: str) -> MockDealer:
-        """Add a state that asks no player, or another player.
+        """Add a state in which the player does not act.
 
         Raises:
-            FormatError: it is not a state of the game.
-            LocalProtocolError: the state asks this player: use `ask`.
+            FormatError: the text is not a state of the game.
+            LocalProtocolError: it is the player's turn in this state.
         """
         return self._add(state, None)
 
     def ask(self, state: str, *expects: str) -> MockDealer:
-        """Add a state that asks the player; the reply must be one of `expects`, or any legal action if none is given.
+        """Add a state in which the player acts.
+
+        Args:
+            expects: the replies to accept, as texts of actions; any legal action if there is none.
 
         Raises:
-            FormatError: it is not a state of the game.
-            LocalProtocolError: it is not this player's turn there: use `tell`.
+            FormatError: the text is not a state of the game.
+            LocalProtocolError: it is not the player's turn in this state.
         """
         return self._add(state, expects)
 
-    def _add(self, state: str, expects: tuple[str, ...] | None) -> MockDealer:
-        parsed = parse_match_state(state, self.game)
-        betting = betting_after(self.game, format_betting(parsed.rounds))
-        asks = not betting.finished and betting.acting_position == parsed.position
-        if asks != (expects is not None):
-            raise LocalProtocolError(
-                f"{state!r} {'asks this player: use ask()' if asks else 'asks no player: use tell()'}"
-            )
-        self._script.append((state.encode("latin-1") + b"\r\n", expects))
+    def _add(self, text: str, replies: tuple[str, ...] | None) -> MockDealer:
+        hand = StateReader(self.game).read(text)
+        is_question = hand.betting.acting_position == hand.position
+        if is_question and replies is None:
+            raise LocalProtocolError(f"{text!r} needs a reply, so it must be added with ask()")
+        if not is_question and replies is not None:
+            raise LocalProtocolError(f"{text!r} needs no reply, so it must be added with tell()")
+        self._script.append(_ScriptedState(text, hand.betting, replies))
         return self
 
     def receive(self, data: bytes) -> bytes:
-        """Take bytes from the bot; returns the bytes for the bot.
+        """Feed bytes from the bot, and return the bytes to send to it.
 
         Raises:
-            AssertionError: the bot departed from the script; the sentence describes it.
+            AssertionError: the bot departed from the script.
         """
         self._session.receive_data(data)
         out = b""
         while True:
-            if self._is_greeted and self._awaits is None:
-                out += self._advance()
-                if self._awaits is None:
+            if self._has_version and self._question is None:
+                out += self._send_to_next_question()
+                if self._question is None:
                     break
             event = self._session.next_event()
             if event is NEED_DATA:
@@ -88,13 +105,15 @@ class MockDealer:
             if isinstance(event, Handshake):
                 if not event.is_supported:
                     raise AssertionError(f"the bot speaks version {event.version}, not 2.0.0")
-                self._is_greeted = True
+                self._has_version = True
             elif isinstance(event, Comment):
                 self.comments.append(event.raw)
             elif isinstance(event, Reply):
                 self._check_reply(event)
+            elif self._question is None:
+                raise AssertionError(f"{_describe(event)} before the first question")
             else:
-                raise AssertionError(f"{_describe(event)}; asked was {self._asked_text()}")
+                raise AssertionError(f"{_describe(event)} instead of a reply to {self._question.text!r}")
         return out
 
     def receive_eof(self) -> None:
@@ -110,52 +129,49 @@ class MockDealer:
         """Check that the whole script was played.
 
         Raises:
-            AssertionError: part of the script was not played.
+            AssertionError: a part of the script was not played, or the bot sent more than its replies.
         """
-        if not self._is_greeted:
+        if not self._has_version:
             raise AssertionError("the bot has not sent its version line")
-        if self._awaits is not None:
-            raise AssertionError(f"the bot still owes a reply to {self._asked_text()}")
-        if self._done < len(self._script):
-            raise AssertionError(f"{count_of(len(self._script) - self._done, 'state')} never sent")
+        if self._question is not None:
+            raise AssertionError(f"the bot still owes a reply to {self._question.text!r}")
+        num_unsent = len(self._script) - self._num_sent
+        if num_unsent:
+            raise AssertionError(f"{count_of(num_unsent, 'state')} never sent")
         while self._session.buffered_bytes:
             event = self._session.next_event()
             if not isinstance(event, Comment):
                 raise AssertionError(f"{_describe(event)} after its last reply was due")
 
-    def _advance(self) -> bytes:
+    def _send_to_next_question(self) -> bytes:
+        """Return the next states of the script, up to and including a question."""
         out = b""
-        while self._awaits is None and self._done < len(self._script):
-            line, expects = self._script[self._done]
-            self._done += 1
-            out += self._session.send(line, is_question=expects is not None)
-            if expects is not None:
-                self._awaits = line, expects
+        while self._question is None and self._num_sent < len(self._script):
+            state = self._script[self._num_sent]
+            self._num_sent += 1
+            is_question = state.replies is not None
+            out += self._session.send(state.text.encode("latin-1") + b"\r\n", is_question=is_question)
+            if is_question:
+                self._question = state
         return out
 
     def _check_reply(self, event: Reply) -> None:
-        assert self._awaits is not None
-        line, expects = self._awaits
+        question = self._question
+        assert question is not None
         action = format_action(event.action)
-        state = parse_match_state(line.decode("latin-1").rstrip(), self.game)
         try:
-            betting_after(self.game, format_betting(state.rounds)).check(event.action)
+            question.betting.check(event.action)
         except IllegalAction as error:
-            raise AssertionError(f"{action!r} is illegal at {self._asked_text()}: {error}") from None
-        if expects and action not in expects:
-            raise AssertionError(
-                f"the bot answered {action!r} to {self._asked_text()}, expected {' or '.join(expects)}"
-            )
+            raise AssertionError(f"{action!r} is illegal at {question.text!r}: {error}") from None
+        if question.replies and action not in question.replies:
+            expected = " or ".join(question.replies)
+            raise AssertionError(f"the bot answered {action!r} to {question.text!r}, expected {expected}")
         self.replies.append(action)
-        self._awaits = None
-
-    def _asked_text(self) -> str:
-        if self._awaits:
-            return repr(self._awaits[0].decode("latin-1").rstrip())
-        return "nothing"
+        self._question = None
 
 
 def _describe(event: object) -> str:
     if isinstance(event, Closed):
         return "the bot closed the connection"
-    return f"the bot sent a {type(event).__name__}: {getattr(event, 'raw', b'')!r}"
+    raw = getattr(event, "raw", b"")
+    return f"the bot sent {raw!r} ({type(event).__name__})"

@@ -66,11 +66,11 @@ def test_a_game_by_name_or_itself(game: str | Game) -> None:
 def test_tell_and_ask_are_not_mixed_up() -> None:
     with pytest.raises(LocalProtocolError) as caught:
         MockDealer("kuhn").tell(ASK)
-    assert str(caught.value) == "'MATCHSTATE:0:0::Ks|' asks this player: use ask()"
+    assert str(caught.value) == "'MATCHSTATE:0:0::Ks|' needs a reply, so it must be added with ask()"
     for state in (TELL, "MATCHSTATE:0:0:rf:Ks|"):
         with pytest.raises(LocalProtocolError) as caught:
             MockDealer("kuhn").ask(state)
-        assert str(caught.value) == f"{state!r} asks no player: use tell()"
+        assert str(caught.value) == f"{state!r} needs no reply, so it must be added with tell()"
 
 
 def test_a_script_holds_states_of_its_game() -> None:
@@ -104,16 +104,16 @@ def test_a_version_that_is_not_ours() -> None:
         ),
         (
             b"MATCHSTATE:0:1::Ks|:c\r\n",
-            "the bot sent a StaleReply: b'MATCHSTATE:0:1::Ks|:c\\r\\n'; asked was 'MATCHSTATE:0:0::Ks|'",
+            "the bot sent b'MATCHSTATE:0:1::Ks|:c\\r\\n' (StaleReply) instead of a reply to 'MATCHSTATE:0:0::Ks|'",
         ),
-        (b"hello\r\n", "the bot sent a BadState: b'hello\\r\\n'; asked was 'MATCHSTATE:0:0::Ks|'"),
+        (b"hello\r\n", "the bot sent b'hello\\r\\n' (BadState) instead of a reply to 'MATCHSTATE:0:0::Ks|'"),
         (
             b"MATCHSTATE:0:0::Ks|\r\n",
-            "the bot sent a BadAction: b'MATCHSTATE:0:0::Ks|\\r\\n'; asked was 'MATCHSTATE:0:0::Ks|'",
+            "the bot sent b'MATCHSTATE:0:0::Ks|\\r\\n' (BadAction) instead of a reply to 'MATCHSTATE:0:0::Ks|'",
         ),
         (
             b"MATCHSTATE:0:0::Ks|:x\r\n",
-            "the bot sent a UnknownAction: b'MATCHSTATE:0:0::Ks|:x\\r\\n'; asked was 'MATCHSTATE:0:0::Ks|'",
+            "the bot sent b'MATCHSTATE:0:0::Ks|:x\\r\\n' (UnknownAction) instead of a reply to 'MATCHSTATE:0:0::Ks|'",
         ),
     ],
 )
@@ -136,7 +136,8 @@ def test_an_answer_to_a_state_that_asked_nobody_is_noticed_at_the_next_question(
     dealer = MockDealer("kuhn").ask(ASK, "c").tell(TELL).ask("MATCHSTATE:0:0:cr:Ks|", "c")
     dealer.receive(HELLO)
     dealer.receive(b"MATCHSTATE:0:0::Ks|:c\r\n")
-    assert complaint(dealer, b"MATCHSTATE:0:0:c:Ks|:c\r\n").startswith("the bot sent a StaleReply: ")
+    complaint_text = complaint(dealer, b"MATCHSTATE:0:0:c:Ks|:c\r\n")
+    assert complaint_text.startswith("the bot sent b'MATCHSTATE:0:0:c:Ks|:c\\r\\n' (StaleReply) ")
 
 
 # -- the end ---------------------------------------------------------------------------------------------------------

@@ -87,8 +87,8 @@ def test_serve_script_tells_a_python_bot_the_game(program_env: dict[str, str]) -
         ("import sys; sys.exit('no idea')", ["without connecting", "exit code 1", "its output ends with:\nno idea"]),
         (CLIENT, ["the bot still owes a reply to 'MATCHSTATE:1:0:r:|Ks'", "exit code 0"]),
         (CLIENT + "f.readline(); raise OSError('gone')", ["still owes a reply", "exit code 1", "OSError: gone"]),
-        (CLIENT + "f.write(f.readline().strip() + b':c\\r\\n'); f.read()", ["StaleReply", "asked was"]),
-        (CLIENT + "f.readline(); f.write(b'call\\r\\n'); f.read()", ["the bot sent a BadState: b'call\\r\\n'"]),
+        (CLIENT + "f.write(f.readline().strip() + b':c\\r\\n'); f.read()", ["StaleReply", "instead of a reply to"]),
+        (CLIENT + "f.readline(); f.write(b'call\\r\\n'); f.read()", ["the bot sent b'call\\r\\n' (BadState)"]),
         (
             CLIENT + "f.readline(); f.write(f.readline().strip() + b':f\\r\\n'); f.read()",
             ["the bot answered 'f' to 'MATCHSTATE:1:0:r:|Ks', expected c"],
