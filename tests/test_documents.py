@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scripts import script
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -50,3 +52,8 @@ def test_no_merge_is_left_half_done() -> None:
     marks = re.compile(r"^(<{7}|>{7}) |^={7}$", re.MULTILINE)
     paths = [*DOCUMENTS, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("docs/**/*.md")]
     assert not [path.name for path in paths if marks.search(path.read_text("utf-8"))]
+
+
+def test_the_page_of_server_settings_is_generated_from_the_program() -> None:
+    settings = script("serve/settings.py")
+    assert settings.PAGE.read_text("utf-8") == settings.reference_page(), "make it again: python docs/serve/settings.py"

@@ -10,6 +10,8 @@ from logs.estimation import interval_half_width, score_bounds
 from protocol import find_game
 from tests.scripts import script
 
+pytestmark = pytest.mark.slow
+
 SIMULATION = script("results/intervals.py")
 DEALS = script("results/deals.py")
 

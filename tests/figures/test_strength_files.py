@@ -11,6 +11,8 @@ from dealer.run.plan import planned_contests, settle
 from dealer.run.run_settings import read_config, validated
 from tests.dealer.helpers import ROOT
 
+pytestmark = pytest.mark.slow
+
 MEASURED_ELSEWHERE = {"cfr", "evolved", "lbr", "learner", "lp", "lp-mc", "mc"}
 """Bots for limit only, the learner and the exploiter: cfr.md, evolved.md, exploit.md, learner.md and lp-mc.md."""
 OF_SMALL_GAMES = {"equilibrium", *(name for name in builtin_names() if name.startswith("kuhn-"))}

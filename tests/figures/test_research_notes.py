@@ -8,6 +8,8 @@ import pytest
 
 from tests.dealer.helpers import ROOT
 
+pytestmark = pytest.mark.slow
+
 MOST_WORDS = 700
 NOTES = ("cfr", "evolved", "kuhn", "learner", "lp-mc", "rembrant", "strength")
 _NUMBER = r"\d(?:[\d,]*\d)?(?:\.\d+)?"

@@ -14,6 +14,8 @@ from tests.dealer.cli.conftest import window
 from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, program_env
 from tests.programs import start
 
+pytestmark = pytest.mark.slow
+
 _US = {"µs": 1.0, "ms": 1000.0}
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -22,9 +24,7 @@ def _columns(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip("|").split("|")]
 
 
-@pytest.mark.parametrize(
-    "game", ["limit", *(pytest.param(game, marks=pytest.mark.slow) for game in ("nolimit", "nolimit6"))]
-)
+@pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit6"])
 def test_disk_space(tmp_path: Path, game: str) -> None:
     """Bytes of 1,000 hands between `random` and `calling` with `--no-duplicate --seed 1`."""
     text = (ROOT / "docs" / "files.md").read_text("utf-8")
@@ -37,7 +37,6 @@ def test_disk_space(tmp_path: Path, game: str) -> None:
     assert shown == pytest.approx([log, log_and_times, log_and_times + sizes[".txt"]], abs=10)
 
 
-@pytest.mark.slow
 def test_what_the_first_command_prints() -> None:
     """In 80 columns: cards and built-in bots follow from the seed; times, speed and folder are the README's."""
     (block,) = re.findall(r"The first command prints:\n\n```text\n(.*?)```", README, re.DOTALL)
@@ -56,7 +55,6 @@ def test_what_the_first_command_prints() -> None:
     assert out.getvalue() == block
 
 
-@pytest.mark.slow
 def test_the_game_before_the_flop() -> None:
     """Every line of output in the document is one that the command prints, with and without --as-published."""
     text = (ROOT / "docs" / "lp-mc-tables.md").read_text("utf-8")

@@ -18,6 +18,8 @@ from logs.document.page import format_page
 from tests.logs.pages import checked_page
 from tests.scripts import script
 
+pytestmark = pytest.mark.slow
+
 STUDY = script("studies/study.py")
 with_blocks = script("blocks.py").with_blocks
 Measured, Verdict, Interval = STUDY.Measured, STUDY.Verdict, STUDY.Interval
@@ -207,7 +209,6 @@ def test_the_options_of_rembrant_are_options() -> None:
         make_bot("rembrant" if options == "default" else f"rembrant?{options}")
 
 
-@pytest.mark.slow  # thousands of hands
 @pytest.mark.parametrize(
     ("name", "function", "arguments"),
     [
@@ -228,7 +229,6 @@ def test_a_measurement_can_be_repeated(name: str, function: str, arguments: tupl
         assert STUDIES[name].figures[figure].mean == pytest.approx(one.mean, abs=room, rel=1e-5)
 
 
-@pytest.mark.slow  # numba compiles
 @pytest.mark.parametrize("name", ["kuhn", "learner"])
 def test_the_page_shows_what_its_commands_print(name: str) -> None:
     study = STUDIES[name]
@@ -237,7 +237,6 @@ def test_the_page_shows_what_its_commands_print(name: str) -> None:
         assert with_blocks(page, {marker: STUDY.output_of(command)}) == page
 
 
-@pytest.mark.slow  # numba compiles
 def test_everything_is_measured_of_an_evolution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven tiny runs: every figure that the study needs, but for hands at the end that hardly ever come up."""
     study = STUDIES["evolved"]

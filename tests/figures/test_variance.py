@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.scripts import script
+
+pytestmark = pytest.mark.slow
 
 REMAKE = script("variance/remake.py")
 

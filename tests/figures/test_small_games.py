@@ -9,6 +9,8 @@ import pytest
 from tests.dealer.helpers import ROOT
 from tests.scripts import script
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_page_shows_the_output() -> None:
     remake = script("small-games/remake.py")

@@ -13,6 +13,8 @@ from bots.sdk.registry import make_bot
 from protocol import find_game
 from tests.scripts import script
 
+pytestmark = pytest.mark.slow
+
 REMAKE = script("learner/remake.py")
 MEMORIES = script("learner/memories.py")
 
@@ -59,7 +61,6 @@ def test_the_memories_were_trained_as_the_script_does(name: str) -> None:
     assert MEMORIES.hands(name) <= memory.hands < MEMORIES.hands(name) + wanted["block"]
 
 
-@pytest.mark.slow  # plays thousands of hands
 @pytest.mark.parametrize("name", ["limit", "nolimit", "limit3", "nolimit6"])
 def test_a_row_can_be_played_again(name: str) -> None:
     """One of the rows without slow bots, drawn with a fixed seed."""

@@ -16,6 +16,8 @@ from bots.sdk.registry import builtin_names, make_bot
 from protocol import find_game
 from tests.scripts import script
 
+pytestmark = pytest.mark.slow
+
 REMAKE = script("cfr/remake.py")
 RIVERS = script("cfr/rivers.py")
 ADAPTING = script("cfr/adapting.py")
@@ -85,7 +87,6 @@ def test_a_match_can_be_played_again(tmp_path: Path) -> None:
     assert REMAKE.played(tmp_path, "calling", 20) == row
 
 
-@pytest.mark.slow  # a thousand deals
 def test_a_row_can_be_played_again(tmp_path: Path) -> None:
     row = REMAKE.played(tmp_path, "folding", REMAKE.DEALS["folding"])
     assert row in RIVERS.read_rows(REMAKE.CSV, REMAKE.Row)
@@ -120,7 +121,6 @@ def test_an_endgame_can_be_measured_again(street: str, round_: int) -> None:
     assert (came.betting.round, len(came.board)) == (round_, 2 + round_)
 
 
-@pytest.mark.slow  # computes the buckets of all hands and trains
 def test_a_training_reaches_what_is_recorded(tmp_path: Path) -> None:
     plan = plan_training(CfrSettings(buckets="40", deals=1024))
     trained = train(plan, tmp_path, iterations=1000, threads=2)

@@ -18,6 +18,8 @@ from protocol import find_game
 from tests.dealer.helpers import ROOT
 from tests.scripts import script
 
+pytestmark = pytest.mark.slow
+
 FOLDER = ROOT / "docs" / "strength"
 
 
@@ -60,7 +62,6 @@ def test_no_other_figure_of_strength_is_quoted() -> None:
             assert not re.search(r"[+-][\d,]+ ± [\d,]+", path.read_text("utf-8")), path
 
 
-@pytest.mark.slow  # a match of 20,000 hands for each game
 @pytest.mark.parametrize("game", REMAKE.GAMES)
 def test_a_pair_of_the_tournament_can_be_played_again(game: str) -> None:
     """One of the pairs of quick bots, drawn with a fixed seed."""

@@ -8,6 +8,8 @@ import pytest
 
 from tests.scripts import script
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["cluster/remake.py", "serve/remake.py", "speed/remake.py", "speed/runs.py"])
 def test_the_tables_are_those_of_the_last_measurement(name: str) -> None:
@@ -15,8 +17,3 @@ def test_the_tables_are_those_of_the_last_measurement(name: str) -> None:
     found = json.loads(remake.MEASURED.read_text("utf-8"))
     page = remake.PAGE.read_text("utf-8")
     assert remake.with_tables(page, found) == page
-
-
-def test_the_page_of_the_settings_is_made_from_the_program() -> None:
-    settings = script("serve/settings.py")
-    assert settings.PAGE.read_text("utf-8") == settings.reference_page(), "make it again: python docs/serve/settings.py"
