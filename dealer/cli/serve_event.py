@@ -24,7 +24,7 @@ from dealer.server.db.store import Store
 from dealer.server.event_results import event_detail, event_document
 from dealer.server.event_results import publish as publish_event
 from dealer.server.event_settings import EventSettings
-from dealer.server.server_settings import game_meant, setting_problem
+from dealer.server.server_settings import full_game_name, setting_problem
 from engine.errors import quoted
 from engine.text import count_of
 
@@ -49,7 +49,7 @@ def new(
         raise ConfigError(*map(setting_problem, error.errors(include_url=False)), source=str(file)) from None
     with contextlib.closing(known_store(data)) as store:
         try:
-            game = game_meant(settings.game, known_games(store))
+            game = full_game_name(settings.game, known_games(store))
             store.write_now(lambda db: add_event(db, operator(), settings, game))
         except RefusedError as error:
             raise ConfigError(str(error), source=str(file)) from None

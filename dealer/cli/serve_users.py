@@ -21,18 +21,18 @@ from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
 from dealer.server.accounts import (
-    LEAST_LETTERS,
-    MOST_LETTERS,
+    MAX_PASSWORD_LENGTH,
+    MIN_PASSWORD_LENGTH,
     Scope,
-    accounts_of,
     add_invitation,
     add_token,
     disable_user,
+    read_accounts,
     remove_user,
     revoke_tokens,
     set_password,
 )
-from dealer.server.db.audit import noted, operator
+from dealer.server.db.audit import operator, with_audit
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from dealer.server.server import is_reserved
@@ -68,7 +68,7 @@ def user(
     _check_names(every)
     with contextlib.closing(_new_store(data)) as store:
         what = f"gave a token for {' '.join(sorted(wanted))} to {', '.join(every)}"
-        change = noted(operator(), what, lambda db: [add_token(db, add_user(db, name), wanted) for name in every])
+        change = with_audit(operator(), what, lambda db: [add_token(db, add_user(db, name), wanted) for name in every])
         tokens = store.write_now(change)
     for name, token in zip(every, tokens, strict=True):
         terminal.print(f"{name} {token}")
@@ -107,7 +107,7 @@ def users(
         abort(f"{csv_file} names no user")
     _check_names(every)
     with contextlib.closing(_new_store(data)) as store:
-        known = {account["name"] for account in accounts_of(store) if account["has_password"]}
+        known = {account["name"] for account in read_accounts(store) if account["has_password"]}
         wanted = [name for name in every if name not in known]
         _invite(terminal, store, wanted, days=days, address=address, out=out)
     if len(wanted) < len(every):
@@ -138,10 +138,10 @@ def password(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) ->
         if not _is_known(store, name):
             abort(f"there is no user {name}; create one with 'arena serve user {name}'")
         given = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
-        if not LEAST_LETTERS <= len(given) <= MOST_LETTERS:
-            abort(f"a password has {LEAST_LETTERS} to {MOST_LETTERS} letters")
+        if not MIN_PASSWORD_LENGTH <= len(given) <= MAX_PASSWORD_LENGTH:
+            abort(f"a password has {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} letters")
         store.write_now(
-            noted(operator(), f"gave {name} a password", lambda db: set_password(db, add_user(db, name), given))
+            with_audit(operator(), f"gave {name} a password", lambda db: set_password(db, add_user(db, name), given))
         )
     terminal.sentence(f"{name} has a new password, and is logged out everywhere.")
 
@@ -174,7 +174,7 @@ def _changed(data: Path, name: str, what: str, change: Callable[[sqlite3.Connect
     with contextlib.closing(known_store(data)) as store:
         if not _is_known(store, name):
             abort(f"there is no user {name} in {data}")
-        return store.write_now(noted(operator(), what, change))
+        return store.write_now(with_audit(operator(), what, change))
 
 
 def _invite(
@@ -192,7 +192,7 @@ def _invite(
         except FileExistsError:
             abort(f"{out} exists already, and nothing is ever overwritten")
     what = f"invited {', '.join(names) or 'nobody'}"
-    change = noted(
+    change = with_audit(
         operator(), what, lambda db: [add_invitation(db, add_user(db, name), 86_400 * days) for name in names]
     )
     secrets = store.write_now(change)
@@ -216,7 +216,7 @@ def _listed(store: Store) -> Document:
         Column("bots"),
     )
     rows = []
-    for account in accounts_of(store):
+    for account in read_accounts(store):
         name = account["name"]
         if not is_reserved(name):
             rows.append((name, account["created_s"], _logins(account), account["tokens"], account["bots"] or ""))

@@ -68,7 +68,7 @@ def public_hands(seed: Seed | None, counts: Sequence[int]) -> int:
     return max(0, min(counts) - DELAY_HANDS) if isinstance(seed, DealKey) else 0
 
 
-def manages(job: Job, person: Person) -> bool:
+def can_manage(job: Job, person: Person) -> bool:
     """Whether a visitor may cancel a job and look into it: its user's, or any to an admin."""
     return person.is_admin or (person.user is not None and person.user == job.user)
 
@@ -79,7 +79,7 @@ class Access:
 
     Attributes:
         sees_cards: whether no card, no hand and no log is kept back.
-        is_managed: whether its job is the person's, see `manages`.
+        is_managed: whether its job is the person's, see `can_manage`.
         own: the names of the players that are the user's bots; None on a machine of one's own, where all are.
     """
 
@@ -88,7 +88,7 @@ class Access:
     own: frozenset[str] | None = None
 
     @property
-    def reads_output(self) -> bool:
+    def can_read_output(self) -> bool:
         """Whether what bots of the server wrote on their standard error may be read: it may reveal cards."""
         return self.is_managed and self.sees_cards
 
@@ -96,13 +96,13 @@ class Access:
         """Whether a player is the user's bot, of which one may learn where it loses."""
         return self.own is None or player in self.own
 
-    def reads_faults_of(self, player: str) -> bool:
+    def can_read_faults(self, player: str) -> bool:
         """Whether the faults of a player may be read."""
         return self.is_managed or self.is_own(player)
 
     def reason(self, run: Run) -> str:
         """Why a run ended, as far as it may be read: for most without what its bots sent and wrote."""
-        return run.reason_for(shows_output=self.reads_output)
+        return run.reason_for(shows_output=self.can_read_output)
 
 
 def access_to(store: Store, run: Run, job: Job, person: Person) -> Access:
@@ -111,7 +111,7 @@ def access_to(store: Store, run: Run, job: Job, person: Person) -> Access:
     own = frozenset(
         seat.name for seat, bot in zip(run.seats, bots, strict=True) if bot is not None and _is_whose(bot, person)
     )
-    return Access(sees_cards(store, job, person), manages(job, person), own)
+    return Access(sees_cards(store, job, person), can_manage(job, person), own)
 
 
 def _is_whose(bot: Bot, person: Person) -> bool:
@@ -122,11 +122,11 @@ def reason(store: Store, run: Run, person: Person) -> str:
     """Why a run ended, as far as a visitor may read it; see `Access.reason`."""
     # Other reasons quote nothing, and cost no question.
     job = records.job(store, run.job) if run.state is RunState.FAILED else None
-    return run.reason if job is None else Access(sees_cards(store, job, person), manages(job, person)).reason(run)
+    return run.reason if job is None else Access(sees_cards(store, job, person), can_manage(job, person)).reason(run)
 
 
 def faults(
-    store: Store, person: Person, *, run: int | None = None, before: int | None = None, most: int = 50
+    store: Store, person: Person, *, run: int | None = None, before: int | None = None, limit: int = 50
 ) -> tuple[Fault, ...]:
     """The faults that a visitor may read, the latest first: of the user's bots, and of all players where one manages.
 
@@ -137,17 +137,17 @@ def faults(
     """
     if person.user is None:
         return ()
-    job = None if run is None else records.job_of(store, run)
-    is_all = person.is_admin or (job is not None and manages(job, person))
+    job = None if run is None else records.job_of_run(store, run)
+    is_all = person.is_admin or (job is not None and can_manage(job, person))
     owner = person.user.id
-    found = records.faults(store, run=run, owner=None if is_all else owner, before=before, most=most)
+    found = records.faults(store, run=run, owner=None if is_all else owner, before=before, limit=limit)
     return _without_secrets(store, person, found) if is_all else found
 
 
 def _without_secrets(store: Store, person: Person, found: Sequence[Fault]) -> tuple[Fault, ...]:
     is_open = {}
     for number in {fault.run for fault in found}:
-        job = records.job_of(store, number)
+        job = records.job_of_run(store, number)
         is_open[number] = job is not None and sees_cards(store, job, person)
     shown = []
     for fault in found:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dealer.errors import WebError
-from dealer.server.db.audit import note_change, noted
+from dealer.server.db.audit import record_change, with_audit
 from dealer.server.db.store import Store
 from dealer.server.db.users import User
 from engine.text import count_of
@@ -63,7 +63,7 @@ def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = _US
     token = secrets.token_urlsafe(24)
     db.execute(
         "INSERT INTO tokens (user, hash, created_s, scopes, label) VALUES (?, ?, ?, ?, ?)",
-        (user, hash_of(token), time.time(), " ".join(sorted(scopes)), label),
+        (user, hash_secret(token), time.time(), " ".join(sorted(scopes)), label),
     )
     return token
 
@@ -85,7 +85,7 @@ def _token_of(row: sqlite3.Row) -> Token:
     return Token(row["id"], User(row["user"], row["name"]), scopes, row["label"], row["created_s"])
 
 
-def tokens_of(store: Store, user: int) -> tuple[Token, ...]:
+def read_tokens(store: Store, user: int) -> tuple[Token, ...]:
     """The tokens of a user, the newest first."""
     return tuple(map(_token_of, store.read(_TOKENS + "AND tokens.user = ? ORDER BY tokens.id DESC", user)))
 
@@ -99,7 +99,7 @@ def revoke_tokens(db: sqlite3.Connection, name: str) -> int:
     return found.rowcount
 
 
-def accounts_of(store: Store) -> list[sqlite3.Row]:
+def read_accounts(store: Store) -> list[sqlite3.Row]:
     """All users who can log in, or could, by name, for who runs the server.
 
     Each with `name`, `created_s`, `has_password`, how many good `tokens`, whether an invitation waits to be used
@@ -122,7 +122,7 @@ def add_invitation(db: sqlite3.Connection, user: int, lasting_s: float) -> str:
     secret = secrets.token_urlsafe(24)
     db.execute(
         "INSERT OR REPLACE INTO invitations (hash, user, expires_s) VALUES (?, ?, ?)",
-        (hash_of(secret), user, time.time() + lasting_s),
+        (hash_secret(secret), user, time.time() + lasting_s),
     )
     return secret
 
@@ -133,9 +133,9 @@ _INVITED: Final = (
 )
 
 
-def invited_user(store: Store, invitation: str) -> User | None:
+def find_invited_user(store: Store, invitation: str) -> User | None:
     """Who has this invitation, if it can still be used."""
-    rows = store.read(_INVITED, hash_of(invitation), time.time())
+    rows = store.read(_INVITED, hash_secret(invitation), time.time())
     return User(rows[0]["id"], rows[0]["name"]) if rows else None
 
 
@@ -157,7 +157,7 @@ def remove_user(db: sqlite3.Connection, name: str) -> int:
     return 1
 
 
-def hash_of(secret: str) -> bytes:
+def hash_secret(secret: str) -> bytes:
     """The hash as which a random secret is kept; a slow one would protect nothing, and slow every request."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
@@ -170,19 +170,19 @@ class RateLimit:
         per_minute: float,
         burst: float | None = None,
         *,
-        most_keys: int = 10_000,
+        max_keys: int = 10_000,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         """Start with full buckets.
 
         Args:
             burst: how often at once; None for what comes in ten seconds.
-            most_keys: how many buckets are kept; the one that was not used for longest is forgotten.
+            max_keys: how many buckets are kept; the one that was not used for longest is forgotten.
         """
         self._per_minute = per_minute
         self._rate = per_minute / 60.0
         self._burst = max(1.0, self._rate * 10.0 if burst is None else burst)
-        self._most_keys = most_keys
+        self._most_keys = max_keys
         self._clock_s = clock_s
         self._buckets: dict[str, tuple[float, float]] = {}
 
@@ -225,25 +225,25 @@ class GuessLimit:
     def __init__(
         self,
         *,
-        most_failures: int = 30,
-        most_by_name: int = 100,
+        max_failures: int = 30,
+        max_by_name: int = 100,
         within_s: float = 60.0,
-        most_keys: int = 10_000,
+        max_keys: int = 10_000,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         """Start without any failure.
 
         Args:
-            most_failures: of one address.
-            most_by_name: with one name; more than one address can cause.
-            most_keys: addresses, names and logins remembered at a time; the oldest are forgotten first.
+            max_failures: of one address.
+            max_by_name: with one name; more than one address can cause.
+            max_keys: addresses, names and logins remembered at a time; the oldest are forgotten first.
         """
         per_minute = 60.0 / within_s
         self._addresses, self._names = (
-            RateLimit(most * per_minute, most, most_keys=most_keys, clock_s=clock_s)
-            for most in (most_failures, most_by_name)
+            RateLimit(most * per_minute, most, max_keys=max_keys, clock_s=clock_s)
+            for most in (max_failures, max_by_name)
         )
-        self._most_keys = most_keys
+        self._most_keys = max_keys
         self._known: dict[tuple[str, str], None] = {}
 
     def wait_s(self, address: str) -> int:
@@ -254,12 +254,12 @@ class GuessLimit:
         """How long an address has to wait before it may try a password of this name; 0 if it need not."""
         return 0 if (address, name) in self._known else self._names.wait_s(name[:_MOST_NAME_LETTERS])
 
-    def note_failure(self, address: str, name: str = "") -> None:
+    def record_failure(self, address: str, name: str = "") -> None:
         """An address has failed to log in, with this name if it gave one; while it has to wait, nothing more counts."""
         if not self._addresses.take(address) and name:
             self._names.take(name[:_MOST_NAME_LETTERS])
 
-    def note_login(self, address: str, name: str) -> None:
+    def record_login(self, address: str, name: str) -> None:
         """The user of this name has logged in."""
         self._known.pop((address, name), None)
         self._known[address, name] = None
@@ -267,8 +267,8 @@ class GuessLimit:
             del self._known[next(iter(self._known))]
 
 
-LEAST_LETTERS: Final = 8
-MOST_LETTERS: Final = 256
+MIN_PASSWORD_LENGTH: Final = 8
+MAX_PASSWORD_LENGTH: Final = 256
 _AT_A_TIME = 2
 _MOST_WAITING = 20
 _RETRY_S = 5
@@ -351,9 +351,9 @@ class Accounts:
         if user is None and has_passwords and not wait_s and not name_wait_s:
             user = await self._find_by_password(name, secret)
         if user is not None:
-            self.guesses.note_login(address, name)
+            self.guesses.record_login(address, name)
             return user, 0
-        self.guesses.note_failure(address, name)
+        self.guesses.record_failure(address, name)
         return None, wait_s or name_wait_s
 
     async def log_in_person(self, name: str, secret: str, address: str) -> User | None:
@@ -371,11 +371,11 @@ class Accounts:
 
     def find_token(self, text: str) -> Token | None:
         """The token with this text, unless it has been revoked."""
-        rows = self._store.read(_TOKENS + "AND tokens.hash = ?", hash_of(text))
+        rows = self._store.read(_TOKENS + "AND tokens.hash = ?", hash_secret(text))
         return _token_of(rows[0]) if rows else None
 
     async def _find_by_password(self, name: str, secret: str) -> User | None:
-        if len(secret) > MOST_LETTERS:
+        if len(secret) > MAX_PASSWORD_LENGTH:
             return None
         rows = self._store.read(
             "SELECT users.id, users.name, hash, salt, n, r, p FROM passwords "
@@ -399,7 +399,7 @@ class Accounts:
         """
         salt = secrets.token_bytes(16)
         hashed = await self._hash(password, salt, _COST)
-        change = noted(user.name, "changed the own password", lambda db: _enter(db, user.id, hashed, salt))
+        change = with_audit(user.name, "changed the own password", lambda db: _enter(db, user.id, hashed, salt))
         await self._store.write(change)
 
     async def accept(self, invitation: str, password: str) -> tuple[User, str] | None:
@@ -413,12 +413,12 @@ class Accounts:
         hashed = await self._hash(password, salt, _COST)
 
         def change(db: sqlite3.Connection) -> tuple[User, str] | None:
-            row = db.execute(_INVITED, (hash_of(invitation), time.time())).fetchone()
+            row = db.execute(_INVITED, (hash_secret(invitation), time.time())).fetchone()
             if row is None:
                 return None
             db.execute("DELETE FROM invitations WHERE user = ?", (row["id"],))
             _enter(db, row["id"], hashed, salt)
-            note_change(db, row["name"], "accepted an invitation")
+            record_change(db, row["name"], "accepted an invitation")
             return User(row["id"], row["name"]), add_token(db, row["id"], label="of the invitation")
 
         return await self._store.write(change)

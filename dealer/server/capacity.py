@@ -22,7 +22,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class RunPlace:
+class CapacityShare:
     """What a run takes while it goes on.
 
     Attributes:

@@ -27,7 +27,7 @@ from dealer.run.choices import Seating
 from dealer.run.folder import is_busy
 from dealer.server.db.audit import BACKED_UP
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS
-from dealer.server.resources import MORE_FILES, free_bytes, has_too_few, raise_limit
+from dealer.server.resources import FILE_LIMIT_REMEDY, file_limit_problem, free_bytes, raise_limit
 from dealer.server.server_bots import process_environment, run_config
 from dealer.server.server_settings import ServerGame, ServerSettings, UploadSettings, uploads_refusal
 from dealer.table.bubblewrap import has_scopes
@@ -67,8 +67,8 @@ def examine(settings: ServerSettings, data: Path, *, has_pages: bool, now_s: flo
     yield _disk(settings, there)
     yield from _ports(settings, has_pages=has_pages, is_running=data.is_dir() and is_busy(data))
     yield from _database(data / DATABASE_NAME, now_s)
-    if problem := has_too_few(settings, raise_limit()):
-        yield Check("open files", Tone.DOUBTFUL, problem, MORE_FILES)
+    if problem := file_limit_problem(settings, raise_limit()):
+        yield Check("open files", Tone.DOUBTFUL, problem, FILE_LIMIT_REMEDY)
     else:
         yield Check("open files", Tone.GOOD, "as many as the configuration admits", "")
     yield from _certificates(settings, now_s)

@@ -24,7 +24,7 @@ from dealer.run.choices import Seating
 from dealer.run.results import GameStandings, read_standings
 from dealer.run.results.summary import first_places, standings_of
 from dealer.server.db import records
-from dealer.server.db.event_records import EventState, ScheduledEvent, contests_of
+from dealer.server.db.event_records import EventState, ScheduledEvent, event_contests
 from dealer.server.db.records import JobState, Run, RunSeat, RunState
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
@@ -87,7 +87,7 @@ def event_detail(store: Store, event: ScheduledEvent, compute: Callable[..., Any
             reason=job.reason,
             run=run,
         )
-        for job, run in contests_of(store, event)
+        for job, run in event_contests(store, event)
     )
     standings = None
     if event.standings:
@@ -101,7 +101,7 @@ def event_detail(store: Store, event: ScheduledEvent, compute: Callable[..., Any
 
 @lru_cache(maxsize=16)
 def _standings_so_far(store: Store, event: ScheduledEvent, compute: Callable[..., Any]) -> GameStandings:
-    standings: GameStandings = compute(standings_of_event, event, played_in_event(store, event), False)
+    standings: GameStandings = compute(event_standings, event, played_contests(store, event), False)
     return standings
 
 
@@ -113,10 +113,10 @@ class PlayedContest(NamedTuple):
     is_finished: bool
 
 
-def played_in_event(store: Store, event: ScheduledEvent) -> tuple[PlayedContest, ...]:
+def played_contests(store: Store, event: ScheduledEvent) -> tuple[PlayedContest, ...]:
     """The contests of an event so far."""
     played = []
-    for job, run in contests_of(store, event):
+    for job, run in event_contests(store, event):
         seats = () if run is None else run.results
         scores = [records.duplicate_scores(store, run.id, seat.player) for seat in seats if run is not None]
         if run is not None and any(scores):
@@ -124,7 +124,7 @@ def played_in_event(store: Store, event: ScheduledEvent) -> tuple[PlayedContest,
     return tuple(played)
 
 
-def standings_of_event(
+def event_standings(
     event: ScheduledEvent, played: Sequence[PlayedContest], has_confidence: bool = True
 ) -> GameStandings:
     """The standings of an event that has closed, by its contests so far."""
@@ -330,7 +330,7 @@ def publish(store: Store, runs_in: Path, event: ScheduledEvent, target: Path) ->
         raise RefusedError(f"{target} is not an empty folder; name another one, nothing is ever overwritten")
     detail = event_detail(store, event)
     if event.definition and not event.standings:
-        detail = replace(detail, standings=standings_of_event(event, played_in_event(store, event)))
+        detail = replace(detail, standings=event_standings(event, played_contests(store, event)))
     played = [contest.run for contest in detail.contests if contest.run is not None and contest.run.results]
     for run in played:
         if removed := removal_sentence(runs_in / run.folder):

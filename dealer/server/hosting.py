@@ -22,7 +22,7 @@ from dealer.server.db.users import User
 from dealer.server.queue.jobs import JobEnded, RunEnded, SeatOpen, ServiceEvent
 from dealer.server.queue.presence import HostEvent
 from dealer.server.server_settings import player_name
-from dealer.server.service import Service, refusal_of
+from dealer.server.service import Service, refusal_text
 from dealer.table.links import PlayerLink
 from protocol import RemoteProtocolError, format_game_definition
 from protocol.benchmark import OWN_SEAT
@@ -142,7 +142,7 @@ class Line:
                 try:
                     await self._challenge(request)
                 except (RefusedError, StoreError) as error:
-                    self.send(ChallengeState(tag, "refused", refusal_of(error)))
+                    self.send(ChallengeState(tag, "refused", refusal_text(error)))
             case Cancel(tag):
                 try:
                     await self._hosting.service.queue.cancel(self._user, tag)
@@ -159,7 +159,7 @@ class Line:
         try:
             connected = await self._hosting.service.presence.enter(self._user, request, host)
         except StoreError as error:
-            raise RefusedError(refusal_of(error)) from None
+            raise RefusedError(refusal_text(error)) from None
         hosts[key] = host
         if before is not None and before is not host:
             before.replaced()
@@ -191,13 +191,13 @@ class Line:
         store = self._hosting.service.store
         # After a restart, another client of the same user may have taken it over.
         self._hosting.service.queue.follow(self._user, tag, self)
-        jobs = records.jobs(store, user=self._user.id, tag=tag, most=1)
+        jobs = records.jobs(store, user=self._user.id, tag=tag, limit=1)
         if not jobs:
             self.send(ChallengeState(tag, "unknown"))
             return
         (job,) = jobs
         bot = self.host.bot if self.host is not None and self.host.bot in job.players else ""
-        for run in records.runs_of(store, job):
+        for run in records.runs_of_job(store, job):
             if run.state is not RunState.RUNNING:
                 self.send(self._hosting.run_over(job, run, self._user, bot))
         if not job.is_open:

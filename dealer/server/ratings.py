@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FEWEST_UNITS_TO_RATE: Final = 1000
+MIN_UNITS_TO_RATE: Final = 1000
 """A rating made of fewer units is provisional: too little to go by, whatever its interval."""
 
 _LEAST_DEVIATION: Final = 1e-6
@@ -70,8 +70,8 @@ class FittedRating:
 
     @property
     def is_provisional(self) -> bool:
-        """Whether it has played less than `FEWEST_UNITS_TO_RATE`."""
-        return self.units < FEWEST_UNITS_TO_RATE
+        """Whether it has played less than `MIN_UNITS_TO_RATE`."""
+        return self.units < MIN_UNITS_TO_RATE
 
 
 def fit_ratings(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:

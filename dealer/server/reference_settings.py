@@ -209,7 +209,7 @@ def _settled(reading: _Reading) -> ServerSettings:
         t_response_s=limit_s("responseTimeoutSecs", 600),
         t_hand_s=limit_s("handTimeoutSecs", 21000),
         t_per_hand_s=limit_s("avgHandTimeSecs", 7),
-        tells_position=True,
+        passes_position=True,
     )
     return replace(settings, port=numbers.get("port", settings.port))
 

@@ -67,7 +67,7 @@ class Disk:
         self._again: asyncio.TimerHandle | None = None
 
     @property
-    def has_room(self) -> bool:
+    def has_space(self) -> bool:
         """Whether enough is free; where it is not, a look is due again soon."""
         now_s = time.monotonic()
         if self._least_bytes and now_s - self._looked_s >= _LOOKS_LAST_S:
@@ -177,11 +177,11 @@ def raise_limit() -> int | None:
     return wanted
 
 
-MORE_FILES = "raise the limit (ulimit -n, LimitNOFILE of a unit), or lower max_connections"
-"""The remedy of `has_too_few`."""
+FILE_LIMIT_REMEDY = "raise the limit (ulimit -n, LimitNOFILE of a unit), or lower max_connections"
+"""The remedy of `file_limit_problem`."""
 
 
-def has_too_few(settings: ServerSettings, limit: int | None) -> str:
+def file_limit_problem(settings: ServerSettings, limit: int | None) -> str:
     """A sentence where a limit is less than what the settings admit; empty where it is not."""
     needed = settings.max_connections + settings.web.max_connections + _OTHERS
     if limit is None or limit >= needed:
@@ -189,7 +189,7 @@ def has_too_few(settings: ServerSettings, limit: int | None) -> str:
     return f"{limit:,} files and connections can be open at a time, and the configuration admits {needed:,}"
 
 
-def without_flood() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
+def new_exception_handler() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
     """An exception handler for a loop: running out of connections is one sentence a minute."""
     next_s = 0.0
 

@@ -28,13 +28,19 @@ from dealer.run.dealers import DealerProcesses
 from dealer.run.folder import lock_run
 from dealer.server.accounts import Accounts, GuessLimit, add_token
 from dealer.server.computing import Computing
-from dealer.server.db.audit import note_change, noted, operator
+from dealer.server.db.audit import operator, record_change, with_audit
 from dealer.server.db.run_changes import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from dealer.server.error_log import ErrorLog
 from dealer.server.queue.ladder import LADDER_USER
-from dealer.server.resources import MORE_FILES, has_too_few, make_private, raise_limit, without_flood
+from dealer.server.resources import (
+    FILE_LIMIT_REMEDY,
+    file_limit_problem,
+    make_private,
+    new_exception_handler,
+    raise_limit,
+)
 from dealer.server.server_settings import ServerSettings, uploads_refusal
 from dealer.server.service import Service
 from dealer.server.textport.port import TextPort
@@ -117,9 +123,9 @@ async def serve(
     if settings.uploads is not None and (refusal := uploads_refusal(settings.uploads, folder)) is not None:
         raise ConfigError(f"{refusal.problem}; {refusal.remedy}")
     _make_private(settings, folder)
-    asyncio.get_running_loop().set_exception_handler(without_flood())
-    if problem := has_too_few(settings, raise_limit()):
-        _log.warning("%s: %s", problem, MORE_FILES)
+    asyncio.get_running_loop().set_exception_handler(new_exception_handler())
+    if problem := file_limit_problem(settings, raise_limit()):
+        _log.warning("%s: %s", problem, FILE_LIMIT_REMEDY)
     # Bots that are slow to leave after their matches keep a thread each; nothing else may wait for one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="server"))
     errors = ErrorLog()
@@ -130,7 +136,9 @@ async def serve(
         stack.callback(lock.close)
         store = stack.enter_context(contextlib.closing(Store(folder / DATABASE_NAME)))
         token = store.write_now(lambda db: _first_users(db, settings))
-        store.write_now(lambda db: note_change(db, operator(), f"started the server, version {version('acpc-arena')}"))
+        store.write_now(
+            lambda db: record_change(db, operator(), f"started the server, version {version('acpc-arena')}")
+        )
         computing = stack.enter_context(contextlib.closing(Computing(workers)))
         count = core_count() if dealer_count is None else dealer_count
         dealers = DealerProcesses(count, has_affinity=True, held=[lock.fileno()]) if count else None
@@ -170,7 +178,7 @@ def reset_results(folder: Path, is_wanted: Callable[[int], bool]) -> bool:
     with contextlib.closing(_lock(folder, "stop it first")), contextlib.closing(Store(folder / DATABASE_NAME)) as store:
         if not is_wanted(store.read("SELECT count(*) AS found FROM runs")[0]["found"]):
             return False
-        store.write_now(noted(operator(), "removed all results", remove_results))
+        store.write_now(with_audit(operator(), "removed all results", remove_results))
         try:
             for path in (folder / "runs").glob("*"):
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()

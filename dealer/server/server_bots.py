@@ -2,7 +2,7 @@
 
 Whatever starts such a bot (the text port, the HTTP interface, the pages, the ladder, a table with people, Slumbot's
 interface) takes its settings from `seated_bots`. Runs of an earlier start are played on with the limits that are
-set now: `readjust`.
+set now: `update_config`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.errors import ConfigError
 from dealer.run.run_settings import BotSettings, RunSettings, read_config, validated
-from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, player_name
+from dealer.server.server_settings import ServerGame, ServerSettings, max_deals, player_name
 from engine import Seed
 from engine.text import count_of
 from logs.whole_file import write_whole
@@ -50,7 +50,7 @@ def seated_bots(
             found.append(BotSettings(bot=f"{player_name(player)}=tcp", linked=True))
             continue
         changes = _confinement(settings, bot, environment)
-        if settings.tells_position:
+        if settings.passes_position:
             changes["arguments"] = (str(next(positions)),)
         found.append(replace(bot, bot=f"{player_name(player)}={bot.bot}", **changes))
     return found
@@ -61,7 +61,7 @@ def _confinement(settings: ServerSettings, bot: BotSettings, environment: Mappin
     return {**limits, "environment": {**bot.environment, **environment}}
 
 
-def readjust(
+def update_config(
     settings: ServerSettings,
     game: ServerGame,
     players: Sequence[str],
@@ -128,12 +128,12 @@ def run_config(
         {
             "games": [game.path],
             "bots": bots,
-            "deals": most_deals(game, terms),
+            "deals": max_deals(game, terms),
             "seed": seed,
             "seating": terms.seating,
             "stop": terms.stop,
             "workers": 1,
-            "coalesce_ms": _COALESCE_MS if game.users_bots(players) else None,
+            "coalesce_ms": _COALESCE_MS if game.user_bots(players) else None,
             "on_fault": terms.on_fault,
             "t_response_s": settings.t_response_s,
             "t_hand_s": settings.t_hand_s,

@@ -23,7 +23,7 @@ from bots.sdk.options import Interval, Wording, options_of
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
 from dealer.run.run_settings import BotSettings, StrictSettings, adapter, check_address, problem_in_words, read_toml
-from dealer.server.capacity import Limits, RunPlace
+from dealer.server.capacity import CapacityShare, Limits
 from dealer.table.bubblewrap import Box, Refusal, readable_above
 from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player
@@ -81,7 +81,7 @@ class ServerGame:
         deals: of one run; 0 for a game that cannot be played.
         bots: the server's own by their names, in the order in which they were named; as a run describes them, without a
             name.
-        most_deals: deals that a request may ask for in one run.
+        max_deals: deals that a request may ask for in one run.
         max_running: runs at a time; 0 for any number.
     """
 
@@ -89,9 +89,9 @@ class ServerGame:
     path: str
     game: Game
     deals: int
-    most_runs: int
+    max_runs: int
     bots: Mapping[str, BotSettings]
-    most_deals: int = _MOST_DEALS
+    max_deals: int = _MOST_DEALS
     max_running: int = 0
 
     @property
@@ -99,7 +99,7 @@ class ServerGame:
         """The name to show."""
         return short_name(self.name)
 
-    def users_bots(self, players: Sequence[str]) -> frozenset[str]:
+    def user_bots(self, players: Sequence[str]) -> frozenset[str]:
         """The bots of users among players."""
         return frozenset(player for player in players if player not in (OWN_SEAT, *self.bots))
 
@@ -258,7 +258,7 @@ class ServerSettings(StrictSettings):
     # their number as one more argument, as there.
     directory: str | None = None
     passwords: tuple[tuple[str, str], ...] = ()
-    tells_position: bool = False
+    passes_position: bool = False
 
     @property
     def limits(self) -> Limits:
@@ -308,7 +308,7 @@ class ServerSettings(StrictSettings):
         return name if game is None else game.name
 
 
-def game_meant(name: str, names: Sequence[str]) -> str:
+def full_game_name(name: str, names: Sequence[str]) -> str:
     """The game of a server that is meant by a name.
 
     Args:
@@ -354,10 +354,10 @@ def resolve_game(games: Sequence[ServerGame], name: str) -> ServerGame:
         RefusedError: there is none, or the name fits several.
     """
     by_name = {game.name: game for game in games}
-    return by_name[game_meant(name, tuple(by_name))]
+    return by_name[full_game_name(name, tuple(by_name))]
 
 
-def most_deals(game: ServerGame, terms: ContestTerms) -> int:
+def max_deals(game: ServerGame, terms: ContestTerms) -> int:
     """The most deals of a run: as many as were asked for, or as the stop rule or the game allows.
 
     Raises:
@@ -368,10 +368,12 @@ def most_deals(game: ServerGame, terms: ContestTerms) -> int:
     rule = None if terms.stop is None else parse_stop_rule(terms.stop)
     if rule is None:
         return game.deals
-    return rule.deals if isinstance(rule, FixedDeals) else game.most_deals
+    return rule.deals if isinstance(rule, FixedDeals) else game.max_deals
 
 
-def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> RunPlace:
+def capacity_share(
+    game: ServerGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False
+) -> CapacityShare:
     """What a run takes while it goes on.
 
     Args:
@@ -380,7 +382,7 @@ def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int
         is_idle: whether it is played only while no request waits.
     """
     bots = tuple(player for player in players if player in game.bots)
-    return RunPlace(user, game.name, bots * at_once, is_idle)
+    return CapacityShare(user, game.name, bots * at_once, is_idle)
 
 
 SECTIONS: Final = {
@@ -496,7 +498,7 @@ def _ladder(ladder: LadderSettings, games: tuple[ServerGame, ...]) -> LadderSett
         return replace(ladder, games=tuple(game.name for game in games if game.game.num_players == 2))
     names = [game.name for game in games]
     try:
-        return replace(ladder, games=tuple(dict.fromkeys(game_meant(name, names) for name in ladder.games)))
+        return replace(ladder, games=tuple(dict.fromkeys(full_game_name(name, names) for name in ladder.games)))
     except RefusedError as error:
         raise ConfigError(SettingProblem("ladder.games", str(error))) from None
 
@@ -533,11 +535,9 @@ def _game(written: GameSettings, folder: Path | None) -> ServerGame:
                 SettingProblem("bots", f"{short_name(name)} has two bots called {bot_name}; NAME=BOT gives a name")
             )
         bots[bot_name] = bot
-    most_deals = max(written.max_deals, written.deals)
+    max_deals = max(written.max_deals, written.deals)
     running = (os.cpu_count() or 1) if written.max_running is None else written.max_running
-    return ServerGame(
-        name, path, game, written.deals, written.max_runs, bots, most_deals=most_deals, max_running=running
-    )
+    return ServerGame(name, path, game, written.deals, written.max_runs, bots, max_deals=max_deals, max_running=running)
 
 
 def _bot(settings: BotSettings, folder: Path | None) -> tuple[str, BotSettings]:

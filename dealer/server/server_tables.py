@@ -28,9 +28,9 @@ from dealer.server.db.run_changes import (
     record_visit,
 )
 from dealer.server.db.users import User
-from dealer.server.queue.playing import SeatCaller, report_of
+from dealer.server.queue.playing import SeatCaller, make_report
 from dealer.server.server import ServerParts
-from dealer.server.server_bots import process_environment, readjust, seated_bots
+from dealer.server.server_bots import process_environment, seated_bots, update_config
 from dealer.server.server_settings import ServerGame, player_name
 from dealer.server.table_manager import TableStore
 from engine import Seed
@@ -64,7 +64,7 @@ class ServerTableStore(TableStore):
         game = self._parts.settings.game(table.game)
         if game is not None:
             players, path = (OWN_SEAT, *table.players), table.folder / CONFIG_NAME
-            readjust(self._parts.settings, game, players, path, process_environment(self._parts.folder))
+            update_config(self._parts.settings, game, players, path, process_environment(self._parts.folder))
         return super().reopened(table)
 
     async def record_visit(self, table: TableRow) -> None:
@@ -96,7 +96,7 @@ class ServerTableStore(TableStore):
             hands=table_session.hands,
             match=f"{table_session.names[0]}.{TABLE_TAG}",
         )
-        self._seated[table.id] = game.users_bots(players)
+        self._seated[table.id] = game.user_bots(players)
         self._parts.service.sit_down(self._seated[table.id])
 
     def release_seats(self, table: TableRow) -> None:
@@ -111,7 +111,7 @@ def _report(folder: Path, reason: str) -> RunReport:
         # The run does not continue: its logs hold the final scores.
         run.finished = read_result(folder)
         (contest,) = run.contests()
-        return report_of(contest.plan, contest.scores, run.finished, reason, "a person sat at the table")
+        return make_report(contest.plan, contest.scores, run.finished, reason, "a person sat at the table")
     except (DealerError, OSError) as error:
         # The reason is public, a path of this machine is not.
         _log.info("the table in %s has no result: %s", folder, error)
@@ -144,7 +144,7 @@ def table_settings(
         WebError: a user's bot is at its owner's limit of matches.
     """
     for bot in bots:
-        if bot not in game.bots and not parts.service.may_sit(bot):
+        if bot not in game.bots and not parts.service.can_join_table(bot):
             raise WebError(409, f"{bot} plays elsewhere, as much as its owner lets it at a time; try again later.")
     others = seated_bots(parts.settings, game, bots, process_environment(parts.folder))
     name = player_name(GUEST_NAME if user is None else user.name)

@@ -21,7 +21,7 @@ from bots.sdk.program import end_server_programs
 from dealer.errors import RefusedError, StoreError
 from dealer.run.dealers import DealerProcesses
 from dealer.server.computing import Computing
-from dealer.server.db.bot_registry import enter_bots
+from dealer.server.db.bot_registry import register_server_bots
 from dealer.server.db.records import Job, JobRequest, Run
 from dealer.server.db.run_changes import RunReport, add_job
 from dealer.server.db.store import Store
@@ -32,7 +32,7 @@ from dealer.server.queue.fair_queue import Forecast
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.job_queue import JobQueue
 from dealer.server.queue.jobs import ActiveJob, Client, JobEnded, check_contest, check_request
-from dealer.server.queue.ladder import LADDER_USER, Ladder, Rater, most_runs
+from dealer.server.queue.ladder import LADDER_USER, Ladder, Rater, max_ladder_runs
 from dealer.server.queue.presence import Presence
 from dealer.server.queue.recovered_jobs import recovered_jobs
 from dealer.server.queue.run_player import RunPlayer
@@ -45,7 +45,7 @@ from protocol.benchmark import OWN_SEAT
 _log = logging.getLogger(__name__)
 
 
-def refusal_of(error: RefusedError | StoreError) -> str:
+def refusal_text(error: RefusedError | StoreError) -> str:
     """The sentence for a client whose request is refused; what went wrong in the store is for the log."""
     if isinstance(error, StoreError):
         _log.error("a request of a client: %s", error)
@@ -63,7 +63,7 @@ class Service:
         presence: users' bots that are connected.
         player: plays the runs.
         queue: jobs of which something is left.
-        has_begun: whether processes can be started; before, they would be ended as those of an earlier start.
+        has_started: whether processes can be started; before, they would be ended as those of an earlier start.
         broken: works in the background that an error has ended; none is begun again before the next start.
     """
 
@@ -84,19 +84,19 @@ class Service:
         self.store = store
         self.computing = computing
         self.feed = Feed()
-        self.has_begun = asyncio.Event()
+        self.has_started = asyncio.Event()
         self.broken: list[str] = []
         self._folder = folder
         self._changes = Changes()
         self.disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
-        own_versions = store.write_now(lambda db: enter_bots(db, settings.games))
+        own_versions = store.write_now(lambda db: register_server_bots(db, settings.games))
         self.presence = Presence(
             settings.games,
             own_versions,
             store,
             self.feed,
             self._changes,
-            patience_s=settings.own_seat_patience_s,
+            reconnect_timeout_s=settings.own_seat_patience_s,
             on_missing=lambda name: self.queue.give_up(name),
         )
         self.player = RunPlayer(settings, folder, store, self.presence, computing, dealers)
@@ -108,7 +108,7 @@ class Service:
             self._ladder = Ladder(
                 settings.ladder, settings.games, settings.limits, store, self.presence, own_versions=own_versions
             )
-            max_idle = most_runs(settings.ladder)
+            max_idle = max_ladder_runs(settings.ladder)
         jobs = recovered_jobs(store, settings.games, own_versions, has_ladder=settings.ladder is not None)
         self.queue = JobQueue(
             jobs,
@@ -129,7 +129,7 @@ class Service:
             self.presence,
             computing,
             limits=settings.limits,
-            patience_s=settings.own_seat_patience_s,
+            reconnect_timeout_s=settings.own_seat_patience_s,
         )
 
     async def run(self) -> None:
@@ -137,7 +137,7 @@ class Service:
         left = await asyncio.to_thread(end_server_programs, str(self._folder.absolute()))
         if left:
             _log.info("%d processes of an earlier start were ended", left)
-        self.has_begun.set()
+        self.has_started.set()
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self.queue.stop_unattended)
         works = {
             "the ratings": self._rater.run(),
@@ -227,7 +227,7 @@ class Service:
             return row, None
 
     def _checked(self, user: User, request: JobRequest, client: Client | None) -> ServerGame:
-        if not self.disk.has_room:
+        if not self.disk.has_space:
             raise RefusedError("the server's disk is full; try again later")
         game = check_request(self.settings, request, user=user.name, refusal=self.presence.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
@@ -237,7 +237,7 @@ class Service:
             raise RefusedError(f"the limit is {count_of(limit, 'waiting request')} of a user")
         return game
 
-    def may_sit(self, name: str) -> bool:
+    def can_join_table(self, name: str) -> bool:
         """Whether a user's bot is connected and may sit down at a table with people; the ladder makes room."""
         return self.presence.has_free_seat(name, self.queue.users_runs(name))
 

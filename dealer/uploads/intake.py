@@ -91,7 +91,7 @@ class Intake:
             raise RefusedError("this server takes no uploads; arena join connects a bot from your machine")
         if len(archive) > settings.archive_mb * 10**6:
             raise RefusedError(f"an archive has at most {settings.archive_mb} million bytes")
-        if not self._parts.service.disk.has_room:
+        if not self._parts.service.disk.has_space:
             raise RefusedError("the server's disk is full; try again later")
         async with self._arriving:
             number = await self._entered(settings, user, archive)
@@ -152,7 +152,7 @@ class Intake:
                 await bot.close()
 
     async def _work(self) -> None:
-        await self._parts.service.has_begun.wait()
+        await self._parts.service.has_started.wait()
         while True:
             try:
                 await self._settle()
@@ -270,7 +270,7 @@ class Intake:
                 raise RefusedError("its games are not played here any more")
             if not (self._folder / upload.folder).is_dir():
                 raise RefusedError("its files are not on the server any more; upload it again")
-            is_running = any(job.is_running and name in job.users_bots for job in service.queue.active())
+            is_running = any(job.is_running and name in job.user_bots for job in service.queue.active())
             if before is not None and before[0].id == upload.id:
                 await service.presence.enter(upload.owner, offer, before[1])
                 return

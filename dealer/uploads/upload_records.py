@@ -17,9 +17,9 @@ from pydantic import TypeAdapter
 
 from dealer.doctor.findings import DoctorReport
 from dealer.errors import RefusedError
-from dealer.server.db.audit import note_change
-from dealer.server.db.bot_registry import owner_of_name
-from dealer.server.db.records import moment_of, read_row
+from dealer.server.db.audit import record_change
+from dealer.server.db.bot_registry import name_owner
+from dealer.server.db.records import read_row, utc_datetime
 from dealer.server.db.store import Store
 from dealer.server.db.users import User
 from dealer.server.server_settings import UploadSettings
@@ -66,7 +66,7 @@ class Upload:
     submitted_s: float
     folder: str
     owner: User
-    submitted_at = moment_of("submitted_s")
+    submitted_at = utc_datetime("submitted_s")
 
 
 def _upload(row: sqlite3.Row) -> Upload:
@@ -85,7 +85,7 @@ def uploads(
     user: int | None = None,
     number: int | None = None,
     state: UploadState | None = None,
-    most: int = -1,
+    limit: int = -1,
 ) -> tuple[Upload, ...]:
     """Uploads of users who may log in, the latest first."""
     rows = store.read(
@@ -93,12 +93,12 @@ def uploads(
         "user, users.name FROM uploads JOIN users ON users.id = uploads.user "
         "WHERE users.disabled_s IS NULL AND users.name NOT LIKE '(%' AND (?1 IS NULL OR user = ?1) "
         "AND (?2 IS NULL OR uploads.id = ?2) AND (?3 IS NULL OR state = ?3) ORDER BY uploads.id DESC LIMIT ?4",
-        *(user, number, state, most),
+        *(user, number, state, limit),
     )
     return tuple(map(_upload, rows))
 
 
-def reports_of(store: Store, upload: Upload) -> tuple[DoctorReport, ...]:
+def read_reports(store: Store, upload: Upload) -> tuple[DoctorReport, ...]:
     """What the doctor has found, by game; nothing before."""
     return _REPORTS.validate_json(store.read("SELECT reports FROM uploads WHERE id = ?", upload.id)[0]["reports"])
 
@@ -121,7 +121,7 @@ def add_upload(
     name = described.name
     now_s = time.time()
     sha256 = hashlib.sha256(archive).hexdigest()
-    owner = owner_of_name(db, name)
+    owner = name_owner(db, name)
     others = db.execute(
         "SELECT 1 FROM uploads WHERE bot = ? AND user != ? AND state IN ('waiting', 'accepted')", (name, user.id)
     )
@@ -147,7 +147,7 @@ def add_upload(
         "(?1, ?2, (SELECT 1 + count(*) FROM uploads WHERE user = ?1 AND bot = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         (user.id, name, described.command, described.language, json.dumps(games), sha256, len(archive), folder, now_s),
     )
-    note_change(db, user.name, f"uploaded the bot {name}, {len(archive):,} bytes with the SHA-256 {sha256}")
+    record_change(db, user.name, f"uploaded the bot {name}, {len(archive):,} bytes with the SHA-256 {sha256}")
     return int(inserted.lastrowid or 0)
 
 
@@ -182,5 +182,5 @@ def remove_bot(db: sqlite3.Connection, user: User, bot: str) -> bool:
         (user.id, bot),
     )
     if removed.rowcount:
-        note_change(db, user.name, f"removed the uploaded bot {bot}")
+        record_change(db, user.name, f"removed the uploaded bot {bot}")
     return removed.rowcount > 0

@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dealer.server.server_settings import WebSettings
-from dealer.server.textport.port import LAST_WORDS_S, MOST_LEAVING
+from dealer.server.textport.port import LAST_WORDS_S, MAX_CLOSING
 from dealer.table.loop import SmallReads
 from dealer.web.visitor import KNOWN_KEY
 
@@ -77,7 +77,7 @@ class ConnectionLimits:
         """Stop counting a connection that is being closed; return whether it may stay for an answer."""
         self.forget(connection)
         self._leaving.add(connection)
-        return len(self._leaving) <= MOST_LEAVING
+        return len(self._leaving) <= MAX_CLOSING
 
     def forget(self, connection: LimitedConnection) -> None:
         """Forget a connection that is closed."""

@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 
 from dealer.server.access import Person
-from dealer.server.accounts import Scope, Token, hash_of
+from dealer.server.accounts import Scope, Token, hash_secret
 from dealer.server.db.store import Store
 from dealer.server.db.users import User
 
@@ -127,7 +127,7 @@ class Sessions:
             )
             db.execute(
                 "INSERT INTO sessions (hash, user, created_s, used_s, token) VALUES (?, ?, ?, ?, ?)",
-                (hash_of(cookie), user.id, now_s, now_s, None if token is None else token.id),
+                (hash_secret(cookie), user.id, now_s, now_s, None if token is None else token.id),
             )
 
         await self._store.write(change)
@@ -141,7 +141,7 @@ class Sessions:
             "JOIN users ON users.id = sessions.user "
             "LEFT JOIN tokens ON tokens.id = sessions.token AND tokens.user = users.id AND tokens.revoked_s IS NULL "
             "WHERE sessions.hash = ? AND sessions.used_s >= ? AND users.disabled_s IS NULL",
-            hash_of(cookie),
+            hash_secret(cookie),
             now_s - self._lasting_s,
         )
         if not rows:
@@ -152,13 +152,13 @@ class Sessions:
         """A session is used: it lasts from now."""
         now_s = self._clock_s()
         stale = self._store.read(
-            "SELECT 1 FROM sessions WHERE hash = ? AND used_s < ?", hash_of(cookie), now_s - _TOUCH_S
+            "SELECT 1 FROM sessions WHERE hash = ? AND used_s < ?", hash_secret(cookie), now_s - _TOUCH_S
         )
         if stale:
             await self._store.write(
-                lambda db: db.execute("UPDATE sessions SET used_s = ? WHERE hash = ?", (now_s, hash_of(cookie)))
+                lambda db: db.execute("UPDATE sessions SET used_s = ? WHERE hash = ?", (now_s, hash_secret(cookie)))
             )
 
     async def end(self, cookie: str) -> None:
         """Log out."""
-        await self._store.write(lambda db: db.execute("DELETE FROM sessions WHERE hash = ?", (hash_of(cookie),)))
+        await self._store.write(lambda db: db.execute("DELETE FROM sessions WHERE hash = ?", (hash_secret(cookie),)))

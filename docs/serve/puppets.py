@@ -6,7 +6,7 @@ A server with eight bots of its own, and three of a user that are the same progr
 The ladder plays all pairs, so that every bot has the rating that it is worth. Then the puppets, under the same name and
 version, fold to every bet, and challenge `mallory` for some thousand deals. This is played twice from the
 same state: once as if contests between bots of one user counted, and once by the rule of the server
-(`dealer.server.queue.unrated.why_unrated`).
+(`dealer.server.queue.unrated.unrated_reason`).
 
 Cards come from keys that the server draws, so the figures of two runs of this program differ as their intervals say.
 """
@@ -56,7 +56,7 @@ Ratings = dict[str, FittedRating]
 
 def _settings(game: str, field: Sequence[str], deals: int) -> ServerSettings:
     full, rules = find_game(game)
-    games = (ServerGame(full, full, rules, deals, 10, bots_for(rules, field), most_deals=max(deals, 100_000)),)
+    games = (ServerGame(full, full, rules, deals, 10, bots_for(rules, field), max_deals=max(deals, 100_000)),)
     return ServerSettings(games, port=0, web=WebSettings(port=0))
 
 

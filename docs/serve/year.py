@@ -40,7 +40,7 @@ from dealer.errors import StoreError
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.server.accounts import Accounts, Scope, add_token
 from dealer.server.db import store as store_module
-from dealer.server.db.bot_registry import enter_users_bot
+from dealer.server.db.bot_registry import register_user_bot
 from dealer.server.db.counted_scores import table_scores, write_ratings
 from dealer.server.db.records import JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_job, end_run
@@ -209,7 +209,7 @@ class Year:
             # A bot has another version each season.
             label = str(1 + day // 120)
             versions = [
-                enter_users_bot(db, 1 + bot % USERS, game, name, label)
+                register_user_bot(db, 1 + bot % USERS, game, name, label)
                 for bot, name in zip(planned.bots, names, strict=True)
             ]
             user = User(1 + planned.user, f"student{planned.user}")

@@ -18,7 +18,7 @@ BACKED_UP: Final = "backed up the database"
 _T = TypeVar("_T")
 
 
-def note_change(db: sqlite3.Connection, who: str, what: str) -> None:
+def record_change(db: sqlite3.Connection, who: str, what: str) -> None:
     """Note a change in the transaction that makes it.
 
     Args:
@@ -28,13 +28,13 @@ def note_change(db: sqlite3.Connection, who: str, what: str) -> None:
     db.execute("INSERT INTO audit (made_s, who, what) VALUES (?, ?, ?)", (time.time(), who, what))
 
 
-def noted(who: str, what: str, change: Callable[[sqlite3.Connection], _T]) -> Callable[[sqlite3.Connection], _T]:
-    """A change that is noted as well, unless it returns that there was nothing to change."""
+def with_audit(who: str, what: str, change: Callable[[sqlite3.Connection], _T]) -> Callable[[sqlite3.Connection], _T]:
+    """A change that is with_audit as well, unless it returns that there was nothing to change."""
 
     def change_and_note(db: sqlite3.Connection) -> _T:
         made = change(db)
         if made is not False:
-            note_change(db, who, what)
+            record_change(db, who, what)
         return made
 
     return change_and_note
@@ -53,9 +53,9 @@ def operator() -> str:
 def note_backup(path: Path, copy: Path) -> None:
     """Note in a database that it was copied; one of an older version stays as it is."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db, contextlib.suppress(sqlite3.Error):
-        note_change(db, operator(), f"{BACKED_UP} to {copy}")
+        record_change(db, operator(), f"{BACKED_UP} to {copy}")
 
 
-def changes(store: Store, *, before: int | None = None, most: int = 50) -> list[sqlite3.Row]:
+def changes(store: Store, *, before: int | None = None, limit: int = 50) -> list[sqlite3.Row]:
     """What was changed (`id`, `made_s`, `who`, `what`), the latest first."""
-    return store.read("SELECT * FROM audit WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2", before, most)
+    return store.read("SELECT * FROM audit WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2", before, limit)

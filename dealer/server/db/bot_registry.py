@@ -13,7 +13,7 @@ from dealer.server.db.store import Store
 from dealer.server.server_settings import ServerGame
 
 
-def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:
+def register_server_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:
     """Enter the server's own bots; one that is described otherwise than before gets a new version.
 
     Returns:
@@ -53,13 +53,13 @@ def _add_version(db: sqlite3.Connection, bot: int, description: str, fingerprint
     return int(made.lastrowid or 0)
 
 
-def owner_of_name(db: sqlite3.Connection, name: str) -> int | None:
+def name_owner(db: sqlite3.Connection, name: str) -> int | None:
     """The user whose bot has this name, in whatever game."""
     row = db.execute("SELECT owner FROM bots WHERE name = ? AND owner IS NOT NULL LIMIT 1", (name,)).fetchone()
     return None if row is None else int(row["owner"])
 
 
-def enter_users_bot(db: sqlite3.Connection, owner: int, game: str, name: str, label: str) -> int:
+def register_user_bot(db: sqlite3.Connection, owner: int, game: str, name: str, label: str) -> int:
     """Enter a user's bot; one that its owner calls another version than before gets a new one.
 
     Returns:
@@ -70,7 +70,7 @@ def enter_users_bot(db: sqlite3.Connection, owner: int, game: str, name: str, la
         (game, name, owner),
     )
     (bot,) = db.execute("SELECT id FROM bots WHERE game = ? AND name = ?", (game, name)).fetchone()
-    note_seen(db, [name])
+    record_seen(db, [name])
     fingerprint = hashlib.sha256(label.encode()).hexdigest()
     known = db.execute(
         "SELECT id FROM versions WHERE bot = ? AND fingerprint = ? AND label = ?", (bot, fingerprint, label)
@@ -83,7 +83,7 @@ def known_games(store: Store) -> tuple[str, ...]:
     return tuple(row["game"] for row in store.read("SELECT DISTINCT game FROM bots ORDER BY game"))
 
 
-def note_seen(db: sqlite3.Connection, names: Sequence[str]) -> None:
+def record_seen(db: sqlite3.Connection, names: Sequence[str]) -> None:
     """The bots of users of these names are there, or were until now."""
     now_s = time.time()
     db.executemany("UPDATE bots SET seen_s = ? WHERE name = ? AND owner IS NOT NULL", [(now_s, name) for name in names])
@@ -95,7 +95,7 @@ def last_seen(store: Store, within_s: float) -> frozenset[tuple[str, str]]:
     return frozenset((row["game"], row["name"]) for row in rows)
 
 
-def owner_of(store: Store, game: str, name: str) -> int | None:
+def bot_owner(store: Store, game: str, name: str) -> int | None:
     """The user whose bot this is; None for a bot of the server, and where there is none."""
     rows = store.read("SELECT owner FROM bots WHERE game = ? AND name = ?", game, name)
     return rows[0]["owner"] if rows else None

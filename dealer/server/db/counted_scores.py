@@ -116,7 +116,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Company(PairScore):
+class OpponentScore(PairScore):
     """Score of a version in a game of more than two, over all tables with another version; every deal counts alike.
 
     The interval is that of the mean of the deals as if all were of one table. Where scores differ between tables, that
@@ -197,9 +197,9 @@ def pair(store: Store, game: ServerGame, number: int) -> Pair | None:
     return next(iter(_pairs(store, game, "lineups.game = ? AND lineups.id = ?", game.name, number)), None)
 
 
-def companies(
+def opponent_scores(
     store: Store, game: ServerGame, version: int | None = None, among: Sequence[int] = ()
-) -> tuple[Company, ...]:
+) -> tuple[OpponentScore, ...]:
     """The crosstable of a game of more than two, or the row of a version; empty between two.
 
     Args:
@@ -216,7 +216,7 @@ def companies(
         *((values,) if condition else ()),
     )
     bounds = score_bounds(game.game)
-    return tuple(read_row(Company, row, **_won(row, bounds)) for row in rows)
+    return tuple(read_row(OpponentScore, row, **_won(row, bounds)) for row in rows)
 
 
 def count_tables(store: Store, game: ServerGame) -> int:
@@ -225,7 +225,12 @@ def count_tables(store: Store, game: ServerGame) -> int:
 
 
 def tables(
-    store: Store, game: ServerGame, *, together: tuple[int, int] | None = None, after: int | None = None, most: int = 50
+    store: Store,
+    game: ServerGame,
+    *,
+    together: tuple[int, int] | None = None,
+    after: int | None = None,
+    limit: int = 50,
 ) -> tuple[Pair, ...]:
     """Tables of a game, in the order in which they first met; of two players, the worst for the first of them first.
 
@@ -234,7 +239,7 @@ def tables(
     """
     if together is None:
         query = "SELECT id FROM lineups WHERE game = ?1 AND id > coalesce(?2, 0) ORDER BY id LIMIT ?3"
-        numbers = [row["id"] for row in store.read(query, game.name, after, most)]
+        numbers = [row["id"] for row in store.read(query, game.name, after, limit)]
     else:
         query = (
             "WITH met AS (SELECT lineup, mine.total / units AS won FROM lineup_scores AS mine "
@@ -243,7 +248,7 @@ def tables(
             "SELECT lineup FROM met WHERE ?4 IS NULL "
             "OR (won, lineup) > (SELECT won, lineup FROM met WHERE lineup = ?4) ORDER BY won, lineup LIMIT ?5"
         )
-        numbers = [row["lineup"] for row in store.read(query, game.name, *together, after, most)]
+        numbers = [row["lineup"] for row in store.read(query, game.name, *together, after, limit)]
     marks = ",".join("?" * len(numbers))
     found = {one.id: one for one in _pairs(store, game, f"lineups.id IN ({marks})", *numbers)}
     return tuple(found[number] for number in numbers)
@@ -256,7 +261,7 @@ def rating_history(store: Store, version: int) -> tuple[tuple[int, Estimate], ..
 
 
 def standings(
-    store: Store, game: str, bot: str | None = None, *, skip: int = 0, most: int | None = None
+    store: Store, game: str, bot: str | None = None, *, skip: int = 0, limit: int | None = None
 ) -> tuple[Rating, ...]:
     """The ratings of a game, or of the versions of a bot: the largest field first, and in it the highest first.
 
@@ -273,7 +278,7 @@ def standings(
         "ORDER BY size DESC, field, mbb_per_game DESC, version LIMIT coalesce(?3, -1) OFFSET ?4",
         game,
         bot,
-        most,
+        limit,
         skip,
     )
     bots = versions_by_number(store, [row["version"] for row in rows])
@@ -287,7 +292,7 @@ def count_rated(store: Store, game: str) -> int:
     return int(store.read("SELECT count(*) AS found FROM ratings WHERE game = ?", game)[0]["found"])
 
 
-def worst_runs(store: Store, pair: int, version: int, *, after: int | None = None, most: int = 50) -> tuple[Run, ...]:
+def worst_runs(store: Store, pair: int, version: int, *, after: int | None = None, limit: int = 50) -> tuple[Run, ...]:
     """Runs that count in a pair, those in which a player won least first; of the same result, the oldest first.
 
     An index has them in this order, so a page takes as long however many there are.
@@ -301,6 +306,6 @@ def worst_runs(store: Store, pair: int, version: int, *, after: int | None = Non
         beyond += "AND lineup = ? AND version = ?) "
         values += [after, pair, version]
     query = f"SELECT run FROM seats WHERE lineup = ? AND version = ? {beyond}ORDER BY mbb_per_game, run LIMIT ?"
-    numbers = [row["run"] for row in store.read(query, *values, most)]
+    numbers = [row["run"] for row in store.read(query, *values, limit)]
     found = runs_by_number(store, numbers)
     return tuple(found[number] for number in numbers)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from dealer.errors import RefusedError
 from dealer.server.db import records
-from dealer.server.db.audit import note_change
-from dealer.server.db.records import Bot, Job, Run, moment_of, read_row
+from dealer.server.db.audit import record_change
+from dealer.server.db.records import Bot, Job, Run, read_row, utc_datetime
 from dealer.server.db.run_changes import add_job
 from dealer.server.db.store import Store
 from dealer.server.event_settings import EventSettings
@@ -66,8 +66,8 @@ class ScheduledEvent:
     id: int
     definition: str
     standings: str
-    opens_at = moment_of("opens_s")
-    closes_at = moment_of("closes_s")
+    opens_at = utc_datetime("opens_s")
+    closes_at = utc_datetime("closes_s")
 
 
 # ---- changes, for `Store.write`
@@ -75,7 +75,7 @@ def add_event(db: sqlite3.Connection, who: str, settings: EventSettings, game: s
     """Enter an event.
 
     Args:
-        who: has announced it, see `note_change`.
+        who: has announced it, see `record_change`.
         game: its full name.
 
     Raises:
@@ -92,7 +92,7 @@ def add_event(db: sqlite3.Connection, who: str, settings: EventSettings, game: s
         "INSERT INTO scheduled_events (name, game, deals, named, opens_s, closes_s) VALUES (?, ?, ?, ?, ?, ?)",
         (settings.name, game, settings.deals, named, opens_s, closes_s),
     )
-    note_change(db, who, f"announced the event {settings.name}")
+    record_change(db, who, f"announced the event {settings.name}")
 
 
 def close_event(
@@ -124,7 +124,7 @@ def close_event(
     return entered
 
 
-def keep_standings(db: sqlite3.Connection, event: int, standings: str) -> None:
+def store_standings(db: sqlite3.Connection, event: int, standings: str) -> None:
     """Keep the standings of an event that is finished."""
     db.execute("UPDATE scheduled_events SET standings = ? WHERE id = ?", (standings, event))
 
@@ -160,10 +160,10 @@ def event(store: Store, name: str) -> ScheduledEvent | None:
     return next(map(_event, store.read(_EVENTS + "WHERE name = ?", name)), None)
 
 
-def events(store: Store, *, before: int | None = None, most: int = 50) -> tuple[ScheduledEvent, ...]:
+def events(store: Store, *, before: int | None = None, limit: int = 50) -> tuple[ScheduledEvent, ...]:
     """Events, the latest first."""
     query = _EVENTS + "WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2"
-    return tuple(map(_event, store.read(query, before, most)))
+    return tuple(map(_event, store.read(query, before, limit)))
 
 
 def due_events(store: Store) -> tuple[ScheduledEvent, ...]:
@@ -183,7 +183,7 @@ def frozen_versions(store: Store) -> dict[int, tuple[int, ...]]:
     return {row["job"]: tuple(json.loads(row["versions"])) for row in store.read(query)}
 
 
-def contests_of(store: Store, event: ScheduledEvent) -> tuple[tuple[Job, Run | None], ...]:
+def event_contests(store: Store, event: ScheduledEvent) -> tuple[tuple[Job, Run | None], ...]:
     """The contests of an event in their order, each with its run if that has begun."""
-    runs = {run.job: run for run in records.runs(store, event=event.id, most=event.contests)}
-    return tuple((job, runs.get(job.id)) for job in records.jobs(store, event=event.id, most=event.contests)[::-1])
+    runs = {run.job: run for run in records.runs(store, event=event.id, limit=event.contests)}
+    return tuple((job, runs.get(job.id)) for job in records.jobs(store, event=event.id, limit=event.contests)[::-1])

@@ -89,7 +89,7 @@ class JobRequest:
 _R = TypeVar("_R")
 
 
-def moment_of(name: str) -> property:
+def utc_datetime(name: str) -> property:
     """Property with a time of a field in seconds since 1970, in UTC; None where the field is None."""
 
     def at(self: object) -> datetime | None:
@@ -119,8 +119,8 @@ class Bot:
     label: str
     created_s: float
     seen_s: float | None
-    created_at = moment_of("created_s")
-    seen_at = moment_of("seen_s")
+    created_at = utc_datetime("created_s")
+    seen_at = utc_datetime("seen_s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +152,8 @@ class Job:
     kind: JobKind
     seed_index: int | None
     stamp: int
-    submitted_at = moment_of("submitted_s")
-    ended_at = moment_of("ended_s")
+    submitted_at = utc_datetime("submitted_s")
+    ended_at = utc_datetime("ended_s")
 
     @property
     def label(self) -> str:
@@ -224,8 +224,8 @@ class Run:
     folder: str
     cause: FailureReport | None = None
     kept_reason: str = ""
-    started_at = moment_of("started_s")
-    ended_at = moment_of("ended_s")
+    started_at = utc_datetime("started_s")
+    ended_at = utc_datetime("ended_s")
 
     def reason_for(self, *, shows_output: bool) -> str:
         """Reason of its end; output of players is quoted only with `shows_output`."""
@@ -281,10 +281,10 @@ def read_row(row_type: type[_R], row: sqlite3.Row, /, **more: object) -> _R:
     return row_type(**{name: row[name] for name in names}, **more)
 
 
-def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, most: int) -> list[sqlite3.Row]:
+def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, limit: int) -> list[sqlite3.Row]:
     given = {condition: value for condition, value in chosen.items() if value is not None}
     where = f"WHERE {' AND '.join(given)} " if given else ""
-    return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), most)
+    return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), limit)
 
 
 def runs_by_state(store: Store) -> dict[RunState, int]:
@@ -414,7 +414,7 @@ def job(store: Store, number: int) -> Job | None:
     return next(iter(_jobs(store.read(_JOBS + "WHERE jobs.id = ?", number))), None)
 
 
-def job_of(store: Store, run: int) -> Job | None:
+def job_of_run(store: Store, run: int) -> Job | None:
     """The job of a run by the run's number."""
     return next(iter(_jobs(store.read(_JOBS + "WHERE jobs.id = (SELECT job FROM runs WHERE id = ?)", run))), None)
 
@@ -427,7 +427,7 @@ def jobs(
     state: JobState | None = None,
     event: int | None = None,
     before: int | None = None,
-    most: int = _PAGE,
+    limit: int = _PAGE,
 ) -> tuple[Job, ...]:
     """Jobs, the newest first; of a user, with a tag, in a state, of an event, where these are given."""
     chosen: dict[str, object] = {
@@ -438,7 +438,7 @@ def jobs(
         "jobs.id IN (SELECT job FROM event_jobs WHERE event = ?)": event,
         "jobs.id < ?": before,
     }
-    return _jobs(_read_page(store, _JOBS, chosen, "jobs.id", most))
+    return _jobs(_read_page(store, _JOBS, chosen, "jobs.id", limit))
 
 
 def open_jobs(store: Store) -> tuple[Job, ...]:
@@ -515,7 +515,7 @@ def runs(
     pair: int | None = None,
     event: int | None = None,
     before: int | None = None,
-    most: int = _PAGE,
+    limit: int = _PAGE,
 ) -> tuple[Run, ...]:
     """Runs, the newest first.
 
@@ -539,12 +539,12 @@ def runs(
         "runs.job IN (SELECT job FROM event_jobs WHERE event = ?)": event,
         "runs.id < ?": before,
     }
-    return _runs(store, _read_page(store, _RUNS, chosen, "runs.id", most))
+    return _runs(store, _read_page(store, _RUNS, chosen, "runs.id", limit))
 
 
-def runs_of(store: Store, job: Job) -> tuple[Run, ...]:
+def runs_of_job(store: Store, job: Job) -> tuple[Run, ...]:
     """All runs of a job, in their order."""
-    return runs(store, job=job.id, most=job.runs + 1)[::-1]
+    return runs(store, job=job.id, limit=job.runs + 1)[::-1]
 
 
 def runs_by_number(store: Store, numbers: Sequence[int]) -> dict[int, Run]:
@@ -565,7 +565,7 @@ def faults(
     run: int | None = None,
     owner: int | None = None,
     before: int | None = None,
-    most: int = _PAGE,
+    limit: int = _PAGE,
 ) -> tuple[Fault, ...]:
     """What players did wrong, the latest first: in a run, or of all bots of a user."""
     query = (
@@ -578,10 +578,10 @@ def faults(
         of_owner: owner,
         "faults.id < ?": before,
     }
-    return tuple(read_row(Fault, row) for row in _read_page(store, query, chosen, "faults.id", most))
+    return tuple(read_row(Fault, row) for row in _read_page(store, query, chosen, "faults.id", limit))
 
 
-def faults_by_bot(store: Store, most: int = _PAGE) -> list[tuple[Bot, str, int, int]]:
+def faults_by_bot(store: Store, limit: int = _PAGE) -> list[tuple[Bot, str, int, int]]:
     """Bots, the kind of their faults, how many there are, and the last run with one: among the last faults."""
     rows = store.read(
         "SELECT seats.version, kind, count(*) AS found, max(faults.run) AS run FROM faults "
@@ -589,19 +589,19 @@ def faults_by_bot(store: Store, most: int = _PAGE) -> list[tuple[Bot, str, int, 
         "WHERE faults.id > (SELECT max(id) FROM faults) - ? AND seats.version IS NOT NULL "
         "GROUP BY seats.version, kind ORDER BY found DESC LIMIT ?",
         LAST_FAULTS,
-        most,
+        limit,
     )
     found = [(bot(store, row["version"]), row) for row in rows]
     return [(one, row["kind"], row["found"], row["run"]) for one, row in found if one is not None]
 
 
-def faults_by_kind(store: Store, version: int, most: int = 1000) -> dict[str, int]:
+def faults_by_kind(store: Store, version: int, limit: int = 1000) -> dict[str, int]:
     """How often a version did what wrong in so many of its last runs, the most frequent first."""
     rows = store.read(
         "SELECT kind, count(*) AS n FROM (SELECT run, seat FROM seats WHERE version = ? ORDER BY run DESC LIMIT ?) "
         "AS last JOIN faults ON faults.run = last.run AND faults.seat = last.seat GROUP BY kind ORDER BY n DESC, kind",
         version,
-        most,
+        limit,
     )
     return {row["kind"]: row["n"] for row in rows}
 

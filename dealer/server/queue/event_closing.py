@@ -17,13 +17,13 @@ from dealer.server.db.event_records import (
     ScheduledEvent,
     close_event,
     due_events,
-    keep_standings,
+    store_standings,
     unranked_events,
 )
 from dealer.server.db.store import Store
 from dealer.server.db.users import User, add_user
-from dealer.server.event_results import played_in_event, standings_of_event
-from dealer.server.queue.event_schedule import schedule_of
+from dealer.server.event_results import event_standings, played_contests
+from dealer.server.queue.event_schedule import plan_event
 from dealer.server.queue.job_queue import JobQueue
 from dealer.server.queue.jobs import ActiveJob, Running
 from dealer.server.queue.presence import Presence
@@ -46,12 +46,12 @@ class Events:
         computing: Computing,
         *,
         limits: Limits,
-        patience_s: float,
+        reconnect_timeout_s: float,
     ) -> None:
         """Prepare.
 
         Args:
-            patience_s: time that a contest waits for a bot in the version that has entered.
+            reconnect_timeout_s: time that a contest waits for a bot in the version that has entered.
         """
         self._games = {game.name: game for game in games}
         self._store = store
@@ -59,7 +59,7 @@ class Events:
         self._presence = presence
         self._computing = computing
         self._limits = limits
-        self._patience_s = patience_s
+        self._reconnect_timeout_s = reconnect_timeout_s
 
     async def run(self) -> None:
         """Check all events again and again, until cancelled."""
@@ -88,21 +88,21 @@ class Events:
                 continue
             since_s = absent_s.get(job.row.id, now_s)
             waiting[job.row.id] = since_s
-            if now_s - since_s > self._patience_s:
+            if now_s - since_s > self._reconnect_timeout_s:
                 reason = f"{name} has not come in the version that has entered"
                 self._queue.stop(job, reason, is_run_stopped=False)
         return waiting
 
     async def _rank(self, event: ScheduledEvent) -> None:
-        played = await asyncio.to_thread(played_in_event, self._store, event)
-        standings = await self._computing.run(standings_of_event, event, played)
-        await self._store.write(lambda db: keep_standings(db, event.id, standings.model_dump_json()))
+        played = await asyncio.to_thread(played_contests, self._store, event)
+        standings = await self._computing.run(event_standings, event, played)
+        await self._store.write(lambda db: store_standings(db, event.id, standings.model_dump_json()))
 
     async def _close(self, event: ScheduledEvent) -> None:
         """Freeze the entrants of an event whose time has come, and enter its contests in the same change."""
         game = self._games.get(event.game)
         event_user = User(await self._store.write(lambda db: add_user(db, EVENT_USER)), EVENT_USER)
-        decided, entrants, scheduled = schedule_of(self._store, event, game, self._limits, self._presence.version)
+        decided, entrants, scheduled = plan_event(self._store, event, game, self._limits, self._presence.version)
         contests = [(self._queue.new_job(event_user, request), versions) for request, versions in scheduled]
         entered = await self._store.write(lambda db: close_event(db, decided, entrants, contests))
         for row, (_, versions) in zip(entered, contests, strict=False):

@@ -17,9 +17,9 @@ from dealer.server.db.event_records import ScheduledEvent
 from dealer.server.db.records import Bot, JobRequest
 from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import never_fits
-from dealer.server.queue.ladder import MOST_TAG_LETTERS, learns, rated_terms
+from dealer.server.queue.ladder import MAX_TAG_LENGTH, learns, rated_terms
 from dealer.server.queue.unrated import has_one_owner_twice
-from dealer.server.server_settings import ServerGame, slot_of
+from dealer.server.server_settings import ServerGame, capacity_share
 from engine.text import listed, shown
 from protocol import format_game_definition
 from protocol.game_definition import short_name
@@ -31,7 +31,7 @@ Contest: TypeAlias = tuple[JobRequest, tuple[int, ...]]
 """The request of a contest, and the versions of its players, by seat."""
 
 
-def schedule_of(
+def plan_event(
     store: Store,
     event: ScheduledEvent,
     game: ServerGame | None,
@@ -55,7 +55,7 @@ def schedule_of(
         (request, tuple(bot.version for bot in bots))
         for bots in itertools.combinations(entrants, game.game.num_players)
         if not has_one_owner_twice(bot.owner for bot in bots)
-        and not never_fits(slot_of(game, [bot.name for bot in bots], user=0, at_once=1), limits)
+        and not never_fits(capacity_share(game, [bot.name for bot in bots], user=0, at_once=1), limits)
         for request in [_request(event, game, bots, deals)]
     ]
     if len(tables) > _MOST_CONTESTS:
@@ -88,6 +88,6 @@ def _request(event: ScheduledEvent, game: ServerGame, bots: tuple[Bot, ...], dea
         game.name,
         players,
         # Those who bring the bots read there who plays whom.
-        f"{event.name}.{'-'.join(players)}"[:MOST_TAG_LETTERS],
+        f"{event.name}.{'-'.join(players)}"[:MAX_TAG_LENGTH],
         terms=rated_terms(deals),
     )

@@ -2,7 +2,7 @@
 
 Among the users the one who was served longest ago comes first, and among one user's jobs the one that started or came
 longest ago, as in the reference. A job that does not fit now is skipped, but not for ever: when others have been taken
-`MOST_SKIPS` times in its place, nothing that uses what it waits for starts before it.
+`MAX_SKIPS` times in its place, nothing that uses what it waits for starts before it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dealer.server.capacity import Limits, RunPlace
+from dealer.server.capacity import CapacityShare, Limits
 from engine.text import count_of, times_of
 
-MOST_SKIPS = 10
+MAX_SKIPS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class WaitingJob:
     """
 
     id: int
-    slot: RunPlace
+    slot: CapacityShare
     runs_left: int
     stamp: int
     user_served: int
@@ -43,7 +43,7 @@ class WaitingJob:
         return self.slot.is_idle, self.user_served, self.slot.user, self.stamp
 
 
-def never_fits(slot: RunPlace, limits: Limits) -> str:
+def never_fits(slot: CapacityShare, limits: Limits) -> str:
     """Why a job can never run under these limits, as a clause; empty if it can."""
     if limits.bots is not None and len(slot.bots) > limits.bots:
         return f"it needs {count_of(len(slot.bots), 'bot')}, and at most {limits.bots} may run at a time"
@@ -53,7 +53,7 @@ def never_fits(slot: RunPlace, limits: Limits) -> str:
     return ""
 
 
-def _has_room(slot: RunPlace, running: Sequence[RunPlace], limits: Limits) -> bool:
+def _has_room(slot: CapacityShare, running: Sequence[CapacityShare], limits: Limits) -> bool:
     games = limits.runs_per_game or {}
     if slot.game in games and sum(other.game == slot.game for other in running) >= games[slot.game]:
         return False
@@ -67,7 +67,7 @@ def _has_room(slot: RunPlace, running: Sequence[RunPlace], limits: Limits) -> bo
     return all(seated[bot] <= limits.runs_per_bot for bot in slot.bots)
 
 
-def _is_delayed(slot: RunPlace, other: RunPlace) -> bool:
+def _is_delayed(slot: CapacityShare, other: CapacityShare) -> bool:
     """Whether a run in the one slot takes something that the other may be waiting for.
 
     The limit of a user is not shown to others.
@@ -75,11 +75,11 @@ def _is_delayed(slot: RunPlace, other: RunPlace) -> bool:
     return slot.game == other.game or bool(slot.bots and other.bots)
 
 
-def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], limits: Limits) -> WaitingJob | None:
+def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], limits: Limits) -> WaitingJob | None:
     """The job of which a run starts next; None if none can start now."""
     passed: list[WaitingJob] = []
     for job in sorted(_eligible(waiting, running), key=lambda job: job.order):
-        starved = [other for other in passed if other.skips >= MOST_SKIPS and _is_delayed(job.slot, other.slot)]
+        starved = [other for other in passed if other.skips >= MAX_SKIPS and _is_delayed(job.slot, other.slot)]
         if not starved and _has_room(job.slot, list(running.values()), limits):
             return job
         if _has_room(job.slot, [other for other in running.values() if other.user == job.slot.user], limits):
@@ -87,23 +87,25 @@ def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], lim
     return None
 
 
-def _eligible(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace]) -> list[WaitingJob]:
+def _eligible(waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare]) -> list[WaitingJob]:
     return [job for job in waiting if job.is_ready and job.runs_left > 0 and job.id not in running]
 
 
-def has_idle_room(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], *, most_idle: int, most: int) -> bool:
+def can_start_idle_run(
+    waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], *, max_idle: int, most: int
+) -> bool:
     """Whether something may start that is played only while no request waits.
 
     Args:
-        most_idle: how many runs of that kind may go on at a time. most: how many of any kind.
+        max_idle: how many runs of that kind may go on at a time. most: how many of any kind.
     """
     if any(not job.slot.is_idle for job in _eligible(waiting, running)):
         return False
-    return len(running) < most and sum(slot.is_idle for slot in running.values()) < most_idle
+    return len(running) < most and sum(slot.is_idle for slot in running.values()) < max_idle
 
 
-def in_the_way(
-    waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], limits: Limits, *, most: int
+def preempted_jobs(
+    waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], limits: Limits, *, most: int
 ) -> list[int]:
     """The jobs that are played only while no request waits, and have to make room now.
 
@@ -118,7 +120,7 @@ def in_the_way(
     return idle[: max(0, len(running) - most)]
 
 
-def skipped(waiting: Iterable[WaitingJob], running: Mapping[int, RunPlace], chosen: WaitingJob) -> list[int]:
+def skipped_jobs(waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], chosen: WaitingJob) -> list[int]:
     """The jobs in whose place another was chosen: they came first and did not fit."""
     return [job.id for job in _eligible(waiting, running) if job.order < chosen.order]
 
@@ -138,19 +140,19 @@ class Forecast:
 
 def forecast(
     waiting: Iterable[WaitingJob],
-    running: Mapping[int, RunPlace],
+    running: Mapping[int, CapacityShare],
     limits: Limits,
     seconds_of: Callable[[int], float | None],
     *,
     left_s: Callable[[int], float | None] = lambda job: None,
-    most_starts: int = 2000,
+    max_starts: int = 2000,
 ) -> dict[int, Forecast]:
     """When each job that waits will start: the queue is played out in advance.
 
     Args:
         seconds_of: how long a run of a job takes; None if unknown.
         left_s: how long a run that goes on still takes; None if unknown.
-        most_starts: no more starts are looked ahead; jobs beyond them are left out.
+        max_starts: no more starts are looked ahead; jobs beyond them are left out.
     """
     jobs = {job.id: job for job in waiting}
     going = dict(running)
@@ -162,7 +164,7 @@ def forecast(
     found: dict[int, Forecast] = {}
     now_s, is_known = 0.0, True
     stamp = max((max(job.stamp, job.user_served) for job in jobs.values()), default=0)
-    for _ in range(most_starts):
+    for _ in range(max_starts):
         job = next_job(jobs.values(), going, limits)
         while job is None and ends:
             end_s, is_end_known, number = heapq.heappop(ends)

@@ -34,9 +34,9 @@ class FeedEvent(NamedTuple):
 class Feed:
     """The last events of a server."""
 
-    def __init__(self, *, most_events: int = 10_000, first: int | None = None) -> None:
+    def __init__(self, *, max_events: int = 10_000, first: int | None = None) -> None:
         self._next = time.time_ns() // 1000 if first is None else first
-        self._events: deque[tuple[int, FeedEvent]] = deque(maxlen=most_events)
+        self._events: deque[tuple[int, FeedEvent]] = deque(maxlen=max_events)
         self._changes = Changes()
 
     @property

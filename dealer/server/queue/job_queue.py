@@ -15,14 +15,21 @@ from dataclasses import replace
 
 from dealer.errors import StoreError
 from dealer.run.tournament_run import Progress
-from dealer.server.capacity import Limits, RunPlace
+from dealer.server.capacity import CapacityShare, Limits
 from dealer.server.db import records
-from dealer.server.db.audit import note_change
+from dealer.server.db.audit import record_change
 from dealer.server.db.records import Job, JobRequest, JobState, Run, RunState, new_job
 from dealer.server.db.run_changes import RunReport, begin_run, end_job, end_run, last_stamp, served_stamps
 from dealer.server.db.store import RETRY_S, Store
 from dealer.server.db.users import User
-from dealer.server.queue.fair_queue import Forecast, WaitingJob, has_idle_room, in_the_way, next_job, skipped
+from dealer.server.queue.fair_queue import (
+    Forecast,
+    WaitingJob,
+    can_start_idle_run,
+    next_job,
+    preempted_jobs,
+    skipped_jobs,
+)
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import (
     ActiveJob,
@@ -33,10 +40,10 @@ from dealer.server.queue.jobs import (
     RunEnded,
     Running,
     Waiting,
+    choose_seed,
     forecasts,
-    seed_of,
 )
-from dealer.server.queue.playing import hosts_of
+from dealer.server.queue.playing import bot_hosts
 from dealer.server.queue.presence import Presence
 from dealer.server.queue.run_player import RunPlayer
 from dealer.server.resources import Disk
@@ -96,7 +103,7 @@ class JobQueue:
             if chosen is None:
                 await self._changes.wait_for(self._can_start)
                 continue
-            for job in skipped(self._waiting(), self._places(), chosen):
+            for job in skipped_jobs(self._waiting(), self._places(), chosen):
                 self._jobs[job].skips += 1
             await self._begin(self._jobs[chosen.id])
             self._make_room()
@@ -114,7 +121,7 @@ class JobQueue:
             await asyncio.wait(self._tasks)
 
     def _next(self) -> WaitingJob | None:
-        if not self._disk.has_room:
+        if not self._disk.has_space:
             return None
         chosen = next_job(self._waiting(), self._places(), self._limits)
         return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen
@@ -124,35 +131,35 @@ class JobQueue:
         return self._next() is not None
 
     def _is_idle(self) -> bool:
-        return self._disk.has_room and has_idle_room(
-            self._waiting(), self._places(), most_idle=self._max_idle, most=os.cpu_count() or 1
+        return self._disk.has_space and can_start_idle_run(
+            self._waiting(), self._places(), max_idle=self._max_idle, most=os.cpu_count() or 1
         )
 
     def _make_room(self) -> None:
         most = os.cpu_count() or 1
-        for number in in_the_way(self._waiting(), self._places(), self._limits, most=most):
+        for number in preempted_jobs(self._waiting(), self._places(), self._limits, most=most):
             _interrupt_after_hand(self._running[number])
 
     def _waiting(self) -> list[WaitingJob]:
         jobs = [job for job in self._jobs.values() if job.runs_left]
         return [job.waiting(self._served.get(job.row.user.id, 0), is_ready=self._is_ready(job)) for job in jobs]
 
-    def _places(self) -> dict[int, RunPlace]:
+    def _places(self) -> dict[int, CapacityShare]:
         return {number: job.slot for number, job in self._running.items()}
 
     def _is_ready(self, job: ActiveJob) -> bool:
         """Whether all players of a job are connected, and not busy."""
         if (job.has_own_seat and job.client is None) or self.absent_player(job):
             return False
-        for name in job.users_bots:
-            runs = sum(name in other.users_bots for other in self._running.values())
+        for name in job.user_bots:
+            runs = sum(name in other.user_bots for other in self._running.values())
             if not self._presence.has_free_seat(name, runs):
                 return False
         return True
 
     def absent_player(self, job: ActiveJob) -> str:
         """A user's bot that is not connected in the version that is to play; empty if all are."""
-        for name in sorted(job.users_bots):
+        for name in sorted(job.user_bots):
             connected = self._presence.find(job.row.game, name)
             if connected is None or not job.takes(name, connected.versions[job.row.game]):
                 return name
@@ -204,7 +211,7 @@ class JobQueue:
         try:
             report = await self._player.play(job, running, run)
             running.match_run = None
-            if report is not None and report.state is RunState.FAILED and not self._disk.has_room:
+            if report is not None and report.state is RunState.FAILED and not self._disk.has_space:
                 # Its failure is that of the disk: it is resumed once there is room.
                 report = None
             if report is not None:
@@ -234,7 +241,7 @@ class JobQueue:
             else:
                 self._publish_run(job, run, report.state)
                 self._on_counted(run, report)
-                for host in hosts_of(job, self._presence):
+                for host in bot_hosts(job, self._presence):
                     host.notify(ended)
                 if job.client is not None:
                     job.client.notify(ended)
@@ -285,14 +292,14 @@ class JobQueue:
         for job in self.active():
             if job.has_own_seat and job.client is None:
                 self.stop(job, "its client has not come back", is_run_stopped=True)
-            for name in job.users_bots:
+            for name in job.user_bots:
                 if not self._presence.has_left(name) and self._presence.find(job.row.game, name) is None:
                     self.stop(job, f"{name} has not come back", is_run_stopped=True)
 
     def give_up(self, name: str) -> None:
         """Start no more runs of jobs in which a user's bot plays."""
         for job in self.active():
-            if name in job.users_bots:
+            if name in job.user_bots:
                 self.stop(job, f"{name} has not come back", is_run_stopped=False)
 
     async def cancel(self, user: User, tag: str) -> int:
@@ -325,7 +332,7 @@ class JobQueue:
             for job in jobs:
                 end_job(db, job.row.id, JobState.CANCELLED, reason)
                 if job.row.user != by:
-                    note_change(db, by.name, f"cancelled request {job.row.id} of {job.row.user.name}")
+                    record_change(db, by.name, f"cancelled request {job.row.id} of {job.row.user.name}")
 
         await self._store.write(change)
         for job in jobs:
@@ -336,7 +343,7 @@ class JobQueue:
 
     def new_job(self, user: User, request: JobRequest) -> Job:
         """A job to be entered in the database."""
-        return new_job(user, request, seed_of(request.terms), self._next_stamp())
+        return new_job(user, request, choose_seed(request.terms), self._next_stamp())
 
     def add(self, job: ActiveJob) -> None:
         """Queue a job that has been entered."""
@@ -412,12 +419,12 @@ class JobQueue:
 
     def users_runs(self, name: str) -> int:
         """Runs that a user's bot is playing, without those of the ladder."""
-        return sum(job.is_running and name in job.users_bots and not job.slot.is_idle for job in self.active())
+        return sum(job.is_running and name in job.user_bots and not job.slot.is_idle for job in self.active())
 
     def free_bots(self, names: Collection[str]) -> None:
         """Interrupt the ladder's runs in which users' bots play that sit down at a table."""
         for job in self.active():
-            if job.slot.is_idle and job.users_bots & set(names):
+            if job.slot.is_idle and job.user_bots & set(names):
                 _interrupt_after_hand(job)
 
     def _publish_run(self, job: ActiveJob, run: Run, state: RunState) -> None:

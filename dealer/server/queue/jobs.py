@@ -19,14 +19,14 @@ from dealer.run.choices import Seating
 from dealer.run.plan import settle
 from dealer.run.results import AnyResult
 from dealer.run.tournament_run import Progress
-from dealer.server.capacity import Limits, RunPlace
+from dealer.server.capacity import CapacityShare, Limits
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState
 from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import Forecast, WaitingJob, forecast, never_fits
 from dealer.server.server_bots import run_config
-from dealer.server.server_settings import ServerGame, ServerSettings, most_deals, slot_of
+from dealer.server.server_settings import ServerGame, ServerSettings, capacity_share, max_deals
 from dealer.table.links import OpenSeat
 from engine import DealKey, Seed
 from engine.text import times_of
@@ -225,19 +225,19 @@ class ActiveJob:
                 return 0
 
     @property
-    def users_bots(self) -> frozenset[str]:
+    def user_bots(self) -> frozenset[str]:
         """The bots of users that play."""
-        return self.game.users_bots(self.row.players)
+        return self.game.user_bots(self.row.players)
 
     def takes(self, player: str, version: int | None) -> bool:
         """Whether a version of a player may play."""
         return self.versions is None or self.versions[self.row.players.index(player)] == version
 
     @property
-    def slot(self) -> RunPlace:
+    def slot(self) -> CapacityShare:
         """What a run of it takes."""
         is_idle = self.row.kind is JobKind.LADDER
-        return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self.at_once, is_idle=is_idle)
+        return capacity_share(self.game, self.row.players, user=self.row.user.id, at_once=self.at_once, is_idle=is_idle)
 
     def waiting(self, served: int, *, is_ready: bool) -> WaitingJob:
         """The same for the queue.
@@ -255,7 +255,7 @@ class ActiveJob:
 # ---- what is asked for
 
 
-def of_text_port(request: RequestRuns) -> JobRequest:
+def parse_text_request(request: RequestRuns) -> JobRequest:
     """What a line of the text port asks for: one seating, as on the reference's server, of a seed that is sent."""
     terms = ContestTerms(seed=request.seed or _drawn_seed(), seating=Seating.SINGLE.value)
     return JobRequest(request.game, request.players, request.tag, request.runs, request.index, terms=terms)
@@ -265,7 +265,7 @@ def _drawn_seed() -> int:
     return secrets.randbelow(2**32 - 1) + 1
 
 
-def seed_of(terms: ContestTerms) -> Seed:
+def choose_seed(terms: ContestTerms) -> Seed:
     """The seed of a request: as asked for, else a number for practice, whose seatings share their cards, or a key."""
     if terms.practice and not terms.seed:
         return _drawn_seed()
@@ -289,8 +289,8 @@ def check_request(
     except ValueError as error:
         raise RefusedError(str(error)) from None
     game = settings.resolve_game(request.game)
-    if request.runs > game.most_runs:
-        raise RefusedError(f"the game {game.shown} is played at most {times_of(game.most_runs)} for one request")
+    if request.runs > game.max_runs:
+        raise RefusedError(f"the game {game.shown} is played at most {times_of(game.max_runs)} for one request")
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
         raise RefusedError(f"the tag is too long: with the name, {MOST_TAG_BYTES - 3} bytes are taken")
     seats = game.game.num_players
@@ -298,14 +298,16 @@ def check_request(
     if len(players) < seats:
         raise RefusedError(f"the game {game.shown} needs {seats} players, {len(players)} named")
     for player in players:
-        if player in game.users_bots(players) and (why := refusal(game.name, player)):
+        if player in game.user_bots(players) and (why := refusal(game.name, player)):
             raise RefusedError(why)
     has_users_duplicates = bool(terms.seed or terms.practice) and terms.seating != Seating.SINGLE
-    if has_users_duplicates and game.users_bots(players) and not settings.practice_duplicates:
+    if has_users_duplicates and game.user_bots(players) and not settings.practice_duplicates:
         raise RefusedError("users' bots are not dealt the same cards twice on this server, not even for practice")
     if not game.deals:
         raise RefusedError(f"the game {game.shown} is set to be played for 0 deals")
-    if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, terms)), settings.limits):
+    if problem := never_fits(
+        capacity_share(game, players, user=0, at_once=_matches_at_once(game, terms)), settings.limits
+    ):
         raise RefusedError(problem)
     return game
 
@@ -333,8 +335,8 @@ def check_contest(settings: ServerSettings, game: ServerGame, request: JobReques
     if terms.seating == Seating.SINGLE and terms.stop is None and terms.deals is None:
         # As the server has set it.
         return
-    deals = most_deals(game, terms)
-    most = max(game.most_deals, game.deals)
+    deals = max_deals(game, terms)
+    most = max(game.max_deals, game.deals)
     if not 1 <= deals <= most:
         raise RefusedError(f"the game {game.shown} is played for 1 to {most} deals here, not {deals}")
     try:
@@ -382,4 +384,4 @@ def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
     if terms.stop is not None and not isinstance(parse_stop_rule(terms.stop), FixedDeals):
         return None
     matches = Seating(terms.seating).order_count(job.game.game.num_players)
-    return per_hand_s * matches * most_deals(job.game, terms)
+    return per_hand_s * matches * max_deals(job.game, terms)

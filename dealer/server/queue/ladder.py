@@ -34,7 +34,7 @@ from dealer.server.queue.feed import Feed
 from dealer.server.queue.presence import Presence
 from dealer.server.queue.unrated import has_one_owner_twice
 from dealer.server.ratings import TableScores, fit_ratings
-from dealer.server.server_settings import LadderSettings, ServerGame, slot_of
+from dealer.server.server_settings import LadderSettings, ServerGame, capacity_share
 from dealer.table.loop import Changes
 from dealer.table.players import parse_player
 from logs.estimation import RunningMean, score_bounds
@@ -47,7 +47,7 @@ LADDER_USER: Final = "ladder"
 """The user whose the ladder's requests are; no client can log in as it without a token of its."""
 _MOST_LINEUPS: Final = 20_000
 """So many line-ups of a game are looked at; the ladder has more games to see to."""
-MOST_TAG_LETTERS: Final = 120
+MAX_TAG_LENGTH: Final = 120
 _MOST_TRIES: Final = 3
 """A line-up whose runs so often came to nothing is left alone until the server starts again."""
 
@@ -74,7 +74,7 @@ class _LineUp:
     half_width_95: float
 
 
-def most_runs(settings: LadderSettings) -> int:
+def max_ladder_runs(settings: LadderSettings) -> int:
     """How many runs of the ladder may go on at a time."""
     return max(1, math.floor(settings.share * (os.cpu_count() or 1)))
 
@@ -145,7 +145,7 @@ class Ladder:
             if line_up.half_width_95 > self.settings.width
             and (line_up.game, frozenset(line_up.players)) not in going
             and self._tries.get((line_up.game, line_up.versions), (-1, 0)) < (line_up.duplicates, _MOST_TRIES)
-            and not never_fits(slot_of(game, line_up.players, user=0, at_once=1), self._limits)
+            and not never_fits(capacity_share(game, line_up.players, user=0, at_once=1), self._limits)
         ]
         if not wanted:
             return None
@@ -159,7 +159,7 @@ class Ladder:
             first.game,
             first.players,
             # Those who bring the bots read there who plays whom.
-            "-".join(first.players)[:MOST_TAG_LETTERS],
+            "-".join(first.players)[:MAX_TAG_LENGTH],
             kind=JobKind.LADDER,
             terms=rated_terms(self.settings.deals),
         )

@@ -1,6 +1,6 @@
 """What goes with a run while it is played, and what is kept of it.
 
-Agents are called to their seats, and watchers get its events; at its end, `report_of` gives what is kept: its result,
+Agents are called to their seats, and watchers get its events; at its end, `make_report` gives what is kept: its result,
 its faults, and the score of every duplicate.
 """
 
@@ -32,7 +32,7 @@ from protocol.benchmark import OWN_SEAT
 from protocol.joining import RunStands
 
 
-def report_of(
+def make_report(
     plan: ContestPlan, contest_scores: DealScores, result: AnyResult, cancelled: str, unrated: str
 ) -> RunReport:
     """Make what is kept of a run of one contest.
@@ -101,9 +101,9 @@ def _seats(plan: ContestPlan, units: Sequence[Sequence[float]]) -> tuple[RunSeat
     return tuple(seats)
 
 
-def hosts_of(job: ActiveJob, presence: Presence) -> list[BotHost]:
+def bot_hosts(job: ActiveJob, presence: Presence) -> list[BotHost]:
     """Who brings the users' bots of a job, as far as they are there."""
-    there = [presence.find(job.row.game, name) for name in sorted(job.users_bots)]
+    there = [presence.find(job.row.game, name) for name in sorted(job.user_bots)]
     return [connected.host for connected in there if connected is not None]
 
 
@@ -140,7 +140,7 @@ class SeatCaller:
             client: gives who brings the own agents.
         """
         self._players = dict(zip(run.planned[0].names, zip(players, row.seats, strict=True), strict=True))
-        self._users_bots = sorted(game.users_bots(players))
+        self._users_bots = sorted(game.user_bots(players))
         self._row = row
         self._game = game
         self._presence = presence

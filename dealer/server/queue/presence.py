@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from dealer.errors import RefusedError, StoreError
-from dealer.server.db.bot_registry import enter_users_bot, last_seen, note_seen, owner_of, owner_of_name
+from dealer.server.db.bot_registry import bot_owner, last_seen, name_owner, record_seen, register_user_bot
 from dealer.server.db.store import Store
 from dealer.server.db.users import User
 from dealer.server.queue.feed import Feed
@@ -77,7 +77,7 @@ class Presence:
         feed: Feed,
         changes: Changes,
         *,
-        patience_s: float,
+        reconnect_timeout_s: float,
         on_missing: Callable[[str], None],
     ) -> None:
         """Prepare for bots to connect.
@@ -85,7 +85,7 @@ class Presence:
         Args:
             own_versions: numbers of the server's own bots, by the names of game and bot.
             changes: notified when a bot can play that could not before.
-            patience_s: time that is waited for a bot that has left.
+            reconnect_timeout_s: time that is waited for a bot that has left.
             on_missing: receives the name of a bot that has not come back in this time.
         """
         self._games = games
@@ -93,11 +93,11 @@ class Presence:
         self._store = store
         self._feed = feed
         self._changes = changes
-        self._patience_s = patience_s
+        self._reconnect_timeout_s = reconnect_timeout_s
         self._on_missing = on_missing
         self._bots: dict[str, ConnectedBot] = {}
         self._awaited = set(last_seen(store, _SEEN_WITHIN_S))
-        self._awaited_until_s = time.monotonic() + patience_s
+        self._awaited_until_s = time.monotonic() + reconnect_timeout_s
         self._left_s: dict[str, float] = {}
         self._at_tables: Counter[str] = Counter()
         """Tables with people at which a user's bot sits: each counts as a run of the bot."""
@@ -120,7 +120,7 @@ class Presence:
         if is_awaited or self.find(game, name) is not None:
             return ""
         shown = printable(name, 60)
-        if owner_of(self._store, game, name) is not None:
+        if bot_owner(self._store, game, name) is not None:
             return f"the bot {shown} is not connected now"
         own = list(resolve_game(self._games, game).bots)
         return f"the game {short_name(game)} has no bot {shown}; the server's own are {listed(own) or 'none'}"
@@ -159,41 +159,41 @@ class Presence:
         return tuple(dict.fromkeys(game.name for game in games))
 
     def _entered(self, db: sqlite3.Connection, user: User, offer: Join, games: tuple[str, ...]) -> dict[str, int]:
-        owner = owner_of_name(db, offer.bot)
+        owner = name_owner(db, offer.bot)
         if owner is not None and owner != user.id:
             raise RefusedError(f"the bot {offer.bot} belongs to another user; give yours another name")
-        return {game: enter_users_bot(db, user.id, game, offer.bot, offer.version) for game in games}
+        return {game: register_user_bot(db, user.id, game, offer.bot, offer.version) for game in games}
 
     async def run(self) -> None:
         """Write from time to time which bots are there: a server that was killed reads it when it starts again."""
         while True:
             await asyncio.sleep(_SEEN_EVERY_S)
-            await self.note_seen(self.bots)
+            await self.record_seen(self.bots)
 
-    async def note_seen(self, bots: Sequence[ConnectedBot]) -> None:
+    async def record_seen(self, bots: Sequence[ConnectedBot]) -> None:
         """Write that bots are there, or were until now; where it cannot be written, it is left out."""
         names = [connected.name for connected in bots]
         if names:
             with contextlib.suppress(StoreError):
-                await self._store.write(lambda db: note_seen(db, names))
+                await self._store.write(lambda db: record_seen(db, names))
 
     def leave(self, host: BotHost) -> None:
-        """Disconnect a host's bots. Jobs that wait for them are given up after `patience_s`."""
+        """Disconnect a host's bots. Jobs that wait for them are given up after `reconnect_timeout_s`."""
         gone = [connected for connected in self._bots.values() if connected.host is host]
         for connected in gone:
             del self._bots[connected.name]
         if not self._is_closing:
-            task = asyncio.create_task(self.note_seen(gone))
+            task = asyncio.create_task(self.record_seen(gone))
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)
         for connected in gone:
             self._left_s[connected.name] = time.monotonic()
             self._publish(connected, is_online=False)
-            asyncio.get_running_loop().call_later(self._patience_s, self._miss, connected.name)
+            asyncio.get_running_loop().call_later(self._reconnect_timeout_s, self._miss, connected.name)
 
     def _miss(self, name: str) -> None:
         now_s = time.monotonic()
-        if not self._is_closing and now_s - self._left_s.get(name, now_s) >= self._patience_s:
+        if not self._is_closing and now_s - self._left_s.get(name, now_s) >= self._reconnect_timeout_s:
             self._on_missing(name)
 
     def has_left(self, name: str) -> bool:
@@ -227,6 +227,6 @@ class Presence:
     async def close(self) -> None:
         """Write that the connected bots were seen until now."""
         self._is_closing = True
-        await self.note_seen(self.bots)
+        await self.record_seen(self.bots)
         while self._writing:
             await asyncio.wait(self._writing)

@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from dealer.server.db.bot_registry import owner_of
+from dealer.server.db.bot_registry import bot_owner
 from dealer.server.db.event_records import frozen_versions
-from dealer.server.db.records import Job, JobKind, JobState, Run, RunState, open_jobs, runs_of
+from dealer.server.db.records import Job, JobKind, JobState, Run, RunState, open_jobs, runs_of_job
 from dealer.server.db.run_changes import RunReport, close_abandoned_runs, end_job, end_run
 from dealer.server.db.store import Store
 from dealer.server.queue.jobs import ActiveJob, Resuming, Waiting
@@ -27,7 +27,7 @@ def recovered_jobs(
     versions = frozen_versions(store)
     for row in open_jobs(store):
         game = by_name.get(row.game)
-        going = next((run for run in runs_of(store, row) if run.state is RunState.RUNNING), None)
+        going = next((run for run in runs_of_job(store, row) if run.state is RunState.RUNNING), None)
         if game is None:
             why = f"there is no {short_name(row.game)} any more"
         else:
@@ -48,7 +48,7 @@ def _refusal(store: Store, own_bots: Mapping[tuple[str, str], int], row: Job, ve
     """Reason that the players of a job cannot play it, as a clause; empty if they can."""
     for player, version in zip(row.players, versions or row.players, strict=True):
         is_known = player == OWN_SEAT or (row.game, player) in own_bots
-        if not is_known and owner_of(store, row.game, player) is None:
+        if not is_known and bot_owner(store, row.game, player) is None:
             return f"there is no {player} any more"
         if versions is not None and own_bots.get((row.game, player), version) != version:
             return f"{player} has changed since it entered"

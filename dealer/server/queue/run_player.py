@@ -23,11 +23,11 @@ from dealer.server.db.records import JobKind, Run, RunState
 from dealer.server.db.run_changes import RunReport
 from dealer.server.db.store import Store
 from dealer.server.queue.jobs import ActiveJob, Running
-from dealer.server.queue.playing import SeatCaller, Watchers, report_of
+from dealer.server.queue.playing import SeatCaller, Watchers, make_report
 from dealer.server.queue.presence import Presence
-from dealer.server.queue.unrated import why_unrated
-from dealer.server.server_bots import process_environment, readjust, run_config
-from dealer.server.server_settings import ServerSettings, most_deals
+from dealer.server.queue.unrated import unrated_reason
+from dealer.server.server_bots import process_environment, run_config, update_config
+from dealer.server.server_settings import ServerSettings, max_deals
 
 _log = logging.getLogger(__name__)
 _PROGRESS_S = 1.0
@@ -62,7 +62,7 @@ class RunPlayer:
         """Play a run to its end; returns its report, or None for a run that is to be resumed."""
         try:
             for name, seat in zip(job.row.players, row.seats, strict=True):
-                connected = self._presence.find(job.row.game, name) if name in job.users_bots else None
+                connected = self._presence.find(job.row.game, name) if name in job.user_bots else None
                 if connected is not None and connected.versions[job.row.game] != seat.version:
                     return RunReport(RunState.CANCELLED, f"{name} has come back as another version.")
             client = job.client if self._settings.seats_by_address else None
@@ -74,7 +74,7 @@ class RunPlayer:
                 job.row.players,
                 job.game,
                 self._presence,
-                hands=most_deals(job.game, job.row.terms),
+                hands=max_deals(job.game, job.row.terms),
                 match=job.row.label,
                 client=lambda: job.client,
             )
@@ -100,9 +100,9 @@ class RunPlayer:
             bots = [records.bot(self._store, seat.version) for seat in row.seats]
             is_practice = job.row.kind is JobKind.REQUEST and self._settings.has_only_ladder
             is_of_event = job.versions is not None
-            unrated = why_unrated(run.planned[0], bots, is_practice=is_practice, is_of_event=is_of_event)
+            unrated = unrated_reason(run.planned[0], bots, is_practice=is_practice, is_of_event=is_of_event)
             cancelled = running.end if running.is_cancelled else ""
-            return await self._computing.run(report_of, contest.plan, contest.scores, result, cancelled, unrated)
+            return await self._computing.run(make_report, contest.plan, contest.scores, result, cancelled, unrated)
         except (DealerError, WorkersError) as error:
             return RunReport.failed(CannotPlay(str(error)))
         except Exception as error:
@@ -118,7 +118,7 @@ class RunPlayer:
             free = (folder.with_name(f"{folder.name}.{number}") for number in itertools.count(1))
             folder.rename(next(beside for beside in free if not beside.exists()))
         if path.is_file():
-            readjust(self._settings, job.game, job.row.players, path, self._environment, own_address)
+            update_config(self._settings, job.game, job.row.players, path, self._environment, own_address)
             return library.reopen(folder)
         if folder.exists():
             # The server ended while it was made.

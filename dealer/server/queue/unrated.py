@@ -10,7 +10,7 @@ from dealer.server.db.users import User
 from engine import DealKey
 
 
-def why_unrated(
+def unrated_reason(
     plan: ContestPlan, bots: Sequence[Bot | None], *, is_practice: bool = False, is_of_event: bool = False
 ) -> str:
     """Why a contest does not count in the standings, as a clause; empty if it counts.

@@ -27,8 +27,8 @@ from dealer.server.db import records
 from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
 from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import Forecast
-from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, of_text_port
-from dealer.server.service import Service, refusal_of
+from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, parse_text_request
+from dealer.server.service import Service, refusal_text
 from dealer.table import listener
 from dealer.table.listener import keep_alive, listen_patiently
 from dealer.table.loop import Changes
@@ -59,12 +59,12 @@ from protocol.game_definition import short_name
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 4096
-MOST_UNSENT_BYTES = 1 << 20
+MAX_UNSENT_BYTES = 1 << 20
 _MOST_JOBS_SHOWN = 20
 _LINES_AT_ONCE = 200
 LAST_WORDS_S = 1.0
 """A client whose connection is closed has so long to read why."""
-MOST_LEAVING = 100
+MAX_CLOSING = 100
 _FULL = "too many connections; try again later"
 _GAMES_OF_ERRANDS = {"2pl": (2, True), "2pn": (2, False), "3pl": (3, True)}
 """What the one-shot client calls games: players, and whether bets are of fixed sizes."""
@@ -144,7 +144,7 @@ class _Connection:
         if transport.is_closing():
             return
         self._writer.write(text.encode("utf-8", "surrogateescape"))
-        if transport.get_write_buffer_size() > MOST_UNSENT_BYTES:
+        if transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
             _log.info("%s does not read its input", self._user.name)
             transport.abort()
 
@@ -227,9 +227,9 @@ class _Connection:
 
     async def _submit(self, request: RequestRuns) -> Job | None:
         try:
-            row, expected = await self._service.submit(self._user, of_text_port(request), self)
+            row, expected = await self._service.submit(self._user, parse_text_request(request), self)
         except (RefusedError, StoreError) as error:
-            self.write(BAD_REQUEST + remark(refusal_of(error)))
+            self.write(BAD_REQUEST + remark(refusal_text(error)))
             return None
         self.write(remark(_accepted_text(row, expected)))
         return row
@@ -238,7 +238,7 @@ class _Connection:
         try:
             count = await self._service.queue.cancel(self._user, tag)
         except StoreError as error:
-            self.write(remark(refusal_of(error)))
+            self.write(remark(refusal_text(error)))
         else:
             self.write(remark(f"cancelled: {count_of(count, 'request')} with this tag"))
 
@@ -258,7 +258,7 @@ class _Connection:
                     f"{count_of(job.runs, 'run')}"
                 )
             )
-            for run in records.runs_of(self._service.store, job):
+            for run in records.runs_of_job(self._service.store, job):
                 self.write(remark(self._result_text(job, run)))
         if not jobs:
             self.write(remark("none of your requests has this tag" if tag else "you have made no request"))
@@ -266,7 +266,7 @@ class _Connection:
     def _jobs(self, tag: str | None) -> tuple[Job, ...]:
         if tag is not None and not tag.isprintable():
             return ()
-        return records.jobs(self._service.store, user=self._user.id, tag=tag, most=_MOST_JOBS_SHOWN)[::-1]
+        return records.jobs(self._service.store, user=self._user.id, tag=tag, limit=_MOST_JOBS_SHOWN)[::-1]
 
     def _result_text(self, job: Job, run: Run) -> str:
         label = f"{job.label} run {run.number} of {job.runs}: {run.state}"
@@ -286,7 +286,7 @@ class _Connection:
         found = [
             (job, run, path)
             for job in sent
-            for run in records.runs_of(store, job)
+            for run in records.runs_of_job(store, job)
             if number in (None, run.number)
             for path in self._service.log_paths(run)
         ]
@@ -424,7 +424,7 @@ class TextPort:
         return True
 
     def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._leaving) >= MOST_LEAVING:
+        if len(self._leaving) >= MAX_CLOSING:
             writer.transport.abort()
             return
 

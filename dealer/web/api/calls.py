@@ -49,7 +49,7 @@ class Callers:
             raise WebError(401, "This needs a token: Authorization: Bearer TOKEN.")
         token = self._parts.accounts.find_token(given.credentials)
         if token is None:
-            self._parts.accounts.guesses.note_failure(address)
+            self._parts.accounts.guesses.record_failure(address)
             raise WebError(401, "This token is unknown or has been revoked.")
         request.scope[KNOWN_KEY] = True
         self._limit.count(f"token {token.id}")

@@ -14,7 +14,7 @@ from dealer.errors import RefusedError, WebError
 from dealer.server.accounts import Scope
 from dealer.server.hosting import Hosting, Line
 from dealer.server.server import ServerParts
-from dealer.server.textport.port import MOST_UNSENT_BYTES
+from dealer.server.textport.port import MAX_UNSENT_BYTES
 from dealer.web.api.calls import PREFIX, Callers, bearer
 from dealer.web.site import Site, error_answer
 from dealer.web.visitor import visitor_of
@@ -84,7 +84,7 @@ class _Outbox:
     def put(self, message: ServerMessage) -> None:
         text = encode(message)
         self._unsent_bytes += len(text)
-        if self._unsent_bytes > MOST_UNSENT_BYTES:
+        if self._unsent_bytes > MAX_UNSENT_BYTES:
             self.sending.cancel()
         self._texts.put_nowait(text)
 

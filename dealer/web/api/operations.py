@@ -41,7 +41,7 @@ from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.uploads.boxed_bot import FAILURE_NAME
 from dealer.uploads.intake import LOG_NAME, Intake
-from dealer.uploads.upload_records import Upload, reports_of, uploads
+from dealer.uploads.upload_records import Upload, read_reports, uploads
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Anyone, Organiser, Parts, Player, Reader, answers, router
 from dealer.web.pages.live import QUIET_S, EventStreams
@@ -69,7 +69,7 @@ _NO_MATCH = answers(
 
 
 def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
-    run, job = records.run(parts.store, number), records.job_of(parts.store, number)
+    run, job = records.run(parts.store, number), records.job_of_run(parts.store, number)
     if run is None or job is None:
         raise WebError(404, f"There is no run {number}.")
     return run, job
@@ -109,7 +109,7 @@ async def games(caller: Anyone, parts: Parts) -> models.Games:
                 name=game.name,
                 players=game.game.num_players,
                 deals=game.deals,
-                most_runs=game.most_runs,
+                most_runs=game.max_runs,
                 definition=format_game_definition(game.game),
             )
             for game in parts.settings.games
@@ -143,7 +143,7 @@ async def jobs(
 ) -> models.Jobs:
     """Jobs, the newest first."""
     user = caller.user.id if mine else None
-    found = records.jobs(parts.store, user=user, state=state, before=before, most=limit)
+    found = records.jobs(parts.store, user=user, state=state, before=before, limit=limit)
     return models.Jobs(jobs=[shown_job(parts, job, caller) for job in found], before=_before(found, limit))
 
 
@@ -156,7 +156,7 @@ async def job(caller: Reader, parts: Parts, job: int) -> models.JobDetail:
     waits = (await parts.service.queue.forecasts()).get(job) if row.is_open else None
     return models.JobDetail(
         job=shown_job(parts, row, caller),
-        runs=_shown_runs(parts, records.runs_of(parts.store, row), caller),
+        runs=_shown_runs(parts, records.runs_of_job(parts.store, row), caller),
         position=None if waits is None else waits.position,
         starts_in_s=None if waits is None else waits.starts_in_s,
     )
@@ -181,7 +181,7 @@ async def runs(
         version=version,
         pair=pair,
         before=before,
-        most=limit,
+        limit=limit,
     )
     return models.Runs(runs=_shown_runs(parts, found, caller), before=_before(found, limit))
 
@@ -219,7 +219,7 @@ async def faults(
     """Faults, the latest first."""
     if run is not None:
         _run_of(parts, run)
-    found = access.faults(parts.store, Person.of(caller), run=run, before=before, most=limit)
+    found = access.faults(parts.store, Person.of(caller), run=run, before=before, limit=limit)
     return models.Faults(faults=models.Fault.all_of(found), before=_before(found, limit))
 
 
@@ -247,7 +247,7 @@ async def scheduled_events(
     caller: Anyone, parts: Parts, before: models.Before = None, limit: models.Limit = 50
 ) -> models.ScheduledEvents:
     """Events, the latest first."""
-    found = event_records.events(parts.store, before=before, most=limit)
+    found = event_records.events(parts.store, before=before, limit=limit)
     return models.ScheduledEvents(events=models.ScheduledEvent.all_of(found), before=_before(found, limit))
 
 
@@ -448,7 +448,7 @@ async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
     row = records.job(parts.store, job)
     if row is None:
         raise WebError(404, f"There is no job {job}.")
-    if not access.manages(row, Person.of(caller)):
+    if not access.can_manage(row, Person.of(caller)):
         raise WebError(403, "This job belongs to another user.")
     return models.Cancelled(is_cancelled=await parts.service.queue.cancel_job(row.user, job, caller.user))
 
@@ -481,7 +481,7 @@ async def upload(request: Request, caller: Player) -> models.Upload:
 @router.get("/uploads", summary="One's own uploads, the latest first")
 async def own_uploads(caller: Reader, parts: Parts) -> models.Uploads:
     """Uploads."""
-    return models.Uploads(uploads=models.Upload.all_of(uploads(parts.store, user=caller.user.id, most=_MOST_UPLOADS)))
+    return models.Uploads(uploads=models.Upload.all_of(uploads(parts.store, user=caller.user.id, limit=_MOST_UPLOADS)))
 
 
 @router.get("/uploads/{upload:int}", summary="An upload of one's own, and what is wrong with it", responses=_NO_UPLOAD)
@@ -491,7 +491,7 @@ async def own_upload(request: Request, caller: Reader, parts: Parts, upload: int
     found = _upload_of(parts, caller, upload)
     return models.UploadDetail(
         upload=models.Upload.of(found),
-        reports=reports_of(parts.store, found),
+        reports=read_reports(parts.store, found),
         log=intake.printed(found, LOG_NAME),
         failure=intake.printed(found, FAILURE_NAME),
     )

@@ -24,9 +24,17 @@ from dealer.run.choices import Seating
 from dealer.run.tournament_run import Progress
 from dealer.server import access
 from dealer.server.access import Access
-from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, invited_user, revoke_token, tokens_of
+from dealer.server.accounts import (
+    MAX_PASSWORD_LENGTH,
+    MIN_PASSWORD_LENGTH,
+    Scope,
+    add_token,
+    find_invited_user,
+    read_tokens,
+    revoke_token,
+)
 from dealer.server.db import records
-from dealer.server.db.audit import noted
+from dealer.server.db.audit import with_audit
 from dealer.server.db.counted_scores import standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
 from dealer.server.db.users import User
@@ -147,9 +155,9 @@ class _Account:
             raise WebError(
                 429, f"There were too many attempts; try again in {count_of(wait_s, 'second')}.", "login", wait_s
             )
-        user = invited_user(self.server.store, request.path_params["secret"])
+        user = find_invited_user(self.server.store, request.path_params["secret"])
         if user is None:
-            guesses.note_failure(address)
+            guesses.record_failure(address)
             raise WebError(404, _NO_INVITATION)
         if user.name in dict(self.server.settings.passwords):
             raise WebError(409, _FIXED)
@@ -163,8 +171,8 @@ class _Account:
             name=user.name,
             problem=problem,
             token=token,
-            least_letters=LEAST_LETTERS,
-            most_letters=MOST_LETTERS,
+            least_letters=MIN_PASSWORD_LENGTH,
+            most_letters=MAX_PASSWORD_LENGTH,
         )
 
     # ---- everything at a glance
@@ -174,7 +182,7 @@ class _Account:
         user = user_of(request)
         store, manager = self.server.store, self.site.table_manager
         forecasts = await self.server.service.queue.forecasts()
-        jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TABLE_TAG]
+        jobs = [job for job in records.jobs(store, user=user.id, limit=_MOST_JOBS) if job.tag != TABLE_TAG]
         faults = self._faults(request)
         sections = (
             Section("Requests", (self._jobs_part(jobs, forecasts),)),
@@ -211,16 +219,16 @@ class _Account:
             problem=problem,
             made=made,
             token=token,
-            tokens=tokens_of(self.server.store, user.id),
+            tokens=read_tokens(self.server.store, user.id),
             is_fixed=user.name in dict(self.server.settings.passwords),
-            least_letters=LEAST_LETTERS,
-            most_letters=MOST_LETTERS,
+            least_letters=MIN_PASSWORD_LENGTH,
+            most_letters=MAX_PASSWORD_LENGTH,
         )
 
     def _jobs_part(self, jobs: Sequence[Job], forecasts: Mapping[int, Forecast]) -> Part:
         rows, progress = [], self.server.service.queue.progress()
         for job in jobs:
-            runs = records.runs(self.server.store, job=job.id, most=10)
+            runs = records.runs(self.server.store, job=job.id, limit=10)
             links = tuple(Link(f"{run.id} {run.state}", f"/account/runs/{run.id}") for run in runs)
             now = next((progress[run.id] for run in runs if run.id in progress), None)
             state = _state_words(job, forecasts, now)
@@ -301,7 +309,7 @@ class _Account:
         """A run that the user asked for or in which its bots played, with what the user may see of it."""
         user_of(request)
         store, number = self.server.store, request.path_params["run"]
-        run, job = records.run(store, number), records.job_of(store, number)
+        run, job = records.run(store, number), records.job_of_run(store, number)
         if run is not None and job is not None:
             seen = access.access_to(store, run, job, visitor_of(request).person)
             if seen.is_managed or seen.own:
@@ -322,7 +330,7 @@ class _Account:
         columns = ("player", Column("chips", CHIPS), Column("won", "+,.0f", "mbb/g"))
         faults = [
             (run.seats[fault.player].name, fault)
-            for fault in records.faults(store, run=run.id, most=500)
+            for fault in records.faults(store, run=run.id, limit=500)
             if seen.is_own(run.seats[fault.player].name)
         ]
         where = f"The run hand by hand{', and where your bots lose' if seen.own else ''}"
@@ -388,7 +396,7 @@ class _Account:
     def _faults(self, request: Request) -> list[tuple[str, Fault]]:
         """The names of bots, and what each did wrong."""
         before, store = whole_number(request.query_params.get("before", "")), self.server.store
-        found = access.faults(store, visitor_of(request).person, before=before, most=_MOST_FAULTS)
+        found = access.faults(store, visitor_of(request).person, before=before, limit=_MOST_FAULTS)
         bots = {version: records.bot(store, version) for version in {fault.version for fault in found}}
         return [("" if (bot := bots[fault.version]) is None else bot.name, fault) for fault in found]
 
@@ -404,12 +412,12 @@ class _Account:
             problem = f"What a token is for has at most {_MOST_LABEL_LETTERS} letters that can be printed."
         elif not scopes:
             problem = "A token is good for something: choose what."
-        elif len(tokens_of(self.server.store, user.id)) >= _MOST_TOKENS:
+        elif len(read_tokens(self.server.store, user.id)) >= _MOST_TOKENS:
             problem = f"You have {_MOST_TOKENS} tokens; revoke one first."
         else:
             what = f"made a token for {' '.join(scopes)}"
             token = await self.server.store.write(
-                noted(user.name, what, lambda db: add_token(db, user.id, scopes, label))
+                with_audit(user.name, what, lambda db: add_token(db, user.id, scopes, label))
             )
             return self._settings_page(request, status=201, token=token)
         return self._settings_page(request, status=422, problem=problem)
@@ -419,7 +427,7 @@ class _Account:
         user = user_of(request)
         await read_form(request)
         number = request.path_params["token"]
-        change = noted(user.name, f"revoked the token {number}", lambda db: revoke_token(db, user.id, number))
+        change = with_audit(user.name, f"revoked the token {number}", lambda db: revoke_token(db, user.id, number))
         if not await self.server.store.write(change):
             raise WebError(404, "You have no such token.")
         return RedirectResponse(f"{_SETTINGS}#tokens", SEE_OTHER)
@@ -445,8 +453,8 @@ class _Account:
 
 
 def _password_problem(new: str, again: str) -> str:
-    if not LEAST_LETTERS <= len(new) <= MOST_LETTERS:
-        return f"A password has {LEAST_LETTERS} to {MOST_LETTERS} letters."
+    if not MIN_PASSWORD_LENGTH <= len(new) <= MAX_PASSWORD_LENGTH:
+        return f"A password has {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} letters."
     return "" if new == again else "The new password was not typed the same twice."
 
 

@@ -67,7 +67,7 @@ def _document(server: ServerParts, game: ServerGame, name: str, number: int | No
         raise WebError(404, "There is no such bot in this game.")
     bot = chosen[0]
     rating, faults = ratings.get(bot.version), records.faults_by_kind(store, bot.version, _FAULTY_RUNS)
-    runs = records.runs(store, game=game.name, bot=name, most=_RUNS)
+    runs = records.runs(store, game=game.name, bot=name, limit=_RUNS)
     owner = "the server" if bot.owner is None else shown(bot.owner.name)
     is_here = any(one.owner == bot.owner and one.name == name for one in server.service.presence.bots)
     seen = "online" if is_here else "" if bot.seen_s is None else ago(bot.seen_s, time.time())

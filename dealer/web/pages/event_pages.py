@@ -45,7 +45,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
 
     async def show(request: Request, given: Mapping[str, str] | None = None, problem: str = "") -> Response:
         before = whole_number(request.query_params.get("after", ""))
-        found = event_records.events(parts.store, before=before, most=_EVENTS_OF_A_PAGE + 1)
+        found = event_records.events(parts.store, before=before, limit=_EVENTS_OF_A_PAGE + 1)
         following = str(found[_EVENTS_OF_A_PAGE - 1].id) if len(found) > _EVENTS_OF_A_PAGE else ""
         table = events_table("All events", found[:_EVENTS_OF_A_PAGE], event_path)
         sentences = () if found else ("No event is announced.",)

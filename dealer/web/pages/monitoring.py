@@ -51,7 +51,7 @@ async def health_problem(server: ServerParts) -> str:
         return f"The database has not answered within {_PATIENCE_S:g} seconds."
     except (StoreError, sqlite3.Error):
         return "The database cannot be read or written."
-    if not server.service.disk.has_room:
+    if not server.service.disk.has_space:
         return "The disk is full: less than least_free_mb is free."
     if broken := server.service.broken:
         return f"The scheduler: an error has ended the work on {', '.join(broken)}; the log has it. Start again."
@@ -150,7 +150,7 @@ def routes(site: Site, server: ServerParts, metrics: Metrics) -> list[BaseRoute]
         return Response(await run_in_threadpool(metrics.text), media_type=_METRICS_TYPE)
 
     async def results(request: Request) -> Response:
-        runs = await run_in_threadpool(records.runs, server.store, state=RunState.FINISHED, most=_RESULTS)
+        runs = await run_in_threadpool(records.runs, server.store, state=RunState.FINISHED, limit=_RESULTS)
         template = templates().get_template("results.atom.jinja")
         text = template.render(site=site, runs=runs, base=str(request.base_url).rstrip("/"))
         return Response(text, media_type="application/atom+xml")

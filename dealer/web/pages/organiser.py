@@ -58,7 +58,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     async def show_changes(request: Request) -> Response:
         check(request)
         before = whole_number(request.query_params.get("after", ""))
-        found = await run_in_threadpool(changes, server.store, before=before, most=_CHANGES_OF_A_PAGE + 1)
+        found = await run_in_threadpool(changes, server.store, before=before, limit=_CHANGES_OF_A_PAGE + 1)
         shown = found[:_CHANGES_OF_A_PAGE]
         document = Document("All changes", (), (), (Section("All changes", (_changes_part(shown),)),))
         pages = next_pages(request, str(shown[-1]["id"]) if len(found) > len(shown) else "")
@@ -87,7 +87,7 @@ def _document(server: ServerParts) -> Document:
         Section("Queue", (_queue_part(jobs),)),
         Section("Faults by bot", (_faults_part(server),)),
         Section("Last warnings and errors", (_errors_part(server),)),
-        Section("Changes", (_changes_part(changes(server.store, most=_MOST_CHANGES)),)),
+        Section("Changes", (_changes_part(changes(server.store, limit=_MOST_CHANGES)),)),
     )
     return Document("Organiser", (), facts, sections)
 

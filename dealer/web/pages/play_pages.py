@@ -59,7 +59,7 @@ def routes(site: Site, table_manager: TableManager) -> list[BaseRoute]:
     ]
 
 
-def owner_of(visitor: Visitor) -> str:
+def bot_owner(visitor: Visitor) -> str:
     """Who sits down, as tables know it: a user, the person at this machine, or the browser of a guest."""
     if visitor.is_owner:
         return LOCAL_OWNER
@@ -102,7 +102,7 @@ class PlayPage:
             decision_s = form_number(form, "decision_s", 1, 86_400, "Seconds for a decision")
             cards: Seed = DealKey.new() if seed is None else seed
             table = await self.table_manager.open(
-                owner_of(visitor),
+                bot_owner(visitor),
                 lambda: table_settings(server, game, bots, visitor.user, cards, deals=hands),
                 game=game.name,
                 players=bots,
@@ -138,7 +138,7 @@ class PlayPage:
         games = [game for game in self.site.server.settings.games if game.bots]
         chosen = self.site.server.settings.find_game(given.get("game", ""))
         game = chosen if chosen in games else None
-        owner = owner_of(visitor_of(request))
+        owner = bot_owner(visitor_of(request))
         return self.site.page(
             request,
             "play.html.jinja",
@@ -158,7 +158,7 @@ class PlayPage:
 
     def _table(self, request: Request) -> TableRow:
         table = self.table_manager.table_store.find(request.path_params["table"])
-        if table is None or table.owner != owner_of(visitor_of(request)):
+        if table is None or table.owner != bot_owner(visitor_of(request)):
             # The existence of another person's table is not revealed.
             raise WebError(404, "You do not sit at such a table; it may have been ended.")
         return table

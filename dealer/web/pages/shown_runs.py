@@ -79,7 +79,7 @@ class ShownRun:
     def sentence_of(self, result: AnyResult) -> str:
         """The sentence of its result, or of a contest of it."""
         # What players wrote is quoted of contests alone.
-        if self.access.reads_output or isinstance(result, TournamentResult):
+        if self.access.can_read_output or isinstance(result, TournamentResult):
             return result.sentence
         return contest_sentence(result, shows_output=False)
 
@@ -318,9 +318,9 @@ class ServerLibrary:
             bot=chosen.get("bot"),
             user=chosen.get("user"),
         )
-        going = () if after or state is not None else choose(state=RunState.RUNNING, most=most)
+        going = () if after or state is not None else choose(state=RunState.RUNNING, limit=most)
         seen = {run.id for run in going}
-        found = choose(state=state, is_over=state is None, before=before, most=most + 1)
+        found = choose(state=state, is_over=state is None, before=before, limit=most + 1)
         over = [run for run in found[:most] if run.id not in seen]
         table = runs_table("Runs", (*going, *over), self.parts.service.queue.progress())
         return table, str(found[most - 1].id) if len(found) > most else ""
@@ -337,7 +337,7 @@ class ServerLibrary:
         if (
             number is None
             or (row := records.run(store, number)) is None
-            or (job := records.job_of(store, number)) is None
+            or (job := records.job_of_run(store, number)) is None
         ):
             raise WebError(404, _NO_RUN)
         access = access_to(store, row, job, visitor.person)

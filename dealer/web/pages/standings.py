@@ -165,7 +165,7 @@ def _best(server: ServerParts) -> list[tuple[ServerGame, Table, int]]:
     """The best bots of each game, and how many there are; the games with results first."""
     games = []
     for game in server.settings.games:
-        ratings = counted_scores.standings(server.store, game.name, most=_BEST)
+        ratings = counted_scores.standings(server.store, game.name, limit=_BEST)
         best = replace(_ratings(ratings), title=f"The best in {game.shown}")
         count = counted_scores.count_rated(server.store, game.name)
         games.append((game, best.with_columns(range(len(best.columns) - 1)), count))
@@ -175,15 +175,15 @@ def _best(server: ServerParts) -> list[tuple[ServerGame, Table, int]]:
 def now_values(library: ServerLibrary, visitor: Visitor) -> dict[str, Any]:
     """What is played now and the last results, for ``now.html.jinja``."""
     server = library.parts
-    playing = records.runs(server.store, state=RunState.RUNNING, most=_RUNS_OF_THE_FRONT)
-    ended = records.runs(server.store, state=RunState.FINISHED, most=_RUNS_OF_THE_FRONT)
+    playing = records.runs(server.store, state=RunState.RUNNING, limit=_RUNS_OF_THE_FRONT)
+    ended = records.runs(server.store, state=RunState.FINISHED, limit=_RUNS_OF_THE_FRONT)
     tables: list[dict[str, Any]] = []
     for run in playing:
         if len(tables) < _TABLES_OF_THE_FRONT and (table := _thumbnail(library, run, visitor)) is not None:
             tables.append(table)
     return {
         "tables": tables,
-        "events": events_table("Events", event_records.events(server.store, most=_EVENTS_OF_THE_FRONT), event_path),
+        "events": events_table("Events", event_records.events(server.store, limit=_EVENTS_OF_THE_FRONT), event_path),
         "playing": runs_table("Being played", playing, server.service.queue.progress()),
         "ended": runs_table("Last results", ended, {}),
     }
@@ -215,7 +215,7 @@ def _standings(server: ServerParts, game: ServerGame, skipped: int) -> tuple[Doc
     facts = [Fact("as JSON", (Link("ratings", f"{api}/standings"), Link("crosstable", f"{api}/pairs")), NAME)]
     if game.shown != game.name:
         facts.append(Fact("full name of the game", game.name, CODE))
-    ratings = counted_scores.standings(server.store, game.name, skip=skipped, most=_BOTS_OF_A_PAGE)
+    ratings = counted_scores.standings(server.store, game.name, skip=skipped, limit=_BOTS_OF_A_PAGE)
     if not ratings:
         request = Fact("request", Link("Have a contest played", "/account/request"), NAME)
         why = _LADDER_ONLY if server.settings.has_only_ladder else _WHAT_COUNTS
@@ -260,7 +260,7 @@ def met_by(
             won = won_by(mine, names.get(mine.version, "?"), names.get(theirs.version, "?"))
             found[mine.version, theirs.version] = Link(won, path, str(won))
     # Between two there are none.
-    for one in counted_scores.companies(store, game, version, among):
+    for one in counted_scores.opponent_scores(store, game, version, among):
         name, other = names.get(one.version, "?"), names.get(one.other, "?")
         won = won_by(one, name, "the others")
         path = f"{tables_path}?bot={one.version}&with={one.other}"
@@ -274,12 +274,12 @@ def _tables(
     """A page of tables, all or those of two bots, and the last of them if more follow."""
     met = None
     if bot is not None or other is not None:
-        companies = counted_scores.companies(server.store, game)
-        met = next((one for one in companies if (one.version, one.other) == (bot, other)), None)
+        opponent_scores = counted_scores.opponent_scores(server.store, game)
+        met = next((one for one in opponent_scores if (one.version, one.other) == (bot, other)), None)
         if met is None:
             raise WebError(404, "These bots have not met at a table.")
     together = None if met is None else (met.version, met.other)
-    page = counted_scores.tables(server.store, game, together=together, after=after, most=_TABLES_OF_A_PAGE + 1)
+    page = counted_scores.tables(server.store, game, together=together, after=after, limit=_TABLES_OF_A_PAGE + 1)
     shown_here = page[:_TABLES_OF_A_PAGE]
     versions = {*(together or ()), *(score.version for pair in shown_here for score in pair.scores)}
     names = {version: _name_of(server, version) for version in versions}
@@ -312,7 +312,7 @@ def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None)
         raise WebError(404, "There is no such pair.")
     rates = [won_by(score, _name_of(server, score.version), "the others") for score in pair.scores]
     first = pair.scores[0].version
-    found = worst_runs(server.store, number, first, after=after, most=_RUNS_OF_A_PAGE + 1)
+    found = worst_runs(server.store, number, first, after=after, limit=_RUNS_OF_A_PAGE + 1)
     rows = []
     for run in found[:_RUNS_OF_A_PAGE]:
         mine = next((seat for seat in run.seats if seat.version == first), run.seats[0])

@@ -15,7 +15,7 @@ from dealer.errors import RefusedError, WebError
 from dealer.server.server import ServerParts
 from dealer.uploads.boxed_bot import FAILURE_NAME
 from dealer.uploads.intake import LOG_NAME, Intake
-from dealer.uploads.upload_records import Upload, UploadState, reports_of, uploads
+from dealer.uploads.upload_records import Upload, UploadState, read_reports, uploads
 from dealer.web.pages.account import CRUMBS
 from dealer.web.security import as_web_error, read_file, read_form
 from dealer.web.site import Site
@@ -53,7 +53,7 @@ class _UploadPages:
         return self._page(request)
 
     def _page(self, request: Request, error: WebError | None = None) -> Response:
-        found = uploads(self.server.store, user=user_of(request).id, most=_MOST_UPLOADS)
+        found = uploads(self.server.store, user=user_of(request).id, limit=_MOST_UPLOADS)
         rows = [
             (
                 Link(one.bot, f"{_PATH}/{one.id}"),
@@ -95,7 +95,7 @@ class _UploadPages:
     async def show_one(self, request: Request) -> Response:
         """An upload, with what is wrong with it."""
         one = self._own(request)
-        reports = reports_of(self.server.store, one)
+        reports = read_reports(self.server.store, one)
         sections = [
             Section(f"{section.title}{f' in {short_name(report.game)}' if len(reports) > 1 else ''}", section.parts)
             for report in reports

@@ -249,7 +249,7 @@ def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
     chart = Chart(title, Axis("hands"), Axis("winnings", "big blinds"), series)
     sections = [Section("Players", (players,))] if rows else []
     sections += [Section("Winnings", (chart,))] if series else []
-    told = [one for one in faults if found.sees_cards and found.access.reads_faults_of(one[1])]
+    told = [one for one in faults if found.sees_cards and found.access.can_read_faults(one[1])]
     sections += [Section("Faults", (_faults_table(found.run.key, told),))] if told else []
     facts = practice_facts(practice_path(found, contest))
     notes = (f"This contest does not count in the standings: {shown(found.unrated)}.",) if found.unrated else ()

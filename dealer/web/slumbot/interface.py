@@ -32,7 +32,7 @@ from bots.errors import StaleEntry, UnclearEntry
 from dealer.errors import DealerError, WebError
 from dealer.person.seat import Scene
 from dealer.person.table_session import TableSession
-from dealer.server.accounts import RateLimit, hash_of
+from dealer.server.accounts import RateLimit, hash_secret
 from dealer.server.db.run_changes import TableRow
 from dealer.server.db.users import User
 from dealer.server.server import ServerParts
@@ -262,7 +262,7 @@ class SlumbotSessions:
             sentence = f"{_SESSIONS_PER_MINUTE} sessions a minute may begin; keep the token of yours."
             raise WebError(429, sentence, "sessions", wait_s)
         token, who = secrets.token_urlsafe(24), f"address {address}" if user is None else f"user {user.id}"
-        return token, self._remember(_Session(owner_of(token), who, user, request.path_params.get("bot", "")))
+        return token, self._remember(_Session(bot_owner(token), who, user, request.path_params.get("bot", "")))
 
     def _remember(self, session: _Session) -> _Session:
         self._sessions[session.owner] = session
@@ -271,7 +271,7 @@ class SlumbotSessions:
         return session
 
     def _find(self, token: str, request: Request) -> _Session:
-        owner = owner_of(token)
+        owner = bot_owner(token)
         tables = self._table_manager.table_store.of(owner)
         session = self._sessions.pop(owner, None)
         if session is None or (session.table is not None and not tables):
@@ -396,9 +396,9 @@ def _records(table_session: TableSession, first: int, last: int) -> list[HandRec
     return [] if None in found.values() else [one for one in found.values() if one is not None]
 
 
-def owner_of(token: str) -> str:
+def bot_owner(token: str) -> str:
     """The owner of a session's table: no one who reads the database can play the session."""
-    return _OWNER + hash_of(token).hex()
+    return _OWNER + hash_secret(token).hex()
 
 
 _Answerer: TypeAlias = Callable[[Request, dict[str, Any]], Awaitable[dict[str, Any]]]

@@ -37,7 +37,7 @@ from dealer.server.access import DELAY_HANDS, Person, access_to, public_hands, s
 from dealer.server.accounts import Accounts, Scope, add_token
 from dealer.server.computing import Computing
 from dealer.server.db import event_records, records
-from dealer.server.db.bot_registry import enter_users_bot
+from dealer.server.db.bot_registry import register_user_bot
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.run_changes import RunReport, add_job, add_table, begin_run, close_table, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
@@ -54,7 +54,7 @@ from dealer.web.pages.monitoring import Metrics
 from dealer.web.pages.shown_runs import Counting
 from dealer.web.server_site import make_server_site, server_routes
 from dealer.web.site import make_app
-from dealer.web.slumbot.interface import SlumbotSessions, owner_of
+from dealer.web.slumbot.interface import SlumbotSessions, bot_owner
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
 from logs.estimation import Estimate
@@ -408,9 +408,9 @@ class House:
         assert run is not None
         seen = access_to(self.store, run, job, person)
         if kind == "output":
-            return seen.reads_output
+            return seen.can_read_output
         name = run.seats[int(kind[-1])].name
-        return seen.reads_faults_of(name) and (seen.sees_cards or seen.is_own(name))
+        return seen.can_read_faults(name) and (seen.sees_cards or seen.is_own(name))
 
 
 def _fault(text: str, player: int) -> Fault:
@@ -434,7 +434,7 @@ def house(folder: Path, kinds: Sequence[str]) -> Any:
         for name in ("ann", "eve", "bob", LADDER_USER):
             made.add_user(name, (Scope.READ, Scope.PLAY))
         made.add_user("root", tuple(Scope))
-        store.write_now(lambda db: enter_users_bot(db, made.users["bob"].id, GAME, "bobs-bot", "1"))
+        store.write_now(lambda db: register_user_bot(db, made.users["bob"].id, GAME, "bobs-bot", "1"))
         for kind in kinds:
             if kind == "table":
                 owner = f"user {made.users['ann'].id}"
@@ -444,8 +444,8 @@ def house(folder: Path, kinds: Sequence[str]) -> Any:
                 for made.bot_name, state in itertools.product(NAMES, ("finished", "failed at once", "failed long ago")):
                     made.add_job("ladder", state)
             elif kind == "slumbot":
-                made.add_table(owner_of(SESSION), SLUMBOT_GAME, "open")
-                made.add_table(owner_of("another"), GAME, "closed")
+                made.add_table(bot_owner(SESSION), SLUMBOT_GAME, "open")
+                made.add_table(bot_owner("another"), GAME, "closed")
             else:
                 for state in STATES:
                     made.add_job(kind, state)

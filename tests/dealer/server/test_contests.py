@@ -479,7 +479,7 @@ def test_when_a_bot_was_last_there_is_kept() -> None:
         host = Host(is_idle=True)
         await service.presence.enter(ann, offer("eve", games=("two",)), host)
         came_s = seen_s()
-        await service.presence.note_seen(service.presence.bots)
+        await service.presence.record_seen(service.presence.bots)
         stayed_s = seen_s()
         assert stayed_s > came_s
         service.presence.leave(host)

@@ -60,7 +60,7 @@ def store(tmp_path: Path, scores: Scores) -> Iterator[Store]:
 
 
 def test_every_deal_at_a_table_with_another_counts_alike(store: Store, scores: Scores) -> None:
-    found = {(one.version, one.other): one for one in counted_scores.companies(store, GAME)}
+    found = {(one.version, one.other): one for one in counted_scores.opponent_scores(store, GAME)}
     assert set(found) == set(itertools.permutations(BOTS, 2))
     for (mine, theirs), one in found.items():
         won = [score for table in LINE_UPS if {mine, theirs} <= set(table) for score in scores[table, mine]]
@@ -78,10 +78,10 @@ def test_tables_of_two_bots_come_page_by_page_the_worst_first(store: Store, scor
         assert [tuple(score.version for score in table.scores) for table in together] == wanted
         pages = []
         while page := counted_scores.tables(
-            store, GAME, together=(mine, theirs), after=pages[-1].id if pages else None, most=2
+            store, GAME, together=(mine, theirs), after=pages[-1].id if pages else None, limit=2
         ):
             pages += page
         assert tuple(pages) == together
     assert counted_scores.tables(store, GAME, together=(1, 2), after=10) == ()
     assert counted_scores.count_tables(store, GAME) == len(LINE_UPS)
-    assert [one.id for one in counted_scores.tables(store, GAME, after=3, most=3)] == [4, 5, 6]
+    assert [one.id for one in counted_scores.tables(store, GAME, after=3, limit=3)] == [4, 5, 6]

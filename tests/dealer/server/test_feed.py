@@ -18,7 +18,7 @@ def event(game: str) -> FeedEvent:
 
 
 def test_events_are_numbered_and_the_last_are_kept() -> None:
-    feed = Feed(most_events=3, first=10)
+    feed = Feed(max_events=3, first=10)
     assert (feed.last, feed.after(9)) == (9, [])
     for number in range(10, 15):
         publish(feed, str(number))

@@ -461,7 +461,7 @@ def test_a_message_that_is_too_long_ends_the_connection() -> None:
 
 @pytest.mark.parametrize("max_unsent_bytes", [1 << 14, 1 << 40])
 def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch, max_unsent_bytes: int) -> None:
-    monkeypatch.setattr(join_socket, "MOST_UNSENT_BYTES", max_unsent_bytes)
+    monkeypatch.setattr(join_socket, "MAX_UNSENT_BYTES", max_unsent_bytes)
 
     async def talk(house: House) -> None:
         ann, bob = await joined(house), await joined(house, bot="other")

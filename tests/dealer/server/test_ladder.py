@@ -10,13 +10,13 @@ from typing import cast
 
 import pytest
 
-from dealer.server.capacity import Limits, RunPlace
+from dealer.server.capacity import CapacityShare, Limits
 from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobKind, JobRequest, RunState
 from dealer.server.db.store import Store
 from dealer.server.db.users import User
-from dealer.server.queue.fair_queue import WaitingJob, has_idle_room, in_the_way, next_job
+from dealer.server.queue.fair_queue import WaitingJob, can_start_idle_run, next_job, preempted_jobs
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import Running
 from dealer.server.queue.ladder import Rater
@@ -61,7 +61,7 @@ def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
         await until(service, lambda: len(widths(service)) == 3 and max(widths(service)) <= 60)
         # It rests: nothing is wider than asked for.
         await until_idle(service)
-        runs = records.runs(service.store, most=1000)
+        runs = records.runs(service.store, limit=1000)
         assert {(run.user, run.state, run.duplicates) for run in runs} == {("ladder", RunState.FINISHED, 200)}
         assert len(runs) == sum(pair.runs for pair in counted_scores.pairs(service.store, service.settings.games[0]))
         played = [pair.duplicates for pair in counted_scores.pairs(service.store, service.settings.games[0])]
@@ -127,29 +127,29 @@ def test_a_line_up_that_comes_to_nothing_is_left_alone() -> None:
 
 
 def idle(number: int) -> WaitingJob:
-    return WaitingJob(number, RunPlace(9, "g", ("a", "b"), is_idle=True), 1, number, 0)
+    return WaitingJob(number, CapacityShare(9, "g", ("a", "b"), is_idle=True), 1, number, 0)
 
 
 def wanted(number: int, **changes: bool) -> WaitingJob:
-    return WaitingJob(number, RunPlace(1, "g", ("a", "b")), 1, number, 99, **changes)  # type: ignore[arg-type]
+    return WaitingJob(number, CapacityShare(1, "g", ("a", "b")), 1, number, 99, **changes)  # type: ignore[arg-type]
 
 
 def test_the_ladder_comes_after_everybody_and_only_when_nobody_waits() -> None:
     assert next_job([idle(1), wanted(2)], {}, Limits()) == wanted(2)
-    assert has_idle_room([idle(1)], {}, most_idle=1, most=2)
-    assert not has_idle_room([wanted(2)], {}, most_idle=1, most=2)
-    assert has_idle_room([wanted(2, is_ready=False)], {}, most_idle=1, most=2)
-    assert not has_idle_room([], {1: idle(1).slot}, most_idle=1, most=2)
-    assert not has_idle_room([], {2: wanted(2).slot, 3: wanted(3).slot}, most_idle=1, most=2)
+    assert can_start_idle_run([idle(1)], {}, max_idle=1, most=2)
+    assert not can_start_idle_run([wanted(2)], {}, max_idle=1, most=2)
+    assert can_start_idle_run([wanted(2, is_ready=False)], {}, max_idle=1, most=2)
+    assert not can_start_idle_run([], {1: idle(1).slot}, max_idle=1, most=2)
+    assert not can_start_idle_run([], {2: wanted(2).slot, 3: wanted(3).slot}, max_idle=1, most=2)
 
 
 def test_the_ladder_makes_room_only_where_it_is_in_the_way() -> None:
     running = {1: idle(1).slot, 2: idle(2).slot}
     one = Limits(runs_per_game={"g": 2})
-    assert in_the_way([wanted(3)], running, one, most=9) == [1, 2]
-    assert in_the_way([wanted(3, is_ready=False)], running, one, most=9) == []
-    assert in_the_way([], running | {3: wanted(3).slot}, one, most=2) == [1]
-    assert in_the_way([], running, one, most=2) == []
+    assert preempted_jobs([wanted(3)], running, one, most=9) == [1, 2]
+    assert preempted_jobs([wanted(3, is_ready=False)], running, one, most=9) == []
+    assert preempted_jobs([], running | {3: wanted(3).slot}, one, most=2) == [1]
+    assert preempted_jobs([], running, one, most=2) == []
 
 
 def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:

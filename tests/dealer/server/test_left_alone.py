@@ -18,7 +18,7 @@ from dealer.server.db.run_changes import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.db.users import add_user
 from dealer.server.queue.playing import Watchers
-from dealer.server.resources import MORE_FILES, Disk, has_too_few, raise_limit, without_flood
+from dealer.server.resources import FILE_LIMIT_REMEDY, Disk, file_limit_problem, new_exception_handler, raise_limit
 from dealer.server.server_settings import ServerSettings, WebSettings, default_settings
 from logs.whole_file import LineFile
 from tests.dealer.helpers import PATIENCE_S
@@ -95,14 +95,14 @@ def test_a_disk_that_fills_up_during_a_match_costs_no_run(
 
 def test_a_disk_of_which_nothing_is_asked_has_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("dealer.server.resources.free_bytes", lambda folder: 0)
-    assert Disk(tmp_path, 0, lambda: None).has_room
+    assert Disk(tmp_path, 0, lambda: None).has_space
 
 
 def test_where_the_system_does_not_say_how_much_is_free_there_is_room(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     disk = Disk(tmp_path / "nowhere", 10**9, lambda: None)
-    assert disk.has_room
+    assert disk.has_space
     (record,) = caplog.records
     assert "cannot be determined: " in record.getMessage()
 
@@ -122,8 +122,8 @@ def test_as_many_descriptors_as_the_system_admits() -> None:
 
 def test_too_few_descriptors_are_told_in_one_sentence() -> None:
     settings = ServerSettings((), max_connections=500, web=WebSettings(max_connections=300))
-    assert has_too_few(settings, None) == has_too_few(settings, 1000) == ""
-    assert f"{has_too_few(settings, 999)}: {MORE_FILES}" == (
+    assert file_limit_problem(settings, None) == file_limit_problem(settings, 1000) == ""
+    assert f"{file_limit_problem(settings, 999)}: {FILE_LIMIT_REMEDY}" == (
         "999 files and connections can be open at a time, and the configuration admits 1,000: raise the limit "
         "(ulimit -n, LimitNOFILE of a unit), or lower max_connections"
     )
@@ -149,7 +149,7 @@ def test_connections_that_cannot_be_had_are_told_once_and_come_later(
 
     async def serve() -> None:
         nonlocal heard
-        asyncio.get_running_loop().set_exception_handler(without_flood())
+        asyncio.get_running_loop().set_exception_handler(new_exception_handler())
 
         async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.write(b"served")
@@ -172,7 +172,7 @@ def test_other_mistakes_of_a_loop_are_told_as_ever() -> None:
     told: list[dict[str, Any]] = []
     loop = SimpleNamespace(default_exception_handler=told.append)
     context = {"message": "something else", "exception": ValueError()}
-    without_flood()(cast(asyncio.AbstractEventLoop, loop), context)
+    new_exception_handler()(cast(asyncio.AbstractEventLoop, loop), context)
     assert told == [context]
 
 

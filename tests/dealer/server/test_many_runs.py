@@ -21,7 +21,7 @@ def questions(store: Store, game: ServerGame, runs: int) -> dict[str, Callable[[
     pair = counted_scores.pair(store, game, 7)
     assert pair is not None
     versions = [score.version for score in pair.scores]
-    middle = worst_runs(store, 7, versions[0], most=pair.runs)[pair.runs // 2].id
+    middle = worst_runs(store, 7, versions[0], limit=pair.runs)[pair.runs // 2].id
     return {
         "standings": lambda: counted_scores.standings(store, game.name),
         "the rating of a bot": lambda: counted_scores.standings(store, game.name, "bot3"),
@@ -29,7 +29,7 @@ def questions(store: Store, game: ServerGame, runs: int) -> dict[str, Callable[[
         "its opponents": lambda: counted_scores.pairs(store, game, 3),
         "its faults": lambda: records.faults_by_kind(store, 3, 100),
         "its runs": lambda: records.runs(store, game=game.name, bot="bot3"),
-        "the best": lambda: counted_scores.standings(store, game.name, most=5),
+        "the best": lambda: counted_scores.standings(store, game.name, limit=5),
         "crosstable": lambda: counted_scores.pairs(store, game),
         "crosstable of a page": lambda: counted_scores.pairs(store, game, among=tuple(range(3, 9))),
         "a pair": lambda: counted_scores.pair(store, game, 7),
@@ -95,7 +95,7 @@ def test_the_runs_of_a_pair_come_page_by_page_the_worst_first(tmp_path: Path) ->
         pair = counted_scores.pair(store, game, 7)
         assert pair is not None
         for score in pair.scores:
-            everything = records.runs(store, pair=7, most=100)
+            everything = records.runs(store, pair=7, limit=100)
             assert len(everything) == 9
 
             def won(run: records.Run, version: int = score.version) -> float:
@@ -103,7 +103,7 @@ def test_the_runs_of_a_pair_come_page_by_page_the_worst_first(tmp_path: Path) ->
 
             wanted = sorted(everything, key=lambda run: (won(run), run.id))
             found: list[records.Run] = []
-            while page := worst_runs(store, 7, score.version, after=found[-1].id if found else None, most=4):
+            while page := worst_runs(store, 7, score.version, after=found[-1].id if found else None, limit=4):
                 found += page
             assert found == wanted
         assert worst_runs(store, 7, pair.scores[0].version, after=1) == ()

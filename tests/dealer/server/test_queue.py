@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.server.capacity import Limits, RunPlace
-from dealer.server.queue.fair_queue import MOST_SKIPS, Forecast, WaitingJob, forecast, never_fits, next_job, skipped
+from dealer.server.capacity import CapacityShare, Limits
+from dealer.server.queue.fair_queue import MAX_SKIPS, Forecast, WaitingJob, forecast, never_fits, next_job, skipped_jobs
 
 ONE_AT_A_TIME = Limits(runs_per_game={"g": 1})
 
 
 def job(number: int, user: int, runs: int = 1, *, bots: Sequence[str] = ("a", "b"), game: str = "g") -> WaitingJob:
-    return WaitingJob(number, RunPlace(user, game, tuple(bots)), runs, number, 0)
+    return WaitingJob(number, CapacityShare(user, game, tuple(bots)), runs, number, 0)
 
 
 def played(jobs: Sequence[WaitingJob], limits: Limits, begun: Sequence[int] = ()) -> list[int]:
@@ -30,7 +30,7 @@ def played(jobs: Sequence[WaitingJob], limits: Limits, begun: Sequence[int] = ()
             return order
         stamp += 1
         order.append(chosen.id)
-        for number in skipped(waiting.values(), {}, chosen):
+        for number in skipped_jobs(waiting.values(), {}, chosen):
             waiting[number] = replace(waiting[number], skips=waiting[number].skips + 1)
         waiting[chosen.id] = replace(chosen, runs_left=chosen.runs_left - 1, stamp=stamp, skips=0)
         for other in list(waiting.values()):
@@ -58,59 +58,60 @@ def test_a_job_waits_for_whoever_has_to_be_there() -> None:
 @pytest.mark.parametrize(
     ("limits", "slot", "fits"),
     [
-        (Limits(), RunPlace(1, "g", ("a", "b")), True),
-        (Limits(bots=3), RunPlace(2, "h", ("c",)), True),
-        (Limits(bots=3), RunPlace(2, "h", ("c", "c")), False),
-        (Limits(bots=2), RunPlace(2, "h", ()), True),
-        (Limits(runs_per_user=1), RunPlace(1, "h", ()), False),
-        (Limits(runs_per_user=1), RunPlace(2, "h", ()), True),
-        (Limits(runs_per_game={"g": 1}), RunPlace(2, "g", ()), False),
-        (Limits(runs_per_game={"g": 1}), RunPlace(2, "h", ()), True),
-        (Limits(runs_per_bot=1), RunPlace(2, "h", ("b",)), False),
-        (Limits(runs_per_bot=1), RunPlace(2, "h", ("c",)), True),
-        (Limits(runs_per_bot=2), RunPlace(2, "h", ("b", "b")), False),
+        (Limits(), CapacityShare(1, "g", ("a", "b")), True),
+        (Limits(bots=3), CapacityShare(2, "h", ("c",)), True),
+        (Limits(bots=3), CapacityShare(2, "h", ("c", "c")), False),
+        (Limits(bots=2), CapacityShare(2, "h", ()), True),
+        (Limits(runs_per_user=1), CapacityShare(1, "h", ()), False),
+        (Limits(runs_per_user=1), CapacityShare(2, "h", ()), True),
+        (Limits(runs_per_game={"g": 1}), CapacityShare(2, "g", ()), False),
+        (Limits(runs_per_game={"g": 1}), CapacityShare(2, "h", ()), True),
+        (Limits(runs_per_bot=1), CapacityShare(2, "h", ("b",)), False),
+        (Limits(runs_per_bot=1), CapacityShare(2, "h", ("c",)), True),
+        (Limits(runs_per_bot=2), CapacityShare(2, "h", ("b", "b")), False),
     ],
 )
-def test_limits(limits: Limits, slot: RunPlace, *, fits: bool) -> None:
+def test_limits(limits: Limits, slot: CapacityShare, *, fits: bool) -> None:
     """While user 1 has the bots a and b play g."""
-    running = {1: RunPlace(1, "g", ("a", "b"))}
+    running = {1: CapacityShare(1, "g", ("a", "b"))}
     found = next_job([WaitingJob(2, slot, 1, 2, 0)], running, limits)
     assert (found is not None) is fits
 
 
 def test_what_does_not_fit_is_skipped() -> None:
-    running = {1: RunPlace(3, "g", ("a", "b"))}
+    running = {1: CapacityShare(3, "g", ("a", "b"))}
     large, small = job(2, 1), replace(job(3, 2, bots=["a"]), user_served=1)
     chosen = next_job([large, small], running, Limits(bots=3))
     assert chosen == small
-    assert skipped([large, small], running, chosen) == [2]
+    assert skipped_jobs([large, small], running, chosen) == [2]
 
 
 def test_what_was_skipped_often_is_not_skipped_for_ever() -> None:
-    running = {1: RunPlace(3, "g", ("a", "b"))}
-    large, small = replace(job(2, 1), skips=MOST_SKIPS), replace(job(3, 2, bots=["a"]), user_served=1)
+    running = {1: CapacityShare(3, "g", ("a", "b"))}
+    large, small = replace(job(2, 1), skips=MAX_SKIPS), replace(job(3, 2, bots=["a"]), user_served=1)
     assert next_job([large, small], running, Limits(bots=3)) is None
     without_bots = replace(job(4, 2, bots=[], game="h"), user_served=1)
     assert next_job([large, without_bots], running, Limits(bots=3)) == without_bots
     # Its own user's limit is no reason for others to wait.
-    busy = {1: RunPlace(1, "g", ("a", "b"))}
+    busy = {1: CapacityShare(1, "g", ("a", "b"))}
     assert next_job([large, small], busy, Limits(runs_per_user=1)) == small
 
 
 def test_what_can_never_run_is_told() -> None:
     assert (
-        never_fits(RunPlace(1, "g", ("a", "b")), Limits(bots=1)) == "it needs 2 bots, and at most 1 may run at a time"
+        never_fits(CapacityShare(1, "g", ("a", "b")), Limits(bots=1))
+        == "it needs 2 bots, and at most 1 may run at a time"
     )
     assert (
-        never_fits(RunPlace(1, "g", ("a", "a")), Limits(runs_per_bot=1))
+        never_fits(CapacityShare(1, "g", ("a", "a")), Limits(runs_per_bot=1))
         == "the bot a would sit 2 times, and may sit once at a time"
     )
-    assert never_fits(RunPlace(1, "g", ("a", "b")), Limits(bots=2, runs_per_bot=1, runs_per_user=1)) == ""
+    assert never_fits(CapacityShare(1, "g", ("a", "b")), Limits(bots=2, runs_per_bot=1, runs_per_user=1)) == ""
 
 
 def test_positions_and_times() -> None:
     waiting = [job(1, 1), job(2, 1), job(3, 2), job(4, 2)]
-    running = {9: RunPlace(3, "g", ())}
+    running = {9: CapacityShare(3, "g", ())}
     found = forecast(waiting, running, ONE_AT_A_TIME, lambda game: 10.0, left_s=lambda number: 4.0)
     assert found == {1: Forecast(1, 4.0), 3: Forecast(2, 14.0), 2: Forecast(3, 24.0), 4: Forecast(4, 34.0)}
     unknown = forecast(waiting, {}, ONE_AT_A_TIME, lambda game: None)
@@ -123,7 +124,7 @@ def test_a_job_that_cannot_start_has_no_forecast() -> None:
 
 
 SLOTS = st.builds(
-    RunPlace, st.integers(1, 3), st.sampled_from("gh"), st.lists(st.sampled_from("abc"), max_size=3).map(tuple)
+    CapacityShare, st.integers(1, 3), st.sampled_from("gh"), st.lists(st.sampled_from("abc"), max_size=3).map(tuple)
 )
 LIMITS = st.builds(
     Limits,
@@ -135,14 +136,16 @@ LIMITS = st.builds(
 
 
 @given(st.lists(st.tuples(SLOTS, st.integers(1, 3)), max_size=8), LIMITS)
-def test_everything_that_can_run_does_run_within_the_limits(drawn: list[tuple[RunPlace, int]], limits: Limits) -> None:
+def test_everything_that_can_run_does_run_within_the_limits(
+    drawn: list[tuple[CapacityShare, int]], limits: Limits
+) -> None:
     jobs = {
         number: WaitingJob(number, slot, runs, number, 0)
         for number, (slot, runs) in enumerate(drawn, 1)
         if not never_fits(slot, limits)
     }
     wanted = sum(one.runs_left for one in jobs.values())
-    running: dict[int, RunPlace] = {}
+    running: dict[int, CapacityShare] = {}
     started = 0
     stamp = 100
     while any(one.runs_left for one in jobs.values()) or running:
@@ -159,10 +162,10 @@ def test_everything_that_can_run_does_run_within_the_limits(drawn: list[tuple[Ru
     assert started == wanted
 
 
-def within(running: Mapping[int, RunPlace], limits: Limits) -> bool:
+def within(running: Mapping[int, CapacityShare], limits: Limits) -> bool:
     slots = list(running.values())
 
-    def most(count: Callable[[RunPlace], int], limit: int | None) -> bool:
+    def most(count: Callable[[CapacityShare], int], limit: int | None) -> bool:
         return limit is None or sum(map(count, slots)) <= limit
 
     return (

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dealer.server.ratings import FEWEST_UNITS_TO_RATE, FittedRating, TableScores, fit_ratings
+from dealer.server.ratings import MIN_UNITS_TO_RATE, FittedRating, TableScores, fit_ratings
 from logs.estimation import Bounds, RunningMean
 
 BOUNDS: Bounds = (-100_000.0, 100_000.0)
@@ -95,7 +95,7 @@ def test_what_no_result_connects_cannot_be_compared() -> None:
 
 
 def test_little_is_provisional_and_very_little_has_no_interval() -> None:
-    for units, width, is_provisional in ((50, False, True), (500, True, True), (FEWEST_UNITS_TO_RATE, True, False)):
+    for units, width, is_provisional in ((50, False, True), (500, True, True), (MIN_UNITS_TO_RATE, True, False)):
         (first, _) = fit_ratings([between_two((0, 1), np.tile([100.0, -80.0], units // 2))], BOUNDS)
         assert (first.won.half_width is not None, first.is_provisional) == (width, is_provisional)
     assert fit_ratings([], BOUNDS) == []

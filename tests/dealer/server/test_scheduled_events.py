@@ -88,7 +88,7 @@ async def finished(service: Service) -> ScheduledEvent:
 
 
 def pairs_played(service: Service) -> list[tuple[str, ...]]:
-    return [job.players for job, _ in event_records.contests_of(service.store, final(service))]
+    return [job.players for job, _ in event_records.event_contests(service.store, final(service))]
 
 
 def house(patience: float = 3600, **words: str) -> ServerSettings:
@@ -110,9 +110,9 @@ def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> No
         assert (event.contests, event.contests_ended, event.deals, event.note) == (6, 6, 100, "")
         assert len(set(pairs_played(service))) == 6
         assert [bot.label for bot in records.bots_of_event(service.store, event.id)] == ["", "v7", "", ""]
-        assert {job.user.name for job, _ in event_records.contests_of(service.store, event)} == {"(event)"}
+        assert {job.user.name for job, _ in event_records.event_contests(service.store, event)} == {"(event)"}
         assert is_reserved("(event)")
-        runs = [run for _, run in event_records.contests_of(service.store, event)]
+        runs = [run for _, run in event_records.event_contests(service.store, event)]
         assert {(run and run.state, run and run.duplicates) for run in runs} == {(RunState.FINISHED, 100)}
         assert {run and run.unrated for run in runs} == {"it counts in an event"}
         assert counted_scores.pairs(service.store, service.settings.games[0]) == ()
@@ -123,7 +123,7 @@ def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> No
         for rank in standings.total_bankroll:
             won = [
                 sum(scores) / len(scores)
-                for job, run in event_records.contests_of(service.store, event)
+                for job, run in event_records.event_contests(service.store, event)
                 if run is not None and rank.player in job.players
                 for scores in [records.duplicate_scores(service.store, run.id, job.players.index(rank.player))]
             ]
@@ -226,7 +226,7 @@ def test_another_version_does_not_play_and_what_it_lacks_is_given_up_at_last() -
         await service.presence.enter(ann, offer("eve", "v2", at_once=4), second)
         await finished(service)
         assert second.heard == []
-        ended = {job.players: job.reason for job, _ in event_records.contests_of(service.store, final(service))}
+        ended = {job.players: job.reason for job, _ in event_records.event_contests(service.store, final(service))}
         assert ended["calling", "random"] == ""
         assert "eve has not come in the version that has entered" in ended.values()
 
@@ -240,7 +240,7 @@ def test_the_own_bots_of_a_changed_configuration_do_not_play() -> None:
         await until(service, lambda: final(service).contests == 1)
 
     async def go_on(service: Service, ann: User) -> None:
-        ((job, _),) = event_records.contests_of(service.store, final(service))
+        ((job, _),) = event_records.event_contests(service.store, final(service))
         assert (job.state, job.reason) == (JobState.CANCELLED, "calling has changed since it entered")
         assert final(service).state is EventState.FINISHED
 
@@ -363,7 +363,7 @@ def test_an_event_survives_its_server_being_killed(tmp_path: Path, kills: int) -
             while (event := event_records.event(store, "final")) is None or event.state is not EventState.FINISHED:
                 assert time.monotonic() < deadline, event
                 time.sleep(0.1)
-            contests = event_records.contests_of(store, event)
+            contests = event_records.event_contests(store, event)
             assert sorted(job.players for job, _ in contests) == [
                 ("calling", "raising"),
                 ("calling", "random"),

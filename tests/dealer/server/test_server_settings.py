@@ -13,7 +13,7 @@ import pytest
 from dealer.errors import ConfigError, RefusedError
 from dealer.server.capacity import Limits
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.server_bots import readjust, run_config
+from dealer.server.server_bots import run_config, update_config
 from dealer.server.server_settings import (
     LadderSettings,
     UploadSettings,
@@ -67,7 +67,7 @@ def test_numbers_of_the_reference_wrap_and_have_its_defaults() -> None:
     )
     assert (settings.start_timeout_s, settings.t_hand_s, settings.t_per_hand_s) == (60, 21000, 7)
     (game,) = settings.games
-    assert (game.deals, game.most_runs, [bot.bot for bot in game.bots.values()]) == (5000, 10, ["./b"])
+    assert (game.deals, game.max_runs, [bot.bot for bot in game.bots.values()]) == (5000, 10, ["./b"])
 
 
 @pytest.mark.parametrize("text", ["\0", "user a\x1b p\n", "game a\x1b {\n", "bot\n", "\xff" * 5000, "game"])
@@ -244,7 +244,7 @@ def test_a_run_whose_settings_have_another_number_of_bots_is_not_readjusted(tmp_
     config = run_config(settings, settings.games[0], ["A", "A"], SINGLE, user="a", seed=7)
     of_run.write_text(text := replace(config, bots=config.bots[:1]).to_toml())
     with pytest.raises(ConfigError, match=r"run\.toml: it has 1 bot, and 2 play$"):
-        readjust(settings, settings.games[0], ["A", "A"], of_run, {})
+        update_config(settings, settings.games[0], ["A", "A"], of_run, {})
     assert of_run.read_text() == text
 
 
@@ -272,7 +272,7 @@ def test_every_setting_of_the_example_is_read(tmp_path: Path, monkeypatch: pytes
         of_file = written.pop(section)
         assert of_file.keys() == {one.name for one in fields(read)}  # type: ignore[arg-type]
     del written["games"]
-    internal = {"games", "web", "ladder", "directory", "passwords", "tells_position"}
+    internal = {"games", "web", "ladder", "directory", "passwords", "passes_position"}
     assert written.keys() == {one.name for one in fields(settings)} - internal
     changed = text.replace("own_seat_patience_s = 3600", "own_seat_patience_s = 7").replace("port = 8080", "port = 1")
     path.write_text(changed)

@@ -179,35 +179,35 @@ def test_users_with_passwords_have_no_tokens(store: Store) -> None:
 
 def test_who_fails_too_often_has_to_wait() -> None:
     now_s = 100.0
-    guesses = GuessLimit(most_failures=2, within_s=20.0, most_keys=2, clock_s=lambda: now_s)
+    guesses = GuessLimit(max_failures=2, within_s=20.0, max_keys=2, clock_s=lambda: now_s)
     for _ in range(2):
         assert guesses.wait_s("here") == 0
-        guesses.note_failure("here")
+        guesses.record_failure("here")
     assert guesses.wait_s("here") == 10
     assert guesses.wait_s("there") == 0
     now_s = 110.5
     assert guesses.wait_s("here") == 0
-    guesses.note_failure("here")
+    guesses.record_failure("here")
     assert guesses.wait_s("here") > 0
-    guesses.note_failure("there")
-    guesses.note_failure("elsewhere")
+    guesses.record_failure("there")
+    guesses.record_failure("elsewhere")
     assert guesses.wait_s("here") == 0, "forgotten: too many addresses failed since"
 
 
 def test_one_address_cannot_lock_a_name_and_many_lock_out_no_owner() -> None:
     now_s = 100.0
-    guesses = GuessLimit(most_failures=3, most_by_name=4, within_s=60.0, clock_s=lambda: now_s)
-    guesses.note_login("home", "ann")
+    guesses = GuessLimit(max_failures=3, max_by_name=4, within_s=60.0, clock_s=lambda: now_s)
+    guesses.record_login("home", "ann")
     for _ in range(50):
-        guesses.note_failure("there", "ann")
+        guesses.record_failure("there", "ann")
     assert guesses.wait_s("there") > 0
     assert guesses.name_wait_s("elsewhere", "ann") == 0, "what an address tries while it waits counts for nobody"
-    guesses.note_failure("elsewhere", "ann")
+    guesses.record_failure("elsewhere", "ann")
     assert guesses.wait_s("elsewhere") == 0
     assert guesses.name_wait_s("elsewhere", "ann") == 15
     assert guesses.name_wait_s("home", "ann") == 0
     assert guesses.name_wait_s("elsewhere", "bob") == 0
-    guesses.note_failure("elsewhere", "x" * 10**6)
+    guesses.record_failure("elsewhere", "x" * 10**6)
     assert max(map(len, guesses._names._buckets)) <= 64, "what is remembered is bounded in every direction"
 
 

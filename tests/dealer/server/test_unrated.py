@@ -18,7 +18,7 @@ from dealer.run.plan import planned_contests, settle
 from dealer.run.run_settings import validated
 from dealer.server.db.records import Bot
 from dealer.server.db.users import User
-from dealer.server.queue.unrated import why_unrated
+from dealer.server.queue.unrated import unrated_reason
 from dealer.server.server_settings import LadderSettings, ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
@@ -66,8 +66,8 @@ def test_a_contest_counts_unless_it_could_be_made_for_its_result(
     settings = {"games": ["kuhn"], "bots": [{"bot": "calling"}, {"bot": "random"}], "seating": "rotations"}
     plan = settle(validated(settings | {"seed": DealKey(bytes(32))} | changes))
     (contest,) = planned_contests(plan, tmp_path)
-    assert why_unrated(contest, bots, is_practice=False) == reason
-    assert why_unrated(contest, bots, is_practice=True) == "only the ladder's contests count here"
+    assert unrated_reason(contest, bots, is_practice=False) == reason
+    assert unrated_reason(contest, bots, is_practice=True) == "only the ladder's contests count here"
 
 
 CONFIG = """

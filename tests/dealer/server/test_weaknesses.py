@@ -272,7 +272,7 @@ def test_guessing_is_slowed_down_and_passwords_are_not_kept() -> None:
         assert b"secret" not in content
         assert b"hunter2" not in content
 
-    conversation(reference_settings(CONFIG), talk, guesses=GuessLimit(most_failures=3, within_s=1000))
+    conversation(reference_settings(CONFIG), talk, guesses=GuessLimit(max_failures=3, within_s=1000))
 
 
 # ---- 5: seats

@@ -187,7 +187,7 @@ def test_jobs_are_cancelled_by_their_user_or_an_admin(tmp_path: Path) -> None:
             assert (await canceller.cancel(job)).json() == {"is_cancelled": False}
         assert (await program.cancel(999)).status_code == 404
 
-    visit(small_house(most_deals=2_000_000), talk, tmp_path / "data")
+    visit(small_house(max_deals=2_000_000), talk, tmp_path / "data")
 
 
 def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -
             assert (await reader.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
         assert (await program.cancel(long["id"])).status_code == 200
 
-    visit(small_house(most_deals=2_000_000), talk, tmp_path / "data")
+    visit(small_house(max_deals=2_000_000), talk, tmp_path / "data")
 
 
 def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path: Path) -> None:
@@ -290,13 +290,13 @@ def test_wrong_tokens_and_too_many_requests_have_to_wait(tmp_path: Path) -> None
         assert (late.status_code, late.json()["ratelimit"]["key"]) == (429, "login")
 
     visit(
-        small_house(requests_per_minute=1), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3, within_s=1000)
+        small_house(requests_per_minute=1), talk, tmp_path / "data", guesses=GuessLimit(max_failures=3, within_s=1000)
     )
 
 
 def test_a_bucket_fills_at_its_rate() -> None:
     now_s = 0.0
-    limit = RateLimit(60, most_keys=2, clock_s=lambda: now_s)
+    limit = RateLimit(60, max_keys=2, clock_s=lambda: now_s)
     assert [limit.take("a") for _ in range(11)] == [0] * 10 + [1]
     now_s = 2.5
     assert [limit.take("a") for _ in range(3)] == [0, 0, 1]
@@ -510,7 +510,7 @@ def test_a_job_that_plays_is_running_and_times_are_told_twice(tmp_path: Path) ->
         await program.cancel(long)
         assert (await program.finished(long))["job"]["state"] == "cancelled"
 
-    visit(small_house(most_deals=2_000_000), talk, tmp_path / "data")
+    visit(small_house(max_deals=2_000_000), talk, tmp_path / "data")
 
 
 def test_lists_that_go_forwards_come_page_by_page(tmp_path: Path) -> None:

@@ -411,7 +411,7 @@ def test_guessing_over_http_is_slowed_down_by_address_and_by_name(tmp_path: Path
         headers = {"authorization": f"Bearer {one.token}"}
         assert (await one.browser.get("/api/v1/me", headers=headers)).status_code == 429
 
-    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3, within_s=1000))
+    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(max_failures=3, within_s=1000))
 
 
 @pytest.mark.usefixtures("cheap_hashes")
@@ -436,7 +436,7 @@ def test_nobody_locks_somebody_else_out(tmp_path: Path) -> None:
         assert (await one.browser.post("/api/login", json=called)).status_code == 200
         assert await try_from(1, one.token) == 429, "the address that guessed waits"
 
-    guesses = GuessLimit(most_failures=3, most_by_name=5, within_s=100_000)
+    guesses = GuessLimit(max_failures=3, max_by_name=5, within_s=100_000)
     visit(small_house(proxies=("127.0.0.1",)), talk, tmp_path / "data", guesses=guesses)
 
 
@@ -471,7 +471,7 @@ def test_a_crowd_that_logs_in_waits_and_the_pages_answer(tmp_path: Path, monkeyp
             statuses = {(await one_try).status_code for one_try in tries}
         assert statuses == {403, 503}
 
-    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(most_failures=1000))
+    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(max_failures=1000))
 
 
 def test_names_that_are_pages_are_shown_as_names(tmp_path: Path) -> None:

@@ -23,12 +23,12 @@ from tests.dealer.server.servers import House, running
 from tests.programs import PATIENCE_S
 
 
-def small_house(deals: int = 20, most_deals: int = 10_000, **web: Any) -> ServerSettings:
+def small_house(deals: int = 20, max_deals: int = 10_000, **web: Any) -> ServerSettings:
     """A server of four games with small bots, on free ports."""
     games = []
     for name in ("kuhn", "leduc", "limit", "nolimit"):
         full, game = find_game(name)
-        games.append(ServerGame(full, full, game, deals, 10, bots_for(game, ("random", "calling")), most_deals))
+        games.append(ServerGame(full, full, game, deals, 10, bots_for(game, ("random", "calling")), max_deals))
     return ServerSettings(tuple(games), port=0, web=WebSettings(port=0, **web))
 
 

@@ -12,9 +12,17 @@ import httpx2
 import pytest
 
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.server.accounts import Accounts, Scope, accounts_of, add_invitation, disable_user, remove_user, tokens_of
+from dealer.server.accounts import (
+    Accounts,
+    Scope,
+    add_invitation,
+    disable_user,
+    read_accounts,
+    read_tokens,
+    remove_user,
+)
 from dealer.server.db import records
-from dealer.server.db.bot_registry import enter_users_bot
+from dealer.server.db.bot_registry import register_user_bot
 from dealer.server.db.records import JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.run_changes import RunReport, add_job, begin_run, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
@@ -79,7 +87,7 @@ def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
         await until(one, "finished")
         with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
             (job,) = records.jobs(store)
-            store.write_now(lambda db: enter_users_bot(db, job.user.id, GAME, "mine", "1"))
+            store.write_now(lambda db: register_user_bot(db, job.user.id, GAME, "mine", "1"))
         table = await post(one.browser, "/play", "/play", game=GAME, bot1="random")
         waiting = {"/", "/account", "/account/request?game=kuhn", "/play?game=kuhn", table.headers["location"]}
         found = set()
@@ -160,12 +168,12 @@ def test_a_token_is_shown_once_and_good_for_what_was_chosen(tmp_path: Path) -> N
         assert token not in page.text
         assert EVIL not in page.text
         store = Store(one.house.folder / DATABASE_NAME)
-        made, first = tokens_of(store, 1)
+        made, first = read_tokens(store, 1)
         assert (made.scopes, made.label) == (frozenset((Scope.READ,)), EVIL)
         assert Accounts(store).find_token(token) is not None
         assert (await post(one.browser, f"/account/tokens/{made.id}/revoke")).status_code == 303
         assert Accounts(store).find_token(token) is None
-        assert [one.id for one in tokens_of(store, 1)] == [first.id]
+        assert [one.id for one in read_tokens(store, 1)] == [first.id]
         assert (await post(one.browser, f"/account/tokens/{made.id}/revoke")).status_code == 404
         for fields in ({"label": "x"}, {"label": "x" * 65, "scope_read": "1"}, {"label": "\x07", "scope_read": "1"}):
             assert (await post(one.browser, "/account/tokens", **fields)).status_code == 422
@@ -180,7 +188,7 @@ def test_nobody_revokes_the_token_of_somebody_else(tmp_path: Path) -> None:
         async with one.another() as other:
             await log_in(other, "eve", token)
             assert (await post(other, "/account/tokens/1/revoke")).status_code == 404
-        assert len(tokens_of(Store(one.house.folder / DATABASE_NAME), 1)) == 1
+        assert len(read_tokens(Store(one.house.folder / DATABASE_NAME), 1)) == 1
 
     play(tmp_path, talk)
 
@@ -234,7 +242,7 @@ def test_who_was_invited_chooses_a_password_once_and_gets_a_token(tmp_path: Path
         with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
             user = Accounts(store).find("eve", found[1])
             assert user is not None
-            assert [token.scopes for token in tokens_of(store, user.id)] == [frozenset((Scope.READ, Scope.PLAY))]
+            assert [token.scopes for token in read_tokens(store, user.id)] == [frozenset((Scope.READ, Scope.PLAY))]
         assert "eve" in seen(await one.browser.get("/account"))
         async with one.another() as other:
             assert await log_in(other, "eve", "correct horse") == 303
@@ -291,7 +299,7 @@ def test_a_user_who_is_disabled_or_removed_is_let_in_nowhere(tmp_path: Path, *, 
                 store.write_now(lambda db: disable_user(db, "eve", is_disabled=True))
             assert await doors() == [303, 401, 403, 403]
             if is_removed:
-                assert [account["name"] for account in accounts_of(store)] == ["player"]
+                assert [account["name"] for account in read_accounts(store)] == ["player"]
                 assert [row["name"] for row in store.read("SELECT name FROM users ORDER BY id")] == [
                     "player",
                     "(removed-2)",
@@ -307,7 +315,7 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
     line = b'MATCHSTATE:0:0::Ks|:x<img src="x">\x00\xff\r\n'
 
     def enter(db: Any, owner: User) -> int:
-        version = enter_users_bot(db, owner.id, GAME, "mybot", "v1")
+        version = register_user_bot(db, owner.id, GAME, "mybot", "v1")
         job = add_job(db, new_job(User(1, "player"), JobRequest(GAME, ("mybot", "calling"), "t"), 5))
         run = begin_run(db, job, [version, None], 1)
         fault = Fault(Seat(0), FaultKind.MALFORMED_REPLY, 3, line, Remedy.FORFEITED)

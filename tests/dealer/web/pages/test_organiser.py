@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server.accounts import Scope, add_token, hash_of, revoke_tokens
-from dealer.server.db.audit import changes, note_change, noted
+from dealer.server.accounts import Scope, add_token, hash_secret, revoke_tokens
+from dealer.server.db.audit import changes, record_change, with_audit
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS, Store
 from dealer.server.db.users import User, add_user
 from dealer.web.visitor import Sessions
@@ -36,7 +36,7 @@ def test_an_organiser_sees_the_state_of_the_server_and_who_changed_what(tmp_path
         job = await submit(one)
         with stored(tmp_path) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
-            store.write_now(lambda db: note_change(db, "root (command line)", "disabled <b>bob</b>"))
+            store.write_now(lambda db: record_change(db, "root (command line)", "disabled <b>bob</b>"))
         await one.log_in("olga", token)
         logging.getLogger("dealer.server").error("something has failed")
         answer = await one.browser.get("/organiser")
@@ -63,7 +63,7 @@ def test_an_organiser_sees_the_state_of_the_server_and_who_changed_what(tmp_path
         assert "disabled" in words_of(every.text)
         assert "Next page" not in every.text
         with stored(tmp_path) as store:
-            store.write_now(lambda db: [note_change(db, "olga", f"change {number}") for number in range(120)])
+            store.write_now(lambda db: [record_change(db, "olga", f"change {number}") for number in range(120)])
         first = (await one.browser.get("/organiser/changes")).text
         (following,) = re.findall(r'href="(\?after=\d+)"', first)
         second = (await one.browser.get(f"/organiser/changes{following}")).text
@@ -105,10 +105,10 @@ def test_changes_are_noted_with_what_they_change_and_stay(tmp_path: Path) -> Non
             raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
-            store.write_now(noted("olga", "tried", fail))
-        assert store.write_now(noted("olga", "found nothing", lambda db: False)) is False
+            store.write_now(with_audit("olga", "tried", fail))
+        assert store.write_now(with_audit("olga", "found nothing", lambda db: False)) is False
         assert not changes(store)
-        assert store.write_now(noted("olga", "created ann", lambda db: add_user(db, "ann"))) == 1
+        assert store.write_now(with_audit("olga", "created ann", lambda db: add_user(db, "ann"))) == 1
         ((who, what),) = [(change["who"], change["what"]) for change in changes(store)]
         assert (who, what) == ("olga", "created ann")
         for statement in ("DELETE FROM audit", "UPDATE audit SET who = 'bob'"):
@@ -122,7 +122,7 @@ def test_sessions_of_an_older_database_make_no_organisers(tmp_path: Path, monkey
         patched.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:3])
         with stored(tmp_path) as store:
             store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
-            store.write_now(lambda db: db.execute("INSERT INTO sessions VALUES (?, 1, 1e9, 1e9)", (hash_of("c"),)))
+            store.write_now(lambda db: db.execute("INSERT INTO sessions VALUES (?, 1, 1e9, 1e9)", (hash_secret("c"),)))
     with stored(tmp_path) as store:
         found = Sessions(store, 1e9, clock_s=lambda: 1e9).find("c")
         assert (found.user, found.is_admin) == (User(1, "olga"), False)
@@ -134,7 +134,7 @@ def test_everybody_can_use_the_page_at_every_width(tmp_path: Path) -> None:
     with Served(small_house(), tmp_path) as server, launched() as browser:
         with stored(tmp_path) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
-            store.write_now(lambda db: note_change(db, "olga", "announced " + "a-long-name-" * 20))
+            store.write_now(lambda db: record_change(db, "olga", "announced " + "a-long-name-" * 20))
         for width in SIZES:
             for scheme in ("light", "dark"):
                 with opened(browser, width=width, scheme=scheme) as page:

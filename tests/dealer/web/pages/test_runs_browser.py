@@ -31,7 +31,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Served]:
-    with Served(small_house(most_deals=2_000_000), tmp_path / "server") as found:
+    with Served(small_house(max_deals=2_000_000), tmp_path / "server") as found:
         yield found
 
 

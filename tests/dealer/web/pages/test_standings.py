@@ -300,7 +300,7 @@ def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
         assert "king" not in text
         assert " of spades" not in text
 
-    visit(small_house(most_deals=2_000_000), talk, tmp_path)
+    visit(small_house(max_deals=2_000_000), talk, tmp_path)
 
 
 def test_many_bots_come_page_by_page_each_with_what_it_won_from_the_others(

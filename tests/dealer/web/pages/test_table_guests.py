@@ -72,7 +72,7 @@ def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
         table = await sit_down(browser, bot1="annbot", hands="2")
         await given.until_asked(table)
         assert [event.player for event in host.heard] == ["annbot"]  # type: ignore[union-attr]
-        assert not given.parts.service.may_sit("annbot")
+        assert not given.parts.service.can_join_table("annbot")
         data = {"form_key": field((await browser.get("/play")).text, "form_key"), "game": GAME, "bot1": "annbot"}
         busy = await browser.post("/play", data=data)
         assert busy.status_code == 409
@@ -81,7 +81,7 @@ def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
             while "The match is over." not in (words := seen(page := await browser.get(table))):
                 if "It is your turn." in words or 'value="next"' in page.text:
                     await enter(browser, table, "next" if 'value="next"' in page.text else "c")
-        assert given.parts.service.may_sit("annbot")
+        assert given.parts.service.can_join_table("annbot")
         await browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
 
     play(tmp_path, talk)
@@ -101,7 +101,7 @@ def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
         before = await given.until_asked(table)
         page = await browser.get(table)
         await browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
-        assert given.parts.service.may_sit("annbot")
+        assert given.parts.service.can_join_table("annbot")
         given.parts.service.presence.leave(host)
         assert "Waiting for annbot to sit down." in seen(await browser.get(table))
         # Another version is another bot; the one that sat down is called.
@@ -152,14 +152,14 @@ def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
             job.state = state
         service = given.parts.service
         service.queue.active = lambda: running[:1]  # type: ignore[method-assign]
-        assert service.may_sit("annbot"), "the ladder goes"
+        assert service.can_join_table("annbot"), "the ladder goes"
         service.sit_down({"annbot"})
         assert [state.is_interrupted for state in states] == [True, False]
-        assert not service.may_sit("annbot")
+        assert not service.can_join_table("annbot")
         service.presence.release_seats({"annbot"})
-        assert service.may_sit("annbot")
-        assert not service.may_sit("nobody")
+        assert service.can_join_table("annbot")
+        assert not service.can_join_table("nobody")
         service.queue.active = lambda: running  # type: ignore[method-assign]
-        assert not service.may_sit("annbot"), "what a user wants does not"
+        assert not service.can_join_table("annbot"), "what a user wants does not"
 
     play(tmp_path, talk)
