@@ -1,11 +1,11 @@
-"""One match: its rules of play, clocks, faults and events. No sockets, no files, no processes.
+"""Play one match: rules, clocks, faults and events, without sockets, files or processes.
 
     match = Match(MatchSetup(game, "demo", hands=100, seed=1, names=("Ann", "Bob")), [watcher])
-    match.connect(Seat(0), write)          # how bytes get to a player, once it has connected
-    match.receive(Seat(0), data)           # bytes that came from it
-    match.check_time(time.monotonic_ns())  # when `match.deadline_ns` has passed
+    match.connect(Seat(0), write)          # a player has connected; write(data, is_asked) sends to it
+    match.receive(Seat(0), data)           # bytes from the player
+    match.check_time(time.monotonic_ns())  # call when match.deadline_ns has passed
 
-Everything that happens reaches the watchers as events. `dealer.match.in_process` plays bots of this process instead.
+Watchers receive every event of the match. `dealer.match.in_process` plays bot objects of this process instead.
 """
 
 from dealer.errors import Cause

@@ -1,8 +1,7 @@
 """Events of a match, and their receivers.
 
-Events are frozen, equal by content and picklable. A match sends its watchers each event they want, in order, through
-one method. A watcher raises only `OSError` (a full disk), which ends that match: the watchers after it are not notified
-of an event that cannot be written. Times are microseconds of Unix time.
+Events are frozen, comparable and picklable. Their times are microseconds of Unix time. A match sends each watcher the
+events that it wants, in order. A watcher may raise `OSError`, for example when the disk is full, which ends the match.
 
     class Printer(Watcher):
         def notice(self, event: Event) -> None:
@@ -54,13 +53,13 @@ class _Line:
 
 
 class LineSent(_Line):
-    """A state was sent to a player."""
+    """A state was sent to a player; `line` is the whole line."""
 
     __slots__ = ()
 
 
 class LineReceived(_Line):
-    """A line of the player to act was read."""
+    """A line of the player to act was read; `line` is the whole line."""
 
     __slots__ = ()
 
@@ -78,7 +77,7 @@ class FaultSeen:
 
     Attributes:
         problem: fault of a reply; None for other faults.
-        sent: the action that was refused, where the reply names one.
+        sent: the illegal action, if the reply contains one.
     """
 
     fault: Fault
@@ -87,11 +86,15 @@ class FaultSeen:
 
 
 class ActionPlayed(NamedTuple):
-    """An action is about to be applied. A tuple, because one is made for every action.
+    """An action is about to be applied.
 
     Attributes:
         betting: the state before the action.
+        sent_us: time of the question.
+        received_us: time of the reply.
     """
+
+    # A named tuple: one is built for every action, and a frozen dataclass takes several times as long.
 
     hand_number: int
     seat: Seat
@@ -103,10 +106,11 @@ class ActionPlayed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HandPlayed:
-    """The last action of a hand was applied. For transaction logs; sent before `LogLine`.
+    """The last action of a hand was applied. Published before `LogLine`, for transaction logs.
 
     Attributes:
-        times: of each action of `betting`.
+        betting: the final state.
+        times: times of its actions.
     """
 
     hand_number: int
@@ -116,11 +120,13 @@ class HandPlayed:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """A hand is over. For logs; sent before `HandFinished`, whose record takes longer to build.
+    """A hand is over. Published before `HandFinished`, for logs.
 
     Attributes:
-        line: its line of the ACPC log, the end included.
+        line: line of the hand in the ACPC log, with its end.
     """
+
+    # Apart from HandFinished because a record takes much longer to build than the line.
 
     hand_number: int
     line: bytes
@@ -129,17 +135,21 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class HandFinished:
-    """A hand is over; its final states have not been sent yet."""
+    """A hand is over.
+
+    Published before the final states are sent: as with the reference dealer, a hand that a player has seen to its end
+    is in the log.
+    """
 
     record: HandRecord
 
 
 @dataclass(frozen=True, slots=True)
 class BotWrote:
-    """The code of a bot in this process wrote to its standard streams, or failed.
+    """The code of a bot in this process wrote to a standard stream, or failed.
 
     Attributes:
-        stream: ``stdout`` or ``stderr``; empty for the traceback of its failure.
+        stream: ``stdout`` or ``stderr``; empty for the traceback of a failure.
     """
 
     seat: Seat
@@ -161,7 +171,7 @@ class HandClosed:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The match waits for a player: the moment to print the collected lines."""
+    """The match waits for a player, so watchers may print the lines that they have collected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +179,11 @@ class MatchEnded:
     """The match is over.
 
     Attributes:
-        cause: why it ended early; None after the last hand.
-        totals: net chips by seat over them.
-        waited_us: how long the player to act had been waited for when a cause ended the match.
+        cause: cause of an early end; None after the last hand.
+        hands: number of finished hands.
+        totals: net chips by seat over the finished hands.
+        asked_us: time of the last question.
+        waited_us: time since the open question when a cause ended the match.
     """
 
     cause: Cause | None
@@ -183,10 +195,11 @@ class MatchEnded:
 
 @dataclass(frozen=True, slots=True)
 class StrayConnection:
-    """A client connected to the port of a seat and was rejected: it is not recognised as the player.
+    """A client that connected to the port of a seat was rejected.
 
     Attributes:
-        line: how its words began; empty if there were none.
+        host: address of the client.
+        line: first bytes that it sent; empty if it sent none.
     """
 
     seat: Seat
@@ -200,12 +213,13 @@ class SeatOpened:
     """A seat awaits its player.
 
     Attributes:
-        port: where; 0 for a player that is linked.
-        open_seat: the `dealer.table.links.OpenSeat` of such a player; None for others.
+        port: the port to connect to; 0 for a linked player.
+        open_seat: `dealer.table.links.OpenSeat` of a linked player, otherwise None.
     """
 
     seat: Seat
     port: int
+    # Any: dealer.table imports this package, not the reverse.
     open_seat: Any = None
 
 
@@ -232,13 +246,14 @@ Notice: TypeAlias = Callable[[Event], None]
 
 
 class Watcher:
-    """A receiver of events; override `notice`.
+    """Receiver of events; override `notice`.
 
     Attributes:
-        wants: the kinds of events it gets. Those about single actions and lines cost time in every action, so
-            they come only to watchers that name them.
+        wants: types of events to receive.
     """
 
+    # Without the events of single actions and lines. Each of these costs time in every action of a match, so a match
+    # builds them only for watchers that name them.
     wants: frozenset[type] = frozenset(
         {SeatOpened, MatchStarted, HandStarted, FaultSeen, StrayConnection, HandFinished, HandClosed, MatchEnded}
     )
@@ -247,33 +262,34 @@ class Watcher:
         """Receive an event.
 
         Raises:
-            OSError: the watcher cannot write it, so the match cannot continue.
+            OSError: the event cannot be written; the match ends.
         """
 
 
 class Audience:
-    """The watchers of one match, notified in the order given."""
+    """Watchers of one match, notified in their order."""
 
     def __init__(self, watchers: Sequence[Watcher]) -> None:
-        self._notices: dict[type, tuple[Notice, ...]] = {
-            kind: tuple(watcher.notice for watcher in watchers if kind in watcher.wants) for kind in Event.__args__
-        }
+        # Bound methods by type of event, so that publishing is one look-up and the calls.
+        self._notices: dict[type, tuple[Notice, ...]] = {}
+        for kind in Event.__args__:
+            self._notices[kind] = tuple([watcher.notice for watcher in watchers if kind in watcher.wants])
 
     def wants(self, kind: type) -> bool:
-        """Return whether a watcher wants this kind of event; if not, it need not be built."""
+        """Return whether a watcher wants this type of event. Do not build it otherwise."""
         return bool(self._notices[kind])
 
     def publish(self, event: Event) -> None:
         """Send an event to the watchers that want it.
 
         Raises:
-            OSError: one of them cannot keep it; those after it were not notified.
+            OSError: a watcher cannot write it; later watchers have not been notified.
         """
         for notice in self._notices[type(event)]:
             notice(event)
 
     def publish_failure(self, event: MatchEnded) -> None:
-        """Report that the match has failed, to all watchers even if one cannot write it."""
+        """Send the end of a failed match to all watchers, even if some of them cannot write it."""
         for notice in self._notices[MatchEnded]:
             with contextlib.suppress(OSError):
                 notice(event)

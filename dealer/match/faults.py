@@ -1,6 +1,6 @@
 """Faults of players and the policies that handle them.
 
-A fault is a record, not an exception: the match decides what follows from it.
+A `Fault` is a record of something a player did wrong and of its remedy. It is published as an event, never raised.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ from typing import NamedTuple
 from engine import Action, Seat
 
 QUOTED_BYTES = 120
-"""Length to which an offending line is cut."""
+"""Bytes kept of an offending line, as a client can send anything."""
 
 
 def decode_line(line: bytes) -> str:
-    """An offending line as text, cut to `QUOTED_BYTES`."""
+    """Decode an offending line as latin-1, cut to `QUOTED_BYTES` and without its end."""
     return line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
 
 
 class FaultKind(enum.Enum):
-    """The ways a player can break the protocol; the value is the name in results."""
+    """Kinds of faults; the value is the name in results."""
 
     ILLEGAL_ACTION = "illegal action"
-    """A readable action that the rules refuse; played as the nearest legal size, or as a call."""
+    """The rules refuse the action. The nearest legal size is played, or a call."""
     MALFORMED_REPLY = "malformed reply"
-    """A line that is no reply at all, or a reply without a readable action."""
+    """The line is not a reply, or its action is unreadable."""
     STALE_REPLY = "stale reply"
-    """A reply to a state that is not the present one."""
+    """The line answers another state than the current one."""
     TIMEOUT = "timeout"
-    """No answer, or too much time used."""
+    """The player did not answer in time."""
     DISCONNECT = "disconnect"
-    """The connection ended while the match was on."""
+    """The connection ended during the match."""
     CRASH = "crash"
     """The player's process ended."""
     FLOOD = "flood"
-    """A player that does not read what it is sent, or sends line after line without answering."""
+    """The player does not read, or sends too many lines without answering."""
 
 
 class StrayProblem(enum.Enum):
@@ -51,31 +51,31 @@ class StrayProblem(enum.Enum):
 
 
 class ReplyProblem(enum.Enum):
-    """Fault of a reply, as finely as the reference dealer distinguishes it."""
+    """Fault of a reply, one for each warning of the reference dealer."""
 
     NO_REPLY = enum.auto()
-    """It is no reply to any state."""
+    """The line does not begin with a state."""
     OTHER_STATE = enum.auto()
-    """It answers a state that is not the present one."""
+    """The line answers another state than the current one."""
     UNREADABLE_SIZE = enum.auto()
-    """It raises without a readable size."""
+    """The reply raises without a readable size."""
     UNKNOWN_ACTION = enum.auto()
-    """There is no action in it."""
+    """The reply contains no action."""
     ILLEGAL_ACTION = enum.auto()
     """The rules refuse the action."""
     ACTION_LIMIT = enum.auto()
-    """The rules refuse a raise because the round has too many actions already."""
+    """The rules refuse a raise because the round already has too many actions."""
     ILLEGAL_SIZE = enum.auto()
-    """The rules allow a raise, of another size."""
+    """The rules allow a raise, but of another size."""
 
     @property
     def is_ignored(self) -> bool:
-        """The line is ignored; for other problems an action is played."""
+        """The line is ignored. For any other problem, an action is played."""
         return self in (ReplyProblem.NO_REPLY, ReplyProblem.OTHER_STATE)
 
     @property
     def kind(self) -> FaultKind:
-        """Kind as which it is counted."""
+        """Kind as which the fault is counted."""
         if self is ReplyProblem.OTHER_STATE:
             return FaultKind.STALE_REPLY
         if self in (ReplyProblem.NO_REPLY, ReplyProblem.UNREADABLE_SIZE, ReplyProblem.UNKNOWN_ACTION):
@@ -87,35 +87,35 @@ class FaultPolicy(enum.Enum):
     """Policy for a player that does not connect, times out, disconnects or floods; the reference's is `END`."""
 
     END = "end"
-    """The match ends; the result so far stands."""
+    """The match ends. Finished hands count."""
     FORFEIT = "forfeit"
-    """The player checks or folds from there on."""
+    """The player checks or folds to the end of the match."""
     RESTART = "restart"
-    """The player's process is started again, or its client awaited again; the match continues."""
+    """The player's process is started again, or its client may connect again. The match continues."""
 
 
 class Remedy(enum.Enum):
     """Consequence of a fault; the value is its text in files and results."""
 
     IGNORED = "ignored"
-    """The line was passed over."""
+    """The line was ignored."""
     PLAYED = "played"
     """Another action was played; see `Fault.played`."""
     RESTARTED = "started again"
     """The player's process was started again."""
     AWAITED = "awaited again"
-    """The player, which is started outside the dealer, may connect again."""
+    """The client, which the dealer does not start, may connect again."""
     FORFEITED = "checks or folds from there on"
-    """The player takes no part any more."""
+    """The player checks or folds to the end of the match."""
     MATCH_ENDED = "the match ended"
 
 
 class Fault(NamedTuple):
-    """One fault of a player.
+    """Record of a fault and its remedy.
 
     Attributes:
-        hand_number: the hand it happened in; -1 before the first.
-        line: the offending line as received, empty where there is none.
+        hand_number: the hand being played; -1 before the first.
+        line: the offending line as received; empty if there is none.
         played: the action played instead, for `Remedy.PLAYED`.
     """
 
@@ -128,5 +128,5 @@ class Fault(NamedTuple):
 
     @property
     def is_final(self) -> bool:
-        """Whether the player checks or folds to the end of the match."""
+        """The player checks or folds to the end of the match."""
         return self.remedy is Remedy.FORFEITED

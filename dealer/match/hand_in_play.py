@@ -1,6 +1,6 @@
-"""The hand being played and the sequence of hands of a match.
+"""The hand being played, and the dealer that deals one hand after the other.
 
-Shared by matches over TCP and in process, so that deals, seats, times, comments and records are the same in both.
+Matches over TCP and in process share both, so deals, seats, times, comments and records are the same.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class CommentSpace:
     """Space for the comments of a match.
 
     Attributes:
-        bytes_left: that may still be kept.
-        dropped: number of comments that were not kept.
+        bytes_left: bytes of comments that can still be kept.
+        dropped: number of comments dropped for lack of space.
     """
 
     __slots__ = ("bytes_left", "dropped")
@@ -33,10 +33,11 @@ class HandInPlay:
     """A hand being played.
 
     Attributes:
-        seats: by position.
-        betting: the present state.
-        values: net chips by position, once `HandDealer.count` has set them.
-        times_ns: of each action, the times of the question and the reply on the monotonic clock.
+        seats: seats by position.
+        betting: the current state.
+        values: net chips by position; empty until `HandDealer.count` sets them.
+        times_ns: times of the question and the reply of each action, on the clock of `time.monotonic_ns`.
+        comments: comments of the players that are kept.
     """
 
     __slots__ = (
@@ -87,12 +88,12 @@ class HandInPlay:
         return unix_us * 1000 - self._offset_ns
 
     def play(self, after: BettingState, asked_ns: int, answered_ns: int) -> None:
-        """Apply an action that leads to the state `after`."""
+        """Apply an action, given the state that it leads to."""
         self.times_ns.append((asked_ns, answered_ns))
         self.betting = after
 
     def comment(self, seat: Seat, line: bytes) -> None:
-        """Keep a comment of the next action, unless the hand or the match has too many."""
+        """Keep a comment on the next action, or drop it if the hand or the match has too many."""
         space = self._comment_space
         if len(self.comments) >= MAX_COMMENTS_PER_HAND or len(line) > space.bytes_left:
             space.dropped += 1
@@ -102,7 +103,7 @@ class HandInPlay:
         self.comments.append(PlayerComment(seat, len(self.times_ns), text))
 
     def count_actions(self, seat: Seat) -> int:
-        """Number of actions of a seat so far."""
+        """Number of actions of a seat in this hand."""
         count = 0
         for actions in self.betting.rounds:
             for position, _ in actions:
@@ -115,7 +116,8 @@ class HandInPlay:
         """Unix times of the actions of the finished hand."""
         if self._times is None:
             offset_ns = self._offset_ns
-            new_tuple = tuple.__new__  # Times(...) costs twice as much.
+            # Times(...) would go through a Python-level __new__, which takes twice as long.
+            new_tuple = tuple.__new__
             times = []
             for asked_ns, answered_ns in self.times_ns:
                 asked_us = (asked_ns + offset_ns) // 1000
@@ -125,7 +127,7 @@ class HandInPlay:
         return self._times
 
     def record(self, setup: MatchSetup) -> HandRecord:
-        """Record of the finished hand."""
+        """Build the record of the finished hand."""
         return HandRecord(
             game=setup.game,
             match_name=setup.name,
@@ -141,13 +143,13 @@ class HandInPlay:
 
 
 class HandDealer:
-    """Deals the hands of a match one after the other and keeps the score.
+    """Deals the hands of a match and keeps the score.
 
     Attributes:
-        hands_played: finished hands, those of an earlier run included.
-        totals: net chips over them, by seat.
-        deals: cards of the hands to come, from the seed unless they are replaced.
-        comment_space: for the comments of all hands.
+        hands_played: number of finished hands, including those of an earlier run.
+        totals: net chips by seat over the finished hands.
+        deals: cards of the following hands. They follow from the seed, unless a caller replaces them.
+        comment_space: space for the comments of all hands.
     """
 
     def __init__(self, setup: MatchSetup, hands_played: int, totals: Sequence[float]) -> None:
@@ -157,6 +159,7 @@ class HandDealer:
         self._setup = setup
         self.comment_space = CommentSpace()
         self.deals = deals(setup.game, setup.seed, setup.first_hand + hands_played)
+        # Betting states are immutable, so all hands start from the same one.
         self._start = betting_start(setup.game)
         self._seats_by_shift: list[tuple[Seat, ...]] = []
         for shift in range(players):
@@ -165,7 +168,7 @@ class HandDealer:
 
     @property
     def hand_number(self) -> int:
-        """Number of the hand being played or, between two hands, of the next one."""
+        """Number of the current hand or, between two hands, of the next one."""
         return self._setup.first_hand + self.hands_played
 
     def deal(self, offset_ns: int) -> HandInPlay:
@@ -186,9 +189,10 @@ class HandDealer:
         """Set the values of a hand and add them to the totals.
 
         Args:
-            end: the end of its betting.
+            end: final state of its betting.
         """
         hand.values = end_values(self._setup.game, end.round, end.spent, end.folded, hand.deal)
+        # Hand by hand, as the reference adds: values of split pots are fractions, and the SCORE line prints the sum.
         totals = self.totals
         for seat, value in zip(hand.seats, hand.values, strict=True):
             totals[seat] += value

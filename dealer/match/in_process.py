@@ -3,20 +3,9 @@
     match = InProcessMatch(setup, bots, watchers)
     match.play(until_hand=setup.hands)
 
-It deals the same cards, asks the same questions and publishes the same events in the same order as `Match`. Bots whose
-decisions follow from their view and their seed leave the same ACPC log either way; tests compare the two. It is
-synchronous: `play` returns after the given number of hands and continues when called again, so that a caller can
-advance several matches in turn.
-
-Differences from a match over TCP:
-
-- An illegal action is not replaced by the nearest legal one. It is a crash, as is any exception of the bot's code
-  (`FaultKind.CRASH`): over TCP, too, it ends the bot's program.
-- No bot is interrupted at the end of its time. Actions are timed as over TCP, and a late one is a timeout once the bot
-  has returned it.
-- A bot object that has failed is not replaced. Under `FaultPolicy.RESTART`, as under `FaultPolicy.FORFEIT`, its seat
-  checks or folds to the end.
-- There are no lines. Watchers that want them are refused, and `MatchSetup.max_idle_lines_per_hand` has no effect.
+It deals the same cards, asks the same questions and publishes the same events in the same order as `Match`, so bots
+that depend on their view and their seed alone leave the same ACPC log. Unlike over TCP, an illegal action counts as a
+crash of the bot, a late answer is only noticed once the bot has returned it, and a failed bot is never replaced.
 """
 
 from __future__ import annotations
@@ -42,6 +31,8 @@ class InProcessMatch:
     """One match; the module describes its use.
 
     Attributes:
+        setup: settings of the match.
+        phase: state of the match.
         failure: cause of an early end, otherwise None.
     """
 
@@ -55,16 +46,18 @@ class InProcessMatch:
         """Prepare a match.
 
         Args:
-            bots: by seat; for a resumed match, new bots with the same seeds.
-            progress: whole hands of an earlier run to continue from.
+            setup: settings of the match. `max_idle_lines_per_hand` has no effect, as there are no lines.
+            bots: bots by seat; for a resumed match, new bots with the same seeds.
+            watchers: receivers of events, notified in this order.
+            progress: finished hands of an earlier run to continue from.
 
         Raises:
             TypeError: an object in `bots` is not a bot.
-            ValueError: the number of bots is not that of the game's players, or a watcher wants lines.
+            ValueError: the game has another number of players, or a watcher wants lines.
         """
         audience = self._audience = events.Audience(watchers)
         if audience.wants(events.LineSent) or audience.wants(events.LineReceived):
-            raise ValueError("a match in this process has no lines to show: play it over TCP to see them")
+            raise ValueError("a match in this process has no lines to show; play it over TCP instead")
         self.setup = setup
         self.phase = Phase.CONNECTING
         self.failure: Cause | None = None
@@ -74,14 +67,19 @@ class InProcessMatch:
         for clock, used_us in zip(self._clocks, progress.used_us, strict=False):
             clock.match_us = used_us
         self._absent: set[Seat] = set()
-        """Seats that check or fold to the end of the match."""
+        """Seats that check or fold to the end of the match.
+
+        A failed bot is not replaced under `FaultPolicy.RESTART` either, because its memory is lost with the object.
+        """
         for seat in progress.forfeited:
             self._leave(seat)
         self._asked_ns = 0
         self._offset_ns = 0
         """Offset from monotonic to Unix time."""
         self._late_failures: Sequence[BotFailure] = ()
-        """Failures at the end of a hand, which count in the next: over TCP, too, the dealer notices them only then."""
+        """Failures at the end of the last hand. They count in the next one, as over TCP, where the dealer learns of a
+        lost connection only when the player has to act.
+        """
 
     @property
     def totals(self) -> list[float]:
@@ -90,21 +88,23 @@ class InProcessMatch:
 
     @property
     def has_late_failure(self) -> bool:
-        """Whether a bot failed at the end of the last hand. It is lost at the beginning of the next."""
+        """A bot failed at the end of the last hand, and is lost at the beginning of the next."""
         return bool(self._late_failures)
 
     @property
     def running_seat(self) -> Seat | None:
-        """Seat of the bot whose code runs; None while none does."""
+        """Seat of the bot whose code is running, or None."""
         return self._bots.running_seat
 
     @property
     def hands_played(self) -> int:
-        """Finished hands, those of an earlier run included."""
+        """Number of finished hands, including those of an earlier run."""
         return self._dealer.hands_played
 
     def play(self, until_hand: int) -> None:
-        """Play until this many hands of the match are finished or it fails; the last hand ends it.
+        """Play until the match has this many finished hands, or fails. The last hand ends the match.
+
+        Later calls continue, so that a caller can advance several matches in turn.
 
         Raises:
             RuntimeError: an earlier call was interrupted in the middle of a hand.
@@ -128,7 +128,7 @@ class InProcessMatch:
             self._fail(problem)
 
     def finish(self) -> None:
-        """End the match with its score, if it is not over."""
+        """End the match with its score, unless it is over."""
         if self.phase in (Phase.CONNECTING, Phase.HOLDING):
             try:
                 self._start()
@@ -144,16 +144,16 @@ class InProcessMatch:
     def close(self) -> None:
         """Notify the bots of the end of the match, as the end of the connection does over TCP.
 
-        Bots of a match that is over have been notified. Those of a match that was interrupted in the middle of a hand
-        are not.
+        `play` and `finish` call this when they end the match.
         """
+        # An interrupt has left a bot in the middle of its own code: do not call it again.
         if self.phase is not Phase.PLAYING:
             self._publish_tracebacks(self._bots.end_match())
 
     # ---- one hand
 
     def _play_hand(self) -> None:
-        # Looked up once: this loop is the cost of bulk work.
+        # Looked up once, as bulk work spends its time in this loop.
         publish = self._audience.publish
         bots = self._bots
         clocks = self._clocks
@@ -200,6 +200,7 @@ class InProcessMatch:
                 publish(events.ActionPlayed(number, seat, betting, action, asked_us, answered_us))
             betting = betting.after(action)
             hand.play(betting, asked_ns, now_ns)
+        # The same order as `Play._close_hand`.
         record = self._dealer.settle(hand)
         publish(events.HandPlayed(number, betting, record.times))
         if self._audience.wants(events.LogLine):

@@ -1,4 +1,4 @@
-"""Log the start, the end and every fault of a match, to a logger that is silent by default."""
+"""Log the start, the end and every fault of a match with the standard library's `logging`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _log = logging.getLogger("dealer.match")
 
 
 class Journal(Watcher):
-    """Writes the log of a match, to the logger ``dealer.match``."""
+    """Logs events of a match to the logger ``dealer.match``."""
 
     wants = frozenset({MatchStarted, FaultSeen, StrayConnection, VersionDiffers, MatchEnded})
 

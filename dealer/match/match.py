@@ -1,23 +1,12 @@
-"""Run one match from the first version line to the score, without sockets and without waiting.
+"""State machine of one match over TCP, from the version lines to the score. It does no I/O and never waits.
 
-The owner of the connections (`dealer.table.connections`, or a test) passes the bytes of each seat to `receive`, calls
-`check_time` when `deadline_ns` has passed, and gives each seat a function that writes. The match reads the version
-lines and handles players that fail; `dealer.match.match_play` deals, asks and judges. Watchers receive every event.
+Its owner (`dealer.table.connections`, or a test) passes the bytes of each seat to `receive`, calls `check_time` when
+`deadline_ns` has passed, and gives each seat a function that writes. The match reads version lines and handles players
+that fail, and `dealer.match.match_play` plays the hands.
 
-Rules of the ACPC protocol 2.0.0 and the reference server:
-
-- Only the player to act is read. Lines of the other players wait until their turn.
-- An unreadable or illegal action becomes a call, a raise of the wrong size the nearest legal size. Lines that do not
-  answer the present state are ignored. Each is reported, none ends the match.
-
-Beyond the reference, for owners that play many matches:
-
-- Under a policy other than `FaultPolicy.END`, the match continues when a player does not connect, times out,
-  disconnects or floods. The owner takes it from `take_losses` and either brings it back (`connect`) or gives it up
-  (`forfeit`: it checks or folds to the end). Until then the match waits at that player's turn, and no clock runs.
-- `play_until` sets a hand after which the match holds: no question is open and no clock runs until it is continued or
-  ended with `finish`.
-- A match interrupted at the end of a hand resumes from its `EarlierHands`.
+Under `FaultPolicy.END` a player that fails ends the match, as with the reference dealer. Under the other policies its
+seat becomes empty and `take_losses` reports it. The match waits at that player's turn, with no clock running, until
+the owner brings it back with `connect` or gives it up with `forfeit`.
 """
 
 from __future__ import annotations
@@ -36,6 +25,7 @@ from engine import Seat
 from logs.transaction_log import Transaction
 
 _GONE = (Presence.AWAITED, Presence.ABSENT)
+# Looking a member up in its enumeration is slow; `receive` does it for every reply.
 _PLAYING = Phase.PLAYING
 _OVER = (Phase.FINISHED, Phase.FAILED)
 
@@ -44,8 +34,9 @@ class Match:
     """One match; the module describes its use.
 
     Attributes:
+        phase: state of the match.
         failure: cause of an early end, otherwise None.
-        has_losses: `take_losses` will return a player.
+        has_losses: `take_losses` has something to return.
     """
 
     def __init__(
@@ -58,9 +49,10 @@ class Match:
         """Prepare a match.
 
         Args:
+            setup: settings of the match.
             watchers: receivers of events, notified in this order.
-            transactions: actions of an earlier run to replay, as the reference does.
-            progress: whole hands of an earlier run to continue from.
+            transactions: actions of an interrupted match to replay, as the reference's ``-a`` does.
+            progress: finished hands of an interrupted match to continue from, instead.
         """
         self.setup = setup
         self.phase = Phase.CONNECTING
@@ -69,10 +61,10 @@ class Match:
         self._audience = Audience(watchers)
         self._transactions = transactions
         used_us = progress.used_us or (0,) * setup.game.num_players
-        self._player_seats = [
-            PlayerSeat(Seat(seat), setup, used_us=used, is_absent=seat in progress.forfeited)
-            for seat, used in enumerate(used_us)
-        ]
+        self._player_seats: list[PlayerSeat] = []
+        for number, used in enumerate(used_us):
+            seat = Seat(number)
+            self._player_seats.append(PlayerSeat(seat, setup, used_us=used, is_absent=seat in progress.forfeited))
         self._play = Play(
             setup,
             self._player_seats,
@@ -94,7 +86,7 @@ class Match:
 
     @property
     def hands_played(self) -> int:
-        """Finished hands, those of an earlier run included."""
+        """Number of finished hands, including those of an earlier run."""
         return self._play.dealer.hands_played
 
     @property
@@ -114,7 +106,7 @@ class Match:
 
     @property
     def overhead_ns(self) -> int:
-        """Time between a reply and the next question, that is, the dealer's own share."""
+        """Time that the dealer itself took, from each reply to the next question."""
         return self._play.overhead_ns
 
     @property
@@ -129,29 +121,33 @@ class Match:
         return [player_seat.seat for player_seat in self._player_seats if player_seat.presence is Presence.AWAITED]
 
     def is_awaited(self, seat: Seat) -> bool:
-        """Return whether a seat has no player: none has connected and named its version, at first or after a loss."""
+        """Return whether a seat lacks a player that has connected and named its version."""
         return self._player_seats[seat].presence in (Presence.AWAITED, Presence.ARRIVED)
 
     def is_asked(self, seat: Seat) -> bool:
         """Return whether the match waits for a line of this seat."""
         if self.phase is Phase.GREETING:
+            # Version lines are read one after the other, in seat order.
             return self._next_to_greet() is self._player_seats[seat]
         return self.phase is Phase.PLAYING and seat == self._play.actor.seat
 
     def buffered_bytes(self, seat: Seat) -> int:
-        """Unread bytes of a seat. Stop reading its socket above a limit."""
+        """Number of unread bytes of a seat. The owner should stop reading the socket above a limit."""
         return self._player_seats[seat].session.buffered_bytes
 
     # ---- calls of the owner of the connections
 
     def connect(self, seat: Seat, write: Write) -> None:
-        """Connect a missing player. One that was lost is asked again after its version line."""
+        """Connect a missing player.
+
+        If the open question is that player's, it is asked again after its version line.
+        """
         if self._player_seats[seat].presence is Presence.AWAITED:
             self._player_seats[seat].arrive(write)
             self.open()
 
     def unseat(self, seat: Seat) -> None:
-        """Empty the seat of a player that left before the match or is about to reconnect. Its clock is kept."""
+        """Empty the seat of a player that left before the match, or that connects again. Its clock keeps its time."""
         player_seat = self._player_seats[seat]
         used_us = player_seat.clock.hand_us
         player_seat.vacate(Presence.AWAITED)
@@ -160,17 +156,25 @@ class Match:
     def open(self) -> None:
         """Read the version lines once all players are connected.
 
-        `connect` calls it. The owner does if every seat was given up in an earlier run.
+        `connect` calls this. The owner calls it for a resumed match, all of whose players may have forfeited.
         """
         if self.phase is Phase.CONNECTING and not self.missing_seats():
             self.phase = Phase.GREETING
             self._guarded(self._greet)
 
     def receive(self, seat: Seat, data: bytes, arrived_ns: int | None = None) -> bool:
-        """Take bytes of a seat; return whether some of them are unread or its question is still open.
+        """Take bytes from the player of a seat.
+
+        TCP is a stream: `data` may be a part of a line or several lines. Only the player to act is read. Bytes of the
+        others wait in their sessions, and are judged against the state of the time when their turn comes.
 
         Args:
-            arrived_ns: arrival of the bytes, on the clock of `time.monotonic_ns`; None for now.
+            seat: the seat.
+            data: bytes from its connection.
+            arrived_ns: time of their arrival, on the clock of `time.monotonic_ns`; None for now.
+
+        Returns:
+            whether bytes of this seat are unread or the match still waits for its line.
         """
         player_seat = self._player_seats[seat]
         play = self._play
@@ -190,26 +194,28 @@ class Match:
         return player_seat.session.has_input or self.is_asked(seat)
 
     def receive_eof(self, seat: Seat) -> None:
-        """Take the end of a player's stream. It is a fault once that player has to act."""
+        """Take the end of a player's stream."""
+        # No fault yet: lines sent before the end still count, and the reference, too, notices a closed connection only
+        # when it reads it. A player may leave after its last action, or close only its sending side.
         player_seat = self._player_seats[seat]
         if self.phase not in _OVER and player_seat.presence not in _GONE:
             player_seat.session.receive_eof()
             self._read(player_seat)
 
     def check_time(self, now_ns: int) -> None:
-        """Fail the player to act if its time is over."""
+        """Fail the player to act if `deadline_ns` has passed."""
         if self.phase is Phase.PLAYING and self.deadline_ns is not None and now_ns >= self.deadline_ns:
             self._guarded(self._play.time_out)
 
     def play_until(self, hands: int) -> None:
-        """Play until this many hands of the match are finished, then hold; the last hand ends the match."""
+        """Play until the match has this many finished hands, then hold. The last hand ends the match."""
         self._play.until = min(hands, self.setup.hands)
         if self.phase is Phase.HOLDING and self.hands_played < self._play.until:
             self.phase = Phase.PLAYING
             self._guarded(self._play.resume)
 
     def finish(self) -> None:
-        """End a holding match here, with its score."""
+        """End a holding match with its score."""
         if self.phase is Phase.HOLDING:
             self._guarded(self._finish)
 
@@ -232,7 +238,7 @@ class Match:
             self.has_losses = True
 
     def lose(self, cause: PlayerCause) -> None:
-        """Record the failure of a player that the owner has noticed; under `FaultPolicy.END`, end the match."""
+        """Record a failure that the owner noticed; under `FaultPolicy.END`, end the match."""
 
         def step() -> NoReturn:
             raise MatchFailure(cause)
@@ -240,14 +246,14 @@ class Match:
         self._guarded(step)
 
     def take_losses(self) -> list[LostPlayer]:
-        """Return the players lost since the last call. Those that are not final may connect again."""
+        """Return the losses since the last call. Players whose loss is not final may connect again."""
         losses = self._losses
         self._losses = []
         self.has_losses = False
         return losses
 
     def forfeit(self, seat: Seat) -> None:
-        """Give a lost player up: it checks or folds to the end."""
+        """Give up a lost player: it checks or folds to the end of the match."""
 
         def step() -> None:
             player_seat = self._player_seats[seat]
@@ -260,8 +266,8 @@ class Match:
             self._guarded(step)
             self.open()
 
-    def _set_aside(self, cause: PlayerCause) -> None:
-        """Empty the seat of a player that failed. The match waits at its turn until the owner has decided."""
+    def _record_loss(self, cause: PlayerCause) -> None:
+        """Empty the seat of a player that failed, and let the owner decide about it."""
         player_seat = self._player_seats[cause.seat]
         play = self._play
         is_final = self.setup.on_fault is FaultPolicy.FORFEIT or player_seat.clock.is_spent
@@ -269,24 +275,25 @@ class Match:
         self._losses.append(LostPlayer(cause, play.dealer.hand_number, play.count_actions(player_seat), is_final))
         self.has_losses = True
         if player_seat is play.actor:
+            # Its clock stands still until it is back or has forfeited.
             play.deadline_ns = None
 
     def _on_unreachable(self, cause: PlayerCause) -> None:
         if self.setup.on_fault is FaultPolicy.END:
             raise MatchFailure(cause) from None
-        # After the last hand nothing is left to lose.
+        # A player may leave as soon as it has seen, or counted, the last hand.
         if self.hands_played < self.setup.hands:
-            self._set_aside(cause)
+            self._record_loss(cause)
 
     def _require_player(self) -> None:
-        """Fail the match if every seat was given up."""
+        """Fail the match if every player has forfeited."""
         if all(player_seat.presence is Presence.ABSENT for player_seat in self._player_seats):
             raise MatchFailure(NobodyLeft())
 
     # ---- one step
 
     def _guarded(self, step: Callable[[], None]) -> None:
-        """Run a step of the match. Its failure ends the match or a player's part, and is not raised."""
+        """Run a step of the match, and handle its failure."""
         try:
             step()
         except (MatchFailure, OSError) as problem:
@@ -307,10 +314,11 @@ class Match:
         if not can_continue or not isinstance(cause, PlayerCause):
             self.fail(cause)
         elif self._player_seats[cause.seat].presence not in _GONE:
-            self._set_aside(cause)
+            # A player can fail in several ways in one step; the first counts.
+            self._record_loss(cause)
 
     def _read(self, player_seat: PlayerSeat) -> None:
-        """Read a seat that has new bytes, if its line is due."""
+        """Read a seat with new bytes, if a line is expected of it."""
         player_seat.has_unread = True
         if self.phase is Phase.GREETING:
             self._guarded(self._greet)
@@ -328,20 +336,24 @@ class Match:
         return None
 
     def _greet(self) -> None:
-        """Read the version lines in seat order; start the match after the last."""
+        """Read the version lines, and start the match after the last."""
+        # In seat order, as the reference reads them: which player a match fails by does not depend on who is faster.
         while (player_seat := self._next_to_greet()) is not None:
             version = player_seat.read_version()
             if version is None:
                 return
             if not version.is_supported:
+                # The reference prints an ERROR and plays on.
                 self._audience.publish(VersionDiffers(player_seat.seat))
         self.phase = Phase.PLAYING
         self._require_player()
         self._play.start(self._transactions)
 
     def _greet_again(self, player_seat: PlayerSeat) -> None:
-        """Read the version line of a player that has reconnected, and ask it again if it has to act."""
-        if player_seat.read_version() is not None and self.phase is Phase.PLAYING and player_seat is self._play.actor:
+        """Read the version line of a player that has reconnected, and repeat a question to it."""
+        if player_seat.read_version() is None:
+            return
+        if self.phase is Phase.PLAYING and player_seat is self._play.actor:
             self._play.ask_again()
 
     def _on_rest(self) -> None:

@@ -1,12 +1,9 @@
 """Play the hands of a match: send each question, apply each reply, notify every player.
 
-`Play` knows nothing of players that connect or fail: `dealer.match.match` hands it the seats and handles failures.
-Two rules about bytes:
-
-- All lines that wait for a seat leave in one write: the last state of a hand goes out together with the first of the
-  next. The player to act gets it first, so that it thinks while the others are served.
-- If a watcher wants lines, every line leaves at once and in seat order, as the reference dealer does it. Each seat
-  gets the same bytes either way.
+`Play` does not handle players that connect or fail; `dealer.match.match` does. A state is sent to all players, and it
+is a question to the player to act. Every seat gets the bytes that the reference dealer would send, but in fewer
+writes: the last state of a hand leaves together with the first of the next one. If a watcher wants lines, each leaves
+by itself and in seat order, so that a transcript has the reference's order as well.
 """
 
 from __future__ import annotations
@@ -47,41 +44,41 @@ from protocol import (
 from protocol.betting_nodes import HEADS, BettingNode, HandLines, first_node
 
 _Line: TypeAlias = Handshake | Comment | Reply | BadState | StaleReply | BadAction | UnknownAction
-"""Events that are lines of a player."""
+"""Session events for a line of a player."""
 
 _SEATED = Presence.SEATED
 _ABSENT = Presence.ABSENT
 
 
 class _Seating(NamedTuple):
-    """Seating of a hand.
+    """Seats of a hand.
 
     Attributes:
-        player_seats: by position.
-        others: by position, every other position with its seat.
-        names: of the players, by position.
+        player_seats: seats by position.
+        opponents: for each position, all other positions with their seats.
+        names: names of the players by position.
     """
 
     player_seats: tuple[PlayerSeat, ...]
-    others: tuple[tuple[tuple[int, PlayerSeat], ...], ...]
+    opponents: tuple[tuple[tuple[int, PlayerSeat], ...], ...]
     names: tuple[str, ...]
 
 
 class Play:
-    """The hands of one match being played.
+    """Plays the hands of a match.
 
     Every method may raise `MatchFailure`, or the `OSError` of a watcher.
 
     Attributes:
-        dealer: deals and keeps the score.
-        hand: the hand being played, or the last one.
+        dealer: deals the hands and keeps the score.
+        hand: the current hand, or the last one.
         actor: seat of the player to act.
         until: number of finished hands after which play rests.
         is_resting: no question is open and no clock runs.
         deadline_ns: end of the actor's time, on the clock of `time.monotonic_ns`; None without an open question.
         questions: number of questions sent after a reply.
-        overhead_ns: time between those replies and questions, that is, the dealer's own share.
-        watches_lines: a watcher wants lines; see the module.
+        overhead_ns: time that the dealer itself took, from each reply to the next question.
+        watches_lines: a watcher wants lines.
         arrived_ns: arrival of the bytes being judged; None for now.
     """
 
@@ -98,11 +95,12 @@ class Play:
         """Prepare the play.
 
         Args:
-            player_seats: by seat.
-            progress: whole hands of an earlier run to continue from.
-            on_unreachable: called with the failure of a player that cannot be sent a line; if it returns, play
-                continues.
-            on_rest: called after the last of the `until` hands, once all players have been notified.
+            setup: settings of the match.
+            player_seats: the seats, in order.
+            audience: watchers of the match.
+            progress: finished hands of an earlier run to continue from.
+            on_unreachable: called when a line cannot be sent to a player; if it returns, play continues.
+            on_rest: called when `until` hands are finished and all players have received the last state.
         """
         self.dealer = HandDealer(setup, progress.hands, progress.totals)
         self.hand: HandInPlay
@@ -116,6 +114,7 @@ class Play:
         self.watches_lines = (
             audience.wants(events.LineSent) or audience.wants(events.LineReceived) or audience.wants(events.Settled)
         )
+        # Most watchers do not want most events, and building one costs more than this look-up.
         self._watches_hands = audience.wants(events.HandStarted)
         self._watches_actions = audience.wants(events.ActionPlayed)
         self._watches_plays = audience.wants(events.HandPlayed)
@@ -130,23 +129,23 @@ class Play:
         self._lines: HandLines
         self._seating: _Seating
         self._seatings: dict[tuple[Seat, ...], _Seating] = {}
-        """By the seats of the positions."""
+        """Seatings by the seats of their positions."""
         self._echo = b""
-        """First bytes of a reply to the open question: its state without the line end."""
+        """State of the open question, without its line end. A reply begins with these bytes."""
         self._session_echo = self._echo
-        """Question last given to a session, which is left out for replies on the fast path."""
+        """Question last given to a session. The fast path uses no session."""
         self._first_node = self._node = first_node(setup.game)
         self._asked_ns = 0
         self._answered_ns = 0
         self._comments = 0
-        """Comments since the question."""
+        """Number of comments since the question."""
         self._offset_ns = time.time_ns() - time.monotonic_ns()
         """Offset from monotonic to Unix time."""
 
     # ---- start, continue, end
 
     def start(self, transactions: Iterable[Transaction]) -> None:
-        """Start the match, replaying the actions of an earlier run."""
+        """Start the match, and replay the actions of an interrupted one."""
         self._asked_ns = self._answered_ns = time.monotonic_ns()
         self._publish(events.MatchStarted(self._setup, self._unix_us(self._asked_ns)))
         self.is_resting = False
@@ -167,7 +166,7 @@ class Play:
         self._begin()
 
     def ask_again(self) -> None:
-        """Repeat the question to an actor that has connected again; a running clock keeps running."""
+        """Repeat the question to an actor that has connected again. A running clock keeps its deadline."""
         asked_ns = self._asked_ns
         deadline_ns = self.deadline_ns
         self._answered_ns = time.monotonic_ns()
@@ -185,17 +184,18 @@ class Play:
         return Question(self.actor.seat, self.hand.number, self._asked_ns)
 
     def end(self, cause: Cause | None) -> events.MatchEnded:
-        """Stop, and return the event that ends the match; `cause` is None after the last hand."""
+        """Stop play, and return the event of the end; `cause` is None after the last hand."""
         waited_us = 0
         if not self.is_resting:
             waited_us = self._waited_us()
         self.is_resting = True
         self.deadline_ns = None
+        # The reference's FINISHED line has the time of the last question, not of the end.
         asked_us = self._unix_us(self._asked_ns)
         return events.MatchEnded(cause, self.dealer.hands_played, tuple(self.dealer.totals), asked_us, waited_us)
 
     def count_actions(self, player_seat: PlayerSeat) -> int:
-        """Number of a player's actions in the hand being played."""
+        """Number of a player's actions in the current hand."""
         if self.is_resting or self._node.finished:
             return 0
         self.hand.betting = self._node.betting
@@ -205,6 +205,7 @@ class Play:
 
     def _deal(self) -> None:
         """Deal the next hand and prepare its lines."""
+        # Once a hand: the system may have set its clock meanwhile, and logs have Unix times.
         self._offset_ns = time.time_ns() - time.monotonic_ns()
         self.hand = hand = self.dealer.deal(self._offset_ns)
         self._node = self._first_node
@@ -219,15 +220,16 @@ class Play:
     def _new_seating(self, seats: tuple[Seat, ...]) -> _Seating:
         player_seats = tuple([self._player_seats[seat] for seat in seats])
         by_position = tuple(enumerate(player_seats))
-        others = []
+        opponents = []
         for position in range(len(seats)):
-            others.append(by_position[:position] + by_position[position + 1 :])
+            opponents.append(by_position[:position] + by_position[position + 1 :])
         names = tuple([self._setup.names[seat] for seat in seats])
-        return _Seating(player_seats, tuple(others), names)
+        return _Seating(player_seats, tuple(opponents), names)
 
     def _begin(self) -> None:
         """Start the hand that was dealt."""
         self._show_hand()
+        # Blinds can put every player all-in, so that nobody acts.
         if self._node.finished:
             self._close_hand()
         else:
@@ -239,7 +241,7 @@ class Play:
             self._publish(events.HandStarted(self.hand.number, self.hand.seats, self.hand.deal))
 
     def _replay(self, transaction: Transaction) -> None:
-        """Apply an action of an earlier run: nothing is sent or logged, but time and chips count."""
+        """Apply an action of an interrupted match. Its time and chips count; nothing is sent or logged."""
         hand = self.hand
         line = transaction.line
         action = transaction.action
@@ -253,7 +255,9 @@ class Play:
         _, problem = _nearest_legal(hand.betting, action)
         if problem is not None:
             raise MatchFailure(BadTransaction(TransactionProblem.INVALID_ACTION, line))
-        self._player_seats[hand.actor].charge(max(0, times.received_us - times.sent_us), is_replayed=True)
+        # Unix times of a log can run backwards; the reference charges nothing then.
+        elapsed_us = max(0, times.received_us - times.sent_us)
+        self._player_seats[hand.actor].charge(elapsed_us, is_replayed=True)
         self._node = after = self._node.after(action)
         hand.play(after.betting, hand.monotonic_ns(times.sent_us), hand.monotonic_ns(times.received_us))
         if after.finished:
@@ -261,10 +265,11 @@ class Play:
             self._deal()
 
     def _play(self, after: BettingNode, now_ns: int) -> None:
-        """Apply the actor's action, send it to all players, and ask the next player.
+        """Apply an action and ask the next player, or close the hand.
 
         Args:
             after: the node that the action leads to.
+            now_ns: time of the reply.
         """
         hand = self.hand
         if self._watches_actions and (action := after.action) is not None:
@@ -280,12 +285,14 @@ class Play:
             self._ask()
 
     def _close_hand(self) -> None:
-        """Settle a finished hand and begin the next one that needs an action, or rest."""
+        """Settle a finished hand, and begin the next hand with an action or rest."""
+        # A loop, not recursion: blinds can put every player all-in hand after hand.
         while True:
             hand = self.hand
             node = self._node
             lines = self._lines
             self.dealer.count(hand, node.point)
+            # Logs before players: a hand whose end a player has seen must not be lost in a crash.
             if self._watches_plays:
                 self._publish(events.HandPlayed(hand.number, node.betting, hand.times))
             if self._watches_logs:
@@ -297,6 +304,8 @@ class Play:
             if self.watches_lines:
                 self._send_in_seat_order()
             else:
+                # Sent with the first state of the next hand: one write, one segment and one wake-up of the player
+                # instead of two.
                 for position, player_seat in enumerate(self._seating.player_seats):
                     player_seat.pending += lines.line(position, node)
             if self._watches_closing:
@@ -312,7 +321,7 @@ class Play:
                 return
 
     def _rest(self) -> None:
-        """Send all pending lines and rest."""
+        """Send the last state of the hand, and rest."""
         self.is_resting = True
         self.deadline_ns = None
         for player_seat in self._player_seats:
@@ -323,15 +332,15 @@ class Play:
     # ---- the question
 
     def _ask(self, *, is_repeated: bool = False) -> None:
-        """Send the present state to all players; it is a question to the player to act.
+        """Send the current state to all players, as a question to the player to act.
 
         Args:
             is_repeated: send it to the player to act only.
         """
         node = self._node
         seating = self._seating
-        asked = node.acting_position
-        self.actor = actor = seating.player_seats[asked]
+        acting = node.acting_position
+        self.actor = actor = seating.player_seats[acting]
         if self.watches_lines:
             if is_repeated:
                 self._send_in_seat_order(only=actor)
@@ -339,15 +348,18 @@ class Play:
                 self._send_in_seat_order()
             self.start_clock(actor)
             return
+        # `HandLines.line` inlined: this code runs once for every action of a match.
         lines = self._lines
         number = lines.number
         views = lines.views
         text = node.text
         board = lines.boards[node.round]
-        self._echo = echo = b"".join((HEADS[asked], number, text, views[asked], board))
+        self._echo = echo = b"".join((HEADS[acting], number, text, views[acting], board))
         line = actor.pending + echo + b"\r\n"
         actor.pending = b""
-        # Before the line is sent: on a shared core the player may run, and even answer, before the call returns.
+        # The player to act first, so that it computes while the others are served.
+        # Its clock starts before the write, not after it as in the reference: on a shared core the player may run, and
+        # even answer, before the call returns.
         now_ns = time.monotonic_ns()
         try:
             actor.write(line, True)
@@ -357,7 +369,7 @@ class Play:
             self.start_clock(actor, now_ns)
         if is_repeated:
             return
-        for position, player_seat in seating.others[asked]:
+        for position, player_seat in seating.opponents[acting]:
             line = b"".join((player_seat.pending, HEADS[position], number, text, views[position], board, b"\r\n"))
             player_seat.pending = b""
             try:
@@ -366,7 +378,7 @@ class Play:
                 self._on_unreachable(Unreachable.from_error(player_seat.seat, error))
 
     def _send(self, player_seat: PlayerSeat, line: bytes, is_asked: bool) -> bool:
-        """Send the pending lines and one more; return whether the player was reached."""
+        """Send the pending lines and a further one; return whether the player is reachable."""
         if player_seat.pending:
             line = player_seat.pending + line
             player_seat.pending = b""
@@ -378,10 +390,15 @@ class Play:
         return True
 
     def _send_in_seat_order(self, only: PlayerSeat | None = None) -> None:
-        """Send the present state seat by seat and publish each line once it is sent, as the reference does."""
+        """Send the current state seat by seat, and publish each line after it is sent, as the reference does.
+
+        Args:
+            only: send it to this seat only.
+        """
         hand = self.hand
         for seat, player_seat in enumerate(self._player_seats):
             if player_seat.presence is _SEATED and only in (None, player_seat):
+                # The reference's seatToPlayer.
                 position = (seat - hand.seats[0]) % len(self._player_seats)
                 is_question = position == self._node.acting_position
                 line = player_seat.session.send(self._lines.line(position, self._node), is_question=is_question)
@@ -389,7 +406,12 @@ class Play:
                     self._publish(events.LineSent(player_seat.seat, time.time_ns() // 1000, line))
 
     def start_clock(self, actor: PlayerSeat, now_ns: int | None = None) -> None:
-        """Start the clock of the player to act, if it is connected; `now_ns` is when it was asked, None for now."""
+        """Start the clock of the player to act, if it is connected.
+
+        Args:
+            actor: seat of the player.
+            now_ns: time of the question; None for now.
+        """
         if now_ns is None:
             now_ns = time.monotonic_ns()
         self._asked_ns = now_ns
@@ -403,17 +425,20 @@ class Play:
     # ---- the reply
 
     def receive_reply(self, data: bytes, arrived_ns: int | None = None) -> bool:
-        """Play an ordinary reply of the player to act without its session: the fast path of nearly every reply.
+        """Play a legal reply that arrived whole and alone, as nearly every reply does, without its session.
 
         Args:
-            arrived_ns: arrival of the bytes; None for now.
+            data: bytes from the player to act.
+            arrived_ns: time of their arrival; None for now.
 
         Returns:
-            whether `data` was such a reply; if not, nothing has been read.
+            whether `data` was such a reply; otherwise nothing has been read.
         """
         actor = self.actor
         echo = self._echo
         node = self._node
+        # A reply that echoes the state byte for byte answers it for certain. Anything else, such as other leading zeros
+        # or half a line, may still be an answer by the reference's rules; its session decides.
         if actor.has_unread or not data.startswith(echo):
             return False
         tail = data[len(echo) :]
@@ -422,17 +447,19 @@ class Play:
             return False
         self._answered_ns = now_ns = time.monotonic_ns()
         if arrived_ns is not None:
+            # The earliest time at which it can have arrived, which may be before the question.
             now_ns = max(self._asked_ns, arrived_ns)
         elapsed_us = (now_ns - self._asked_ns) // 1000
         if not actor.clock.charge(elapsed_us):
             raise actor.out_of_time(elapsed_us)
         self._play(after, now_ns)
+        # The next player may have sent lines before its turn.
         if self.actor.has_unread:
             self.listen()
         return True
 
     def listen(self) -> None:
-        """Judge the lines of the player to act until more bytes are needed."""
+        """Judge lines of the player to act, and of the players after it, until bytes are missing."""
         while not self.is_resting:
             actor = self.actor
             if actor.presence is _ABSENT:
@@ -457,7 +484,8 @@ class Play:
                 return
 
     def _next_event(self, actor: PlayerSeat) -> DealerEvent:
-        """Next event of the session of the player to act."""
+        """Next event of the actor's session."""
+        # Replies on the fast path have bypassed the session, so it may not know the open question.
         if self._session_echo is not self._echo:
             self._session_echo = self._echo
             actor.session.send(self._echo + b"\r\n", is_question=True)
@@ -466,7 +494,7 @@ class Play:
         return event
 
     def _play_for_absent(self) -> None:
-        """Fold, or check where a fold is not legal, for a player that was given up."""
+        """Fold, or check where a fold is illegal, for a player that has forfeited."""
         after = self._node.after_if_legal(FOLD) or self._node.after(CALL)
         self._answered_ns = now_ns = time.monotonic_ns()
         self._play(after, now_ns)
@@ -474,6 +502,7 @@ class Play:
     def _judge(self, event: _Line, now_ns: int) -> bool:
         """Play or report a line of the player to act; return whether an action was played."""
         actor = self.actor
+        # The reference's order: comments are free, and time is charged before the line is parsed.
         if isinstance(event, Comment):
             self._extend_wait(event.raw)
             self._limit_comments(event.raw, now_ns)
@@ -515,15 +544,17 @@ class Play:
         self._publish(events.FaultSeen(fault, problem, sent))
 
     def _extend_wait(self, raw: bytes) -> None:
-        """Restart the response time of a player that sent a line other than a reply."""
+        """Restart the wait for a player that sent a line other than an answer, as the reference does."""
         limits = self.actor.clock.limits
         self.actor.count_idle_line(self.hand.number, raw)
         self.deadline_ns = time.monotonic_ns() + limits.response_us * 1000
         if not self._setup.charges_idle_lines:
-            self.deadline_ns = min(self.deadline_ns, self._asked_ns + (limits.response_us + limits.hand_us) * 1000)
+            # Uncharged lines could otherwise extend a wait that no answer can end in time.
+            latest_ns = self._asked_ns + (limits.response_us + limits.hand_us) * 1000
+            self.deadline_ns = min(self.deadline_ns, latest_ns)
 
     def _limit_comments(self, raw: bytes, now_ns: int) -> None:
-        """End the wait for a player that sends comments instead of a reply."""
+        """Fail a player that sends comments instead of an answer."""
         clock = self.actor.clock
         if self._setup.charges_idle_lines:
             self._comments += 1
@@ -535,14 +566,14 @@ class Play:
             self._give_up(clock.left_us)
 
     def time_out(self) -> None:
-        """Fail the player to act for its silence."""
+        """Fail the player to act, which is silent."""
         self._give_up(self.actor.clock.limits.response_us)
 
     def _give_up(self, limit_us: int) -> None:
         raise MatchFailure(NoAnswer(self.actor.seat, self._charge_wait(), limit_us))
 
     def _charge_wait(self) -> int:
-        """Charge the player to act for the time since the question, and return it in microseconds."""
+        """Charge the player to act with the time since the question; return that time in microseconds."""
         waited_us = self._waited_us()
         self.actor.clock.charge(waited_us)
         return waited_us
@@ -564,16 +595,17 @@ _PROBLEMS: dict[type, ReplyProblem] = {
 
 
 def _nearest_legal(betting: BettingState, action: Action) -> tuple[Action, ReplyProblem | None]:
-    """The action to play for a reply, and the fault of the reply; None if the action is legal.
+    """Return the action to play for a reply, and the fault of the reply or None.
 
-    A raise of the wrong size becomes the nearest legal size, any other illegal action a call. In a limit game a raise
-    of any size is the only legal raise.
+    As in the reference's `isValidAction`, a raise of the wrong size becomes the nearest legal size and any other
+    illegal action a call.
     """
     nearest = nearest_legal(action, betting)
     if nearest.kind is not action.kind:
         if action.kind is ActionKind.RAISE and betting.raise_refusal() is Rule.ACTION_LIMIT:
             return nearest, ReplyProblem.ACTION_LIMIT
         return nearest, ReplyProblem.ILLEGAL_ACTION
+    # Limit games have one size, so the reference ignores a size in the reply.
     if action.hand_total == nearest.hand_total or betting.game.is_limit:
         return action, None
     return nearest, ReplyProblem.ILLEGAL_SIZE

@@ -1,4 +1,4 @@
-"""Seat of a player: session, clock, output buffer."""
+"""Seat of a player in a match over TCP: session, clock and output buffer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine import Seat
 from protocol import NEED_DATA, DealerSession, Handshake, RemoteProtocolError
 
 Write = Callable[[bytes, bool], None]
-"""Sends bytes to a player; the flag is set when it is now asked for an action, so the bytes must leave at once.
+"""Sends bytes to a player. The flag says that they ask it for an action, so they must not be held back.
 
 Raises:
     OSError: the connection is broken.
@@ -23,32 +23,30 @@ class Presence(enum.Enum):
     """State of a seat."""
 
     AWAITED = "awaited"
-    """No client is connected: before the match, or since the player was lost."""
+    """No client is connected, because none has come yet or the player was lost."""
     ARRIVED = "arrived"
-    """A player has connected and has not named its version yet; it is sent nothing before."""
+    """A client is connected and has not named its version yet. Nothing is sent to it."""
     SEATED = "seated"
     """The player takes part."""
     ABSENT = "absent"
-    """The player was given up: it checks or folds to the end of the match."""
+    """The player has forfeited: the dealer checks or folds for it to the end of the match."""
 
 
 def _write_nothing(data: bytes, is_asked: bool) -> None:
-    """The write function of a seat without a connection."""
+    """Write function of a seat without a connection."""
 
 
 class SeatClock:
-    """The three clocks of a player, counted as the reference dealer counts them.
+    """Time used by a player, counted as the reference dealer counts it, in integer microseconds.
 
-    Every line that is not a comment is charged with the time since the player was asked, so a player that answers
-    nonsense first pays again for each line, unless the number of such lines is limited
-    (`MatchSetup.charges_idle_lines`). A player runs out of time when a single charge exceeds the response limit, the
-    charges of a hand exceed the hand limit, or all charges exceed the per-hand limit times the number of hands in the
-    match. Comments are free and begin the wait for the reply again, but the reply is still measured from the question.
-    Where idle lines are limited, a comment that comes when no answer could count ends the wait. Times are integer
-    microseconds of a monotonic clock.
+    A player is out of time when one charge exceeds the response limit, the charges of a hand exceed the hand limit, or
+    all charges exceed the limit per hand times the number of hands of the match. `MatchSetup.charges_idle_lines` says
+    which lines are charged.
 
     Attributes:
-        hand_us: charged in the present hand; set to 0 when a hand begins.
+        limits: the limits of this player.
+        hand_us: time charged in the current hand.
+        match_us: time charged in the match.
     """
 
     __slots__ = ("_hand_limit_us", "_match_limit_us", "_response_limit_us", "hand_us", "limits", "match_us")
@@ -66,17 +64,22 @@ class SeatClock:
 
     @property
     def is_spent(self) -> bool:
-        """The time for the match is used up, so that no further answer can count."""
+        """The time for the match is used up, so no further answer can be in time."""
         return self.match_us > self._match_limit_us
 
     @property
     def left_us(self) -> int:
-        """Time after the question within which an answer counts."""
+        """Time after the question within which an answer is in time."""
         left_us = min(self._hand_limit_us - self.hand_us, self._match_limit_us - self.match_us)
         return max(0, min(self._response_limit_us, left_us))
 
     def charge(self, elapsed_us: int) -> bool:
-        """Charge a line; returns whether the player is still within its limits."""
+        """Charge a line, and return whether the player is within its limits.
+
+        Args:
+            elapsed_us: time since the question, not since the line before.
+        """
+        # As in the reference: add first, then compare, and time equal to a limit is in time.
         self.hand_us = hand_us = self.hand_us + elapsed_us
         self.match_us = match_us = self.match_us + elapsed_us
         return (
@@ -86,7 +89,7 @@ class SeatClock:
         )
 
     def exceeded_limit(self, elapsed_us: int) -> Limit:
-        """The narrowest limit that the last charge exceeded."""
+        """Return the narrowest limit that the last charge exceeded."""
         if elapsed_us > self._response_limit_us:
             return Limit.RESPONSE
         if self.hand_us > self._hand_limit_us:
@@ -98,13 +101,13 @@ class PlayerSeat:
     """Seat of a player.
 
     Attributes:
-        session: the dealer's side of its connection.
-        clock: the time it has used.
-        write: sends to it; does nothing without a connection.
-        pending: last state of the previous hand, which is sent with the first state of the next.
+        session: the dealer's side of the connection.
+        clock: the time that the player has used.
+        write: sends to the player; does nothing without a connection.
+        pending: last state of the previous hand, to be sent together with the first state of the next.
         has_unread: the session may hold unread bytes, or the seat has no player.
-        idle_lines: lines of this hand that are no answers.
-        silence_ns: longest wait for an answer.
+        idle_lines: number of lines in this hand that are not answers.
+        silence_ns: longest wait for a line.
     """
 
     __slots__ = (
@@ -140,13 +143,17 @@ class PlayerSeat:
     def arrive(self, write: Write) -> None:
         """Connect the awaited player."""
         self.presence = Presence.ARRIVED
+        # `write` stays idle until the version line: the other players' actions must not reach this client before.
         self._arrived = write
 
     def read_version(self) -> Handshake | None:
-        """Read the first line of a player that has arrived, and seat it; None until the line is complete.
+        """Read the version line of a player that has arrived, and seat it.
+
+        Returns:
+            the version, or None until the line is complete.
 
         Raises:
-            MatchFailure: the line is no version, or the player has left.
+            MatchFailure: the line is not a version line, or the player has left.
         """
         try:
             event = self.session.next_event()
@@ -161,7 +168,7 @@ class PlayerSeat:
         return event
 
     def vacate(self, presence: Presence) -> None:
-        """Empty the seat, for now (`AWAITED`) or to the end of the match (`ABSENT`)."""
+        """Empty the seat, until the player returns (`AWAITED`) or to the end of the match (`ABSENT`)."""
         self.presence = presence
         self.session = DealerSession(self._setup.game)
         self.write = self._arrived = _write_nothing
@@ -169,30 +176,30 @@ class PlayerSeat:
         self.clock.hand_us = 0
 
     def begin_hand(self) -> None:
-        """Reset the time and the idle lines of a hand."""
+        """Reset the hand's time and idle lines."""
         self.clock.hand_us = 0
         self.idle_lines = 0
 
     def charge(self, elapsed_us: int, *, is_replayed: bool = False) -> None:
-        """Charge the clocks with an answer.
+        """Charge the clock with a line.
 
         Raises:
-            MatchFailure: the player has used more time than it had.
+            MatchFailure: the player has exceeded a limit.
         """
         if not self.clock.charge(elapsed_us):
             raise self.out_of_time(elapsed_us, is_replayed=is_replayed)
 
     def out_of_time(self, elapsed_us: int, *, is_replayed: bool = False) -> MatchFailure:
-        """The failure of a player whose last charge has broken a limit."""
+        """Return the failure of a player whose last charge exceeded a limit."""
         return MatchFailure(OutOfTime(self.seat, self.clock.exceeded_limit(elapsed_us), is_replayed))
 
     def count_idle_line(self, hand_number: int, line: bytes) -> None:
-        """Count a line that is no answer.
+        """Count a line that is not an answer.
 
         Raises:
-            MatchFailure: there are too many in this hand.
+            MatchFailure: the hand has too many such lines.
         """
         self.idle_lines += 1
-        most = self._setup.max_idle_lines_per_hand
-        if most is not None and self.idle_lines > most:
-            raise MatchFailure(TooManyIdleLines(self.seat, hand_number, most, line=line))
+        max_lines = self._setup.max_idle_lines_per_hand
+        if max_lines is not None and self.idle_lines > max_lines:
+            raise MatchFailure(TooManyIdleLines(self.seat, hand_number, max_lines, line=line))

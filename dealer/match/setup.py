@@ -11,27 +11,28 @@ from dealer.match.faults import FaultPolicy
 from engine import Game, Seat, Seed
 
 MAX_COMMENTS_PER_HAND: Final = 256
-"""Comments of a hand that are kept. Further comments are read and dropped."""
+"""Comments kept of a hand. Further ones are read and dropped."""
 MAX_COMMENT_BYTES_PER_MATCH: Final = 10_000_000
-"""Bytes of all comments of a match that are kept."""
+"""Bytes of comments kept of a match."""
 MAX_COMMENTS_PER_QUESTION: Final = 10_000
-"""Comments that a player may send after a question if lines that are no answers are not limited."""
+"""Comments allowed after a question if idle lines are not limited.
+
+The reference dealer has no such limit: comments restart its wait for a reply, so a player can hold up a match forever.
+"""
 
 DEFAULT_COALESCE_S: Final = 0.01
-"""Time that lines for players who are not to act are held back."""
+"""Default time for which lines to players who are not to act are held back, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
     """Time limits of a player, in microseconds.
 
-    Settings are in seconds and headers of logs in milliseconds; they are converted here and nowhere else.
-
     Attributes:
-        response_us: for a single answer; also the longest silence between two lines.
-        hand_us: for all answers of one hand.
-        per_hand_us: for all answers of the match, per hand of it.
-        start_us: for all players to connect and name their version; None: without limit.
+        response_us: limit for an answer; also the longest silence between two lines.
+        hand_us: limit for all answers of a hand.
+        per_hand_us: limit for all answers of the match, divided by its number of hands.
+        start_us: limit for all players to connect and name their versions; None for no limit.
     """
 
     response_us: int = 600_000_000
@@ -43,14 +44,14 @@ class TimeLimits:
     def from_seconds(
         cls, *, response_s: float, hand_s: float, per_hand_s: float, start_s: float | None = None
     ) -> TimeLimits:
-        """Limits given in seconds."""
+        """Convert limits in seconds, as settings have them."""
         start_us = None if start_s is None else _microseconds(start_s)
         return cls(_microseconds(response_s), _microseconds(hand_s), _microseconds(per_hand_s), start_us)
 
     def with_seconds(
         self, *, response_s: float | None = None, hand_s: float | None = None, per_hand_s: float | None = None
     ) -> TimeLimits:
-        """Replace limits by seconds; None keeps one as it is."""
+        """Replace limits, given in seconds; None keeps a limit."""
         limits = self
         if response_s is not None:
             limits = replace(limits, response_us=_microseconds(response_s))
@@ -62,26 +63,27 @@ class TimeLimits:
 
     @property
     def start_s(self) -> float | None:
-        """Seconds for all players to connect and name their version; None: without limit."""
+        """Start limit in seconds; None for no limit."""
         return None if self.start_us is None else self.start_us / 1e6
 
     @property
     def response_ms(self) -> int:
-        """Whole milliseconds for a single answer."""
+        """Response limit in whole milliseconds, as headers of logs have it."""
         return self.response_us // 1000
 
     @property
     def hand_ms(self) -> int:
-        """Whole milliseconds for all answers of one hand."""
+        """Hand limit in whole milliseconds."""
         return self.hand_us // 1000
 
     @property
     def per_hand_ms(self) -> int:
-        """Whole milliseconds per hand of the match."""
+        """Limit per hand of the match in whole milliseconds."""
         return self.per_hand_us // 1000
 
     def match_us(self, hands: int) -> int:
-        """The time of a player for a match of that many hands; 64 bits, as the reference counts."""
+        """Limit for all answers of a match with this number of hands."""
+        # The reference multiplies in 64 bits, so a huge --t_per_hand wraps around to a small limit.
         return self.per_hand_us * hands % 2**64
 
 
@@ -90,7 +92,7 @@ def _microseconds(seconds: float) -> int:
 
 
 DEFAULT_LIMITS = TimeLimits()
-"""The limits of the reference dealer when its command line sets none."""
+"""Defaults of the reference dealer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +100,17 @@ class MatchSetup:
     """Settings of one match.
 
     Attributes:
-        seed: of the cards, a number or a key.
-        names: the players' names, by seat.
-        fixed_seats: whether the button stays where it is.
-        first_hand: the number of the first hand, for a slice of a longer match.
-        own_limits: clocks by seat where they differ; None, or empty for all, where they are `limits`.
+        name: name of the match, in file names and in the header of the log.
+        hands: number of hands.
+        seed: seed of the cards, a number or a key.
+        names: names of the players, by seat.
+        fixed_seats: the button stays at the same seat.
+        first_hand: number of the first hand, for a slice of a longer match.
+        limits: time limits of the players.
         on_fault: policy for a player that does not connect, times out, disconnects or floods.
-        max_idle_lines_per_hand: how many lines of one player in one hand may be no answers; one more is a flood. None,
-            as in the reference dealer: each but a comment is charged with the time since the question, like an answer,
-            and each begins the wait for the answer again.
+        max_idle_lines_per_hand: limit for lines of a player in a hand that are not answers; None for the rules of the
+            reference dealer (`charges_idle_lines`).
+        own_limits: time limits by seat that replace `limits`; None keeps them. Empty if no seat has its own.
     """
 
     game: Game
@@ -123,18 +127,24 @@ class MatchSetup:
 
     @property
     def charges_idle_lines(self) -> bool:
-        """A line that is no answer is charged to the clock; otherwise the answer is charged for the whole time."""
+        """Idle lines are charged to the clock.
+
+        The reference dealer charges every line but a comment with the time since the question, including lines that
+        it then ignores, and waits for the full response time again after each line. If idle lines are limited, only
+        the answer is charged, for the whole time since the question.
+        """
         return self.max_idle_lines_per_hand is None
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierHands:
-    """Progress of an interrupted match, always up to the end of a hand.
+    """Progress of an interrupted match, up to the end of a hand.
 
     Attributes:
+        hands: number of finished hands.
         totals: net chips by seat; empty means zeros.
         used_us: time used in the match by seat, in microseconds; empty means zeros.
-        forfeited: the seats that check or fold to the end.
+        forfeited: seats that check or fold to the end of the match.
     """
 
     hands: int = 0
@@ -147,12 +157,13 @@ NO_EARLIER_HANDS = EarlierHands()
 
 
 class LostPlayer(NamedTuple):
-    """A player lost while the match continues.
+    """Loss of a player in a match that continues.
 
     Attributes:
-        hand_number: the hand being played, or the next one if it was lost between two hands.
+        cause: fault of the player.
+        hand_number: the current hand or, between two hands, the next one.
         answers: number of its answers in that hand.
-        is_final: it cannot come back, because of the policy or because its time for the match is used up.
+        is_final: the player may not return, because of the policy or because its time for the match is used up.
     """
 
     cause: PlayerCause
@@ -162,10 +173,10 @@ class LostPlayer(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question that a player has yet to answer.
+    """Open question to a player.
 
     Attributes:
-        asked_ns: when it was asked, on the clock of `time.monotonic_ns`.
+        asked_ns: time of the question, on the clock of `time.monotonic_ns`.
     """
 
     seat: Seat
@@ -179,12 +190,12 @@ class Phase(enum.Enum):
     CONNECTING = "connecting"
     """Not all players are connected."""
     GREETING = "greeting"
-    """All players are connected; not all have named their versions."""
+    """All players are connected, and some have not named their versions yet."""
     PLAYING = "playing"
     """Hands are being played."""
     HOLDING = "holding"
-    """Between two hands, until it is continued or finished."""
+    """Between two hands, until `play_until` continues the match or `finish` ends it."""
     FINISHED = "finished"
-    """Over, with its score."""
+    """Ended with a score."""
     FAILED = "failed"
-    """Over, early."""
+    """Ended early."""

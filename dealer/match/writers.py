@@ -1,4 +1,4 @@
-"""The lines of a match on disk: the watchers that write the ACPC log and the transaction log, and those of faults."""
+"""Write the files of a match: the ACPC log, the transaction log and the faults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from protocol.actions import format_action, scan_action
 
 
 class LogWriter(Watcher):
-    """Writes the ACPC log: a STATE line per hand before the players see its end, the SCORE line when all is played."""
+    """Writes the ACPC log: a STATE line per hand, and the SCORE line of a match that was played to its end."""
 
     wants = frozenset({LogLine, MatchEnded})
 
@@ -25,7 +25,7 @@ class LogWriter(Watcher):
         self._names = names
 
     def notice(self, event: Event) -> None:
-        """Write the hand or, at the end, the score."""
+        """Write the hand or the score."""
         if isinstance(event, LogLine):
             self._file.write_bytes(event.line)
         elif isinstance(event, MatchEnded):
@@ -35,7 +35,7 @@ class LogWriter(Watcher):
 
 
 class TransactionWriter(Watcher):
-    """Writes the transaction log as the reference does: each action before it is applied."""
+    """Writes the transaction log action by action, as the reference does, before the action is applied."""
 
     wants = frozenset({ActionPlayed, MatchEnded})
 
@@ -43,7 +43,6 @@ class TransactionWriter(Watcher):
         self._file = file
 
     def notice(self, event: Event) -> None:
-        """Write the action."""
         if isinstance(event, ActionPlayed):
             self._file.write(format_transaction(event.action, event.hand_number, event.sent_us, event.received_us))
         elif isinstance(event, MatchEnded):
@@ -51,7 +50,10 @@ class TransactionWriter(Watcher):
 
 
 class HandTransactionWriter(Watcher):
-    """Writes the same transaction log hand by hand, each before its line in the ACPC log."""
+    """Writes the same transaction log with one write a hand, before the hand's line in the ACPC log.
+
+    A kill loses at most the actions of the unfinished hand, which a resumed match plays again.
+    """
 
     wants = frozenset({HandPlayed, MatchEnded})
 
@@ -59,20 +61,19 @@ class HandTransactionWriter(Watcher):
         self._file = file
 
     def notice(self, event: Event) -> None:
-        """Write the actions of the hand."""
         if isinstance(event, HandPlayed):
-            actions = [action for of_round in event.betting.rounds for _, action in of_round]
-            lines = [
-                format_transaction(action, event.hand_number, *times)
-                for action, times in zip(actions, event.times, strict=True)
-            ]
+            times = iter(event.times)
+            lines = []
+            for actions in event.betting.rounds:
+                for _, action in actions:
+                    lines.append(format_transaction(action, event.hand_number, *next(times)))
             self._file.write("".join(lines))
         elif isinstance(event, MatchEnded):
             self._file.close()
 
 
 def format_fault(fault: Fault) -> str:
-    """The line of one fault, with its LF; of a long offending line the beginning is kept."""
+    """Format a fault as a line of JSON, with its LF."""
     data = {
         "seat": fault.seat,
         "kind": fault.kind.value,
@@ -87,14 +88,17 @@ def format_fault(fault: Fault) -> str:
 
 
 def format_remedy(fault: Fault) -> str:
-    """What was done about a fault, in files and results: the remedy, with the action for one that was played."""
-    return fault.remedy.value if fault.played is None else f"{fault.remedy.value} {format_action(fault.played)}"
+    """Format the remedy of a fault for files and results, with the action that was played, such as ``played c``."""
+    if fault.played is None:
+        return fault.remedy.value
+    return f"{fault.remedy.value} {format_action(fault.played)}"
 
 
 def _parse_remedy(text: str) -> tuple[Remedy, Action | None]:
     word, _, action = text.partition(" ")
     if word != Remedy.PLAYED.value:
         return Remedy(text), None
+    # A raise of a limit game has no size.
     scanned = scan_action(action, 0, is_limit=action == "r")
     if scanned is None or scanned[0] is None:
         raise ValueError(f"there is no action in {text!r}")
@@ -102,27 +106,34 @@ def _parse_remedy(text: str) -> tuple[Remedy, Action | None]:
 
 
 def parse_fault(line: str, players: int) -> Fault:
-    """The fault of a line, by one of so many players.
+    """Parse a line of `format_fault`.
+
+    Args:
+        line: the line.
+        players: number of players of the match.
 
     Raises:
-        ValueError: it holds none.
+        ValueError: the line is not a fault of such a match.
     """
     import json
 
     try:
         data = json.loads(line)
-        seat, hand_number = data["seat"], data["hand_number"]
-        of_line = data["line"].encode("latin-1")
-        fault = Fault(Seat(seat), FaultKind(data["kind"]), hand_number, of_line, *_parse_remedy(data["remedy"]))
+        seat = data["seat"]
+        hand_number = data["hand_number"]
+        offending_line = data["line"].encode("latin-1")
+        remedy, played = _parse_remedy(data["remedy"])
+        fault = Fault(Seat(seat), FaultKind(data["kind"]), hand_number, offending_line, remedy, played)
     except (AttributeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"there is no fault in {quoted(line)}") from error
+    # By type, not isinstance: a bool is an int.
     if not (type(seat) is type(hand_number) is int and 0 <= seat < players):
         raise ValueError(f"there is no fault of this match in {quoted(line)}")
     return fault
 
 
 def read_faults(path: str | os.PathLike[str], players: int, max_bytes: int = 1 << 40) -> list[Fault]:
-    """The faults at the end of a file, if there is one; lines that hold none are left out."""
+    """Read the faults in the last `max_bytes` of a file. Skip unreadable lines; a missing file has none."""
     faults: list[Fault] = []
     try:
         with open(path, "rb") as file:

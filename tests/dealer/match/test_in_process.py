@@ -385,7 +385,7 @@ def test_a_match_may_end_before_its_first_hand() -> None:
 
 
 def test_a_watcher_that_wants_lines_is_refused() -> None:
-    with pytest.raises(ValueError, match="no lines to show: play it over TCP"):
+    with pytest.raises(ValueError, match="no lines to show; play it over TCP"):
         InProcessMatch(setup_of(KUHN, 1), random_bots(KUHN), [Recorder()])
 
 
