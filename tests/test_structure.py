@@ -349,29 +349,6 @@ def test_what_a_package_offers_exists_and_is_listed_in_order(package: str) -> No
     assert set(offered) <= bound
 
 
-def test_the_modules_are_those_that_contributing_lists() -> None:
-    listed: dict[str, list[str]] = {}
-    rooms: list[str] = []
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    for line in text.partition("### Modules")[2].partition("```text\n")[2].partition("```")[0].splitlines():
-        name, *words = line.split()
-        if line.startswith(" "):
-            assert words, f"CONTRIBUTING.md does not describe {name}"
-            rooms.append(name)
-        else:
-            rooms = listed[name.removesuffix("/")] = []
-    there = {
-        package: sorted(
-            path.stem if path.is_file() else f"{path.name}/"
-            for path in (ROOT / package).iterdir()
-            if (path.suffix == ".py" and path.stem != "__init__")
-            or (path.name != "__pycache__" and any(path.glob("*.*")))
-        )
-        for package in PACKAGES
-    }
-    assert {package: sorted(names) for package, names in listed.items()} == there
-
-
 def test_sentences_get_their_capital_in_one_place() -> None:
     """A name at the start of a sentence must not get one."""
     found = {
