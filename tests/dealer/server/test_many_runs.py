@@ -82,9 +82,12 @@ def test_no_question_looks_at_all_runs(tmp_path: Path) -> None:
                     count += 1
                     return 0
 
-                store._reader.set_progress_handler(note, 100)
+                # One query at a time uses one connection, the same each time.
+                store.read("SELECT 1")
+                (reader,) = store._idle_readers
+                reader.set_progress_handler(note, 100)
                 ask()
-                store._reader.set_progress_handler(None, 100)
+                reader.set_progress_handler(None, 100)
                 steps[runs][name] = count
     grown = {name: (before, steps[4000][name]) for name, before in steps[1000].items()}
     assert {name: both for name, both in grown.items() if both[1] > 2 * both[0] + 50} == {}
