@@ -1,10 +1,10 @@
-"""What scores amount to: means and how far they can be trusted, when to stop, who is first.
+"""Means of scores with intervals, stop rules and rankings.
 
-A *unit* is whatever one score belongs to: a hand, or a deal played in several seatings. Scores are in mbb per game
-(thousandths of a big blind per hand), from one player's point of view.
+A *unit* is the span of one score: a hand, or a deal played in several seatings. Scores are in mbb per game (thousandths
+of a big blind per hand), from one player's point of view.
 
     >>> from logs.estimation import BetterTest, RunningMean
-    >>> scores = [120.0, -80.0, 70.0, -30.0] * 100  # what A won from B
+    >>> scores = [120.0, -80.0, 70.0, -30.0] * 100  # won by A from B
     >>> rate = RunningMean(scores).rate("A", "B")
     >>> print(rate)
     A over B +20 ± 8 mbb/g
@@ -16,11 +16,10 @@ A *unit* is whatever one score belongs to: a hand, or a deal played in several s
     >>> test.verdict, test.units
     (<Verdict.BETTER: 'better'>, 257)
 
-- `mean`: win rates that name their players, how much one hand can win or lose, the running mean and its interval, for a
-  fixed number of units (`RunningMean`) and for looking at any time (`AnyTimeMean`)
-- `stopping`: stop rules as people write them, the monitor that applies one, the test of which of two players is better
-- `scoreboard`: scores of the players of a contest, counted deal by deal
-- `ranking`: tournaments by total bankroll and by instant run-off, and how sure the places are
+- `mean`: win rates, bounds of scores, running means with intervals for a fixed number of units or for any moment
+- `stopping`: stop rules, the monitor that applies a rule, the test which of two players is better
+- `scoreboard`: running means of all players of a contest
+- `ranking`: rankings of tournaments by total bankroll and by instant run-off, and the confidence of each place
 """
 
 from logs.errors import StopRuleError

@@ -1,4 +1,4 @@
-"""Scores of the players of a contest, counted deal by deal: for the live line, for pages and for the result."""
+"""Running means of the players of a contest, for the live line, for pages and for the result."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from logs.estimation.mean import TAIL_95, Estimate, Rate, RunningMean
 
 
 def opponent_of(player: str, names: Iterable[str]) -> str:
-    """The opponent named in a player's rate: the only other player, or the table."""
+    """Return the opponent named in a player's rate: the only other player, or "the table"."""
     opponents = [name for name in names if name != player]
     return opponents[0] if len(opponents) == 1 else "the table"
 
 
 def estimate_of_best(mean: RunningMean, players: int) -> Estimate:
-    """A player's mean with the interval of a claim about the winner."""
-    # Each player may come out best by luck on one side, so the errors of all add up.
+    """Return a player's mean with the interval of a claim about the winner."""
+    # Each player can be first by luck on one side, so that the error probabilities of all players add up.
     return replace(mean.estimate, half_width=mean.half_width(2 * TAIL_95 / players))
 
 
@@ -28,11 +28,11 @@ class Scoreboard:
     """
 
     def __init__(self, new_mean: Callable[[], RunningMean], names: Iterable[str] = ()) -> None:
-        """Begin without a deal.
+        """Start without a deal.
 
         Args:
-            new_mean: makes the mean of a player.
-            names: players known before the first deal; others are added with their first score.
+            new_mean: constructor of a player's mean.
+            names: players known before the first deal; all others are added with their first score.
         """
         self.deals = 0
         self._new_mean = new_mean
@@ -43,7 +43,7 @@ class Scoreboard:
         return tuple(self._means)
 
     def add(self, scores: Iterable[tuple[str, float]]) -> None:
-        """Count a deal, with scores in mbb per game by player."""
+        """Count a deal, given the score in mbb per game of each player."""
         self.deals += 1
         for name, score in scores:
             mean = self._means.get(name)
@@ -55,11 +55,13 @@ class Scoreboard:
         return self._means[player]
 
     def rate(self, player: str) -> Rate | None:
-        """The winnings of a player, with their 95 % interval over deals; None before the first."""
+        """Return the rate of a player with its 95 % interval over deals; None before its first deal."""
         mean = self._means.get(player)
-        return None if mean is None else mean.rate(player, opponent_of(player, self._means))
+        if mean is None:
+            return None
+        return mean.rate(player, opponent_of(player, self._means))
 
     def rate_of_best(self, player: str) -> Rate:
-        """The winnings of a player with a deal, with the interval of a claim about the winner."""
+        """Return the rate of a player with at least one deal, with the interval of a claim about the winner."""
         best = estimate_of_best(self._means[player], len(self._means))
         return Rate.from_estimate(best, player, opponent_of(player, self._means))

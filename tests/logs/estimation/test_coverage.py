@@ -1,4 +1,4 @@
-"""How often the intervals hold the truth: the tables of `logs.estimation.mean` and `stopping`, made anew."""
+"""Coverage of the intervals, compared with the tables of docs/statistics.md and docs/stop-rules.md."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from logs.estimation import MIN_UNITS, Z_95, AnyTimeMean, IntervalWidth, Monitor, RunningMean, mean, stopping
+from logs.estimation import MIN_UNITS, Z_95, AnyTimeMean, IntervalWidth, Monitor, RunningMean, mean
 from tests.logs.estimation.populations import MAKERS, chance_error, population
+from tests.programs import ROOT
 
 UNITS = (100, 1000, 3000)
 
@@ -40,7 +41,7 @@ def coverage(name: str, runs: int, units: int, seed: int = 1) -> tuple[float, fl
 
 
 def table_of(text: str) -> dict[str, list[float]]:
-    """The rows of a table in a docstring that start with the name of a population."""
+    """The rows of a table of a page that start with the name of a population."""
     rows = {}
     for line in text.splitlines():
         name = next((name for name in MAKERS if line.strip().startswith(name + "  ")), None)
@@ -49,7 +50,7 @@ def table_of(text: str) -> dict[str, list[float]]:
     return rows
 
 
-COVERAGE = table_of(mean.__doc__ or "")
+COVERAGE = table_of((ROOT / "docs/statistics.md").read_text("utf-8"))
 
 
 def row_of_coverage(name: str, runs: int) -> list[float]:
@@ -69,7 +70,7 @@ def test_the_interval_holds_19_times_in_20_also_where_big_losses_are_rare(name: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
-def test_coverage_is_as_the_module_says(name: str) -> None:
+def test_coverage_is_as_documented(name: str) -> None:
     runs = 20_000
     for at, (found, said) in enumerate(zip(row_of_coverage(name, runs), COVERAGE[name], strict=True)):
         if at % 3 == 2:
@@ -119,7 +120,7 @@ def test_the_any_time_interval_over_long_matches(name: str) -> None:
 
 # ---- when a width stops a match
 
-AT_STOP = table_of((stopping.__doc__ or "").partition("**Is A better than B?**")[0])
+AT_STOP = table_of((ROOT / "docs/stop-rules.md").read_text("utf-8").partition("How often `better:`")[0])
 
 
 def held_at_stop(name: str, units: int, runs: int) -> float:
@@ -149,7 +150,7 @@ def test_the_interval_still_holds_when_its_width_stops_the_match(name: str) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", AT_STOP)
-def test_what_holds_at_the_stop_is_as_the_module_says(name: str) -> None:
+def test_coverage_at_the_stop_is_as_documented(name: str) -> None:
     (said,) = AT_STOP[name]
     assert held_at_stop(name, 5000, 400) == pytest.approx(said, abs=chance_error(said, 400) + 0.0005)
 
