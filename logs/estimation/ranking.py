@@ -96,7 +96,7 @@ def ranked(contests: Sequence[RankedContest], n: int, ranking: Ranking) -> list[
     if not contests:
         return []
     places = _places(_observed_means(contests), n, ranking)[0].tolist()
-    players = set()
+    players: set[int] = set()
     for contest in contests:
         players.update(contest.players)
     return sorted((places[player], player) for player in players)

@@ -235,8 +235,8 @@ def expected_units(
 ) -> int:
     """Forecast the length of a `BetterTest`, in units, from the standard deviation and the mean of a score.
 
-    All arguments are in mbb per hand. The test takes longest at a mean halfway between LOW and HIGH; wide bounds make it
-    longer.
+    All arguments are in mbb per hand. The test takes longest at a mean halfway between LOW and HIGH; wide bounds make
+    it longer.
 
     Raises:
         ValueError: the standard deviation is not above 0.

@@ -1,11 +1,11 @@
-"""Sums over deals, from which all estimators follow: means, errors, and weights fitted on other deals.
+"""Sums over deals from which estimators follow: means, standard errors, and weights fitted on other deals.
 
-A deal is a row of numbers: 1, the hands played of it, and for each column the sum over these hands. All that is kept
-are the products of the rows with themselves, added up in two folds. Any estimator is a set of weights of the columns:
-its mean and its error follow from the products.
+A deal is a row of numbers: 1, the hands played of it, and for each column the sum over these hands. Only the products
+of the rows with themselves are kept, added up in two folds. An estimator is a vector of weights of the columns, and its
+mean and its standard error follow from the products.
 
-Columns whose mean is 0 may be added with any weights, as long as these do not come from the same deals. So weights are
-fitted by least squares on one fold and used on the other one, and the other way round: the estimate stays unbiased.
+Columns of mean 0 can be added with any weights that do not depend on the same deal. Weights are therefore fitted by
+least squares on one fold and applied to the other fold, and the estimate stays unbiased.
 """
 
 from __future__ import annotations
@@ -20,115 +20,127 @@ from logs.estimation import RunningMean
 
 ONE: Final = 0
 HANDS: Final = 1
-"""The first two columns."""
+"""The first two columns of a row."""
 
-DEALS_PER_WEIGHT: Final = 20
-"""Deals of a fold for each weight that is fitted on them: with fewer, the fit would add noise of its own."""
+_DEALS_PER_WEIGHT: Final = 20
+"""Deals of a fold needed for each weight that is fitted on them. With fewer the fit would add noise of its own."""
 
-FEWEST_DEALS_A_FOLD: Final = 2 * DEALS_PER_WEIGHT
-"""For one weight next to the mean."""
+MIN_DEALS_PER_FOLD: Final = 2 * _DEALS_PER_WEIGHT
+"""Deals of a fold needed to fit the mean and one weight."""
 
 _FOLDS: Final = 2
 _RELATIVE_ZERO: Final = 1e-9
-"""Columns that are 0, or combinations of others, to this part of their size get no weight of their own: what is left of
-them is rounding, whose mean is not 0."""
+"""Relative size below which a column is rounding, and gets no weight of its own.
+
+Such a column is 0 or a combination of others, and its remainder does not have mean 0.
+"""
 
 
 class CrossSums:
-    """The sums over deals in two folds."""
+    """Products of the rows of deals, summed in two folds."""
 
     def __init__(self, columns: int) -> None:
+        # Shape (folds, columns, columns).
         self._products = np.zeros((_FOLDS, columns, columns))
 
     def add(self, rows: NDArray[np.float64], folds: NDArray[np.int64]) -> None:
         """Count deals.
 
         Args:
-            rows: shape (deals, columns): 1, the hands, then the sums over these.
-            folds: of each deal, 0 or 1; must not depend on its cards.
+            rows: shape (deals, columns): 1, the number of hands, then the sums over these hands.
+            folds: fold of each deal, 0 or 1; must not depend on its cards.
         """
         for fold in range(_FOLDS):
-            of_fold = rows[folds == fold]
-            self._products[fold] += of_fold.T @ of_fold
+            fold_rows = rows[folds == fold]
+            self._products[fold] += fold_rows.T @ fold_rows
 
     @property
     def deals(self) -> int:
-        """How many deals have been counted."""
+        """Number of deals counted."""
         return round(float(self._products[:, ONE, ONE].sum()))
 
     @property
     def hands(self) -> int:
-        """How many hands have been counted."""
+        """Number of hands counted."""
         return round(float(self._products[:, ONE, HANDS].sum()))
 
     def mean(self, column: int, added: Sequence[int] = ()) -> RunningMean:
-        """The mean over hands of the sum of some columns, its units being deals.
-
-        Its variance is that of the linearised score of a deal (Cochran 1977, "Sampling Techniques", chapter 6), whose
-        mean is the same.
-        """
+        """Return the mean over hands of the sum of some columns; its units are deals."""
         weights = np.zeros(self._products.shape[1])
         weights[[column, *added]] = 1.0
         return self._mean([weights] * _FOLDS)
 
     @property
     def may_fit(self) -> bool:
-        """Whether there are deals enough to fit any weight."""
-        return self._fewest >= FEWEST_DEALS_A_FOLD
+        return self._min_fold_deals >= MIN_DEALS_PER_FOLD
 
     @property
-    def _fewest(self) -> float:
-        return min([float(fold[ONE, ONE]) for fold in self._products])
+    def _min_fold_deals(self) -> float:
+        return min([float(products[ONE, ONE]) for products in self._products])
 
     def fitted_mean(self, column: int, columns: Sequence[int], plain: Sequence[int]) -> RunningMean | None:
-        """The mean of a column with others added, whose weights were fitted on the deals of the other fold.
-
-        Which weights are fitted follows from the number of deals alone, so that the mean stays unbiased.
+        """Return the mean of a column with others added, with weights fitted on the deals of the other fold.
 
         Args:
-            columns: those that may be added, each with a weight of its own, if there are deals enough for all.
-            plain: those that are added with one weight in common, if there are deals enough for that.
+            columns: columns that get a weight each, if there are enough deals for that.
+            plain: columns that get one weight together, if there are enough deals for one weight only.
 
         Returns:
             None with too few deals for any weight.
         """
-        fewest = self._fewest
-        used = sum([bool(self._products[:, one, one].any()) for one in columns])
-        every = np.eye(self._products.shape[1])
-        if fewest >= DEALS_PER_WEIGHT * (used + 1):
-            terms = every[list(columns)]
+        # The number of deals alone decides which weights are fitted. A choice by the results would cause a bias.
+        used_columns = [index for index in columns if self._products[:, index, index].any()]
+        unit_vectors = np.eye(self._products.shape[1])
+        if self._min_fold_deals >= _DEALS_PER_WEIGHT * (len(used_columns) + 1):
+            terms = unit_vectors[list(columns)]
         elif self.may_fit:
-            terms = every[list(plain)].sum(axis=0, keepdims=True)
+            terms = unit_vectors[list(plain)].sum(axis=0, keepdims=True)
         else:
             return None
-        return self._mean([self._fitted(1 - fold, column, terms) for fold in range(_FOLDS)])
+        return self._mean([self._fit_weights(1 - fold, column, terms) for fold in range(_FOLDS)])
 
-    def _fitted(self, fold: int, column: int, terms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weights with which least is left of a column's spread, each row of `terms` having one."""
+    def _fit_weights(self, fold: int, column: int, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights, shape (columns,), that minimise the variance of a column plus weighted terms in a fold.
+
+        Args:
+            terms: shape (terms, columns), each a combination of columns that gets one weight.
+        """
         products = self._products[fold]
         hands = np.zeros((1, len(products)))
         hands[0, HANDS] = 1.0
-        used = np.concatenate([hands, terms])
-        squares = used @ products @ used.T
+        # The number of hands is a regressor for the mean, since the mean is one over hands.
+        regressors = np.concatenate([hands, terms])
+        # Normal equations of the least squares, shape (regressors, regressors), scaled to a diagonal of ones.
+        squares = regressors @ products @ regressors.T
         scale = np.sqrt(np.maximum(0.0, np.diag(squares)))
         is_rounding = scale <= _RELATIVE_ZERO * np.sqrt(products[column, column])
         squares = np.where(is_rounding | is_rounding[:, np.newaxis], 0.0, squares)
         scale[is_rounding] = np.inf
-        along = used @ products[column] / scale
-        solved = np.linalg.lstsq(squares / np.outer(scale, scale), along, rcond=_RELATIVE_ZERO)
-        weights: NDArray[np.float64] = -(solved[0] / scale)[1:] @ terms
+        scaled_squares = squares / np.outer(scale, scale)
+        scaled_products = regressors @ products[column] / scale
+        solution = np.linalg.lstsq(scaled_squares, scaled_products, rcond=_RELATIVE_ZERO)[0]
+        weights: NDArray[np.float64] = -(solution / scale)[1:] @ terms
         weights[column] += 1.0
         return weights
 
     def _mean(self, weights: Sequence[NDArray[np.float64]]) -> RunningMean:
+        """Return the mean over hands of the columns weighted by fold.
+
+        The variance of this ratio of two sums is that of the linearised score of a deal, the weighted sum minus the
+        mean times the hands, times deals / hands (Cochran 1977, "Sampling Techniques", chapter 6).
+        """
         deals = self.deals
         hands = self.hands
-        total = sum([float(products[ONE] @ one) for products, one in zip(self._products, weights, strict=True)])
+        total = 0.0
+        for products, fold_weights in zip(self._products, weights, strict=True):
+            total += float(products[ONE] @ fold_weights)
         mean = total / hands
-        spread = left = 0.0
-        for products, one in zip(self._products, weights, strict=True):
-            residual = one.copy()
+        residual_squares = 0.0
+        residual_sum = 0.0
+        for products, fold_weights in zip(self._products, weights, strict=True):
+            residual = fold_weights.copy()
             residual[HANDS] -= mean
-            spread += float(residual @ products @ residual)
-            left += float(products[ONE] @ residual)
-        return RunningMean.from_moments(deals, mean, (spread - left * left / deals) * (deals / hands) ** 2)
+            residual_squares += float(residual @ products @ residual)
+            residual_sum += float(products[ONE] @ residual)
+        squares = (residual_squares - residual_sum * residual_sum / deals) * (deals / hands) ** 2
+        return RunningMean.from_moments(deals, mean, squares)

@@ -1,6 +1,6 @@
-"""Win rates by several estimators, side by side: what `arena luck` shows and prints as JSON.
+"""Win rates by several estimators side by side, as `arena luck` prints them.
 
-`SCHEMA_VERSION` counts up when a field changes its meaning or disappears; new fields do not change it.
+`SCHEMA_VERSION` is raised when a field changes its meaning or disappears; new fields do not change it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from logs.estimation import Estimate
 SCHEMA_VERSION: Final = 1
 
 Text: TypeAlias = Annotated[str, PlainSerializer(clean, return_type=str, when_used="json")]
-"""Text of a model that may hold bytes that are no UTF-8, such as a name or a path; JSON has U+FFFD in their place."""
+"""Text that may contain bytes that are not UTF-8, such as a name or a path; in JSON they are replaced by U+FFFD."""
 
 
 class _Frozen(BaseModel):
@@ -25,63 +25,68 @@ class _Frozen(BaseModel):
 
 
 class Estimator(enum.StrEnum):
-    """What a win rate is estimated by."""
+    """Estimator of a win rate."""
 
     RAW = "raw"
-    """The chips won in the first hand played of each deal."""
+    """Chips won in the first hand played of each deal."""
     DUPLICATE = "duplicate"
-    """The mean over the seatings in which a deal was played."""
+    """Mean over the seatings in which a deal was played."""
     ALL_IN = "all-in adjusted"
-    """The same, with hands without further betting at their expectation."""
+    """Duplicate, with hands without further betting replaced by their expectation."""
     CHANCE = "chance-corrected"
-    """The same, less what the cards of each round brought beyond their expectation."""
+    """Duplicate, corrected for the cards of each round."""
     AIVAT = "AIVAT"
-    """The same, less what the draws of players whose policy is known brought beyond their expectation."""
+    """Chance-corrected, and corrected for the random choices of players whose policy is known."""
     RANGES = "AIVAT over ranges"
-    """The same, at the mean over all cards that these players might have held."""
+    """AIVAT, as a mean over all hole cards that these players could have held."""
 
 
 class WinRateEstimate(_Frozen):
     """A player's win rate by one estimator."""
 
     estimator: Estimator
-    known: list[Text] = Field(description="the players whose policies were used, for AIVAT")
+    known: list[Text] = Field(description="players whose policies were used, for AIVAT")
     is_fitted: bool = Field(description="whether the weights of the corrections were fitted, each on other deals")
     mbb_per_game: float
-    half_width_95: float | None = Field(description="half the 95 % interval over deals; null with too few of them")
+    half_width_95: float | None = Field(description="half the 95 % interval over deals; null with too few deals")
     standard_error: float | None = Field(description="of mbb_per_game; null for fewer than two deals")
     hands: int
     deals: int = Field(description="the units of the interval")
     worth_raw_hands: float | None = Field(
-        description="how many raw hands have the same standard error; null where that is 0 or not known"
+        description="number of raw hands with the same standard error; null if it is 0 or unknown"
     )
-    warning: Text | None = Field(default=None, description="why the estimate may be biased; null where it cannot be")
+    warning: Text | None = Field(default=None, description="why the estimate may be biased; null if it is unbiased")
 
     @property
     def name(self) -> str:
-        """The estimator in words."""
-        known = f", {' and '.join(self.known)} known" if self.known else ""
-        return f"{self.estimator.value}{known}{', fitted' * self.is_fitted}"
+        """Name of the estimator for people, with the known players."""
+        name = self.estimator.value
+        if self.known:
+            name += f", {' and '.join(self.known)} known"
+        if self.is_fitted:
+            name += ", fitted"
+        return name
 
     @property
     def factor(self) -> float | None:
-        """How many times fewer hands than raw ones have the same standard error."""
+        """Raw hands per hand that have the same standard error."""
         if self.worth_raw_hands is None or not self.hands:
             return None
         return self.worth_raw_hands / self.hands
 
     @property
     def cells(self) -> tuple[Value, ...]:
-        """For people, by the columns of the table."""
+        """Cells of the table for people, without the player."""
         worth: Value = self.worth_raw_hands
         if worth is None:
-            worth = "any number" if self.standard_error == 0 or self.deals > 1 else "too few"
+            is_exact = self.standard_error == 0 or self.deals > 1
+            worth = "any number" if is_exact else "too few"
         rate = Estimate(self.mbb_per_game, self.half_width_95, self.standard_error)
         return self.name, rate, self.deals, worth, self.factor
 
 
 class PlayerEstimates(_Frozen):
-    """A player's win rate by all estimators that its hands allow."""
+    """Win rate of a player by all estimators that its hands allow."""
 
     player: Text
     estimates: list[WinRateEstimate]
@@ -95,9 +100,9 @@ class Omission(_Frozen):
 
 
 class GameEstimates(_Frozen):
-    """All players of one game."""
+    """Win rates of all players of one game."""
 
-    game: str = Field(description="its kind, players and blinds")
+    game: str = Field(description="betting, number of players and blinds")
     hands: int
     deals: int
     players: list[PlayerEstimates]
@@ -105,7 +110,7 @@ class GameEstimates(_Frozen):
 
 
 class Estimates(_Frozen):
-    """What ``arena luck --json`` prints."""
+    """Output of ``arena luck --json``."""
 
     schema_version: int = SCHEMA_VERSION
     kind: Literal["estimates"] = "estimates"
@@ -121,30 +126,31 @@ _COLUMNS: Final = (
     Column("times", ",.1f", rank=1),
 )
 _NOTE: Final = (
-    "Worth raw hands: so many hands dealt one by one have the same standard error; times: that, over the hands played."
+    "Worth raw hands is the number of raw hands with the same standard error, and times is its ratio to the hands "
+    "played."
 )
 
 
-def estimates_document(found: Estimates) -> Document:
-    """A table for each game."""
+def estimates_document(estimates: Estimates) -> Document:
+    """Build a document with a table for each game."""
     sections = []
     notes = []
-    for game in found.games:
-        # Between two, what one wins the other loses, by all of these estimators.
-        players = game.players[:1] if len(game.players) == 2 else game.players
-        rows = [
-            (player.player if not at else "", *one.cells)
-            for player in players
-            for at, one in enumerate(player.estimates)
-        ]
+    for game in estimates.games:
+        is_heads_up = len(game.players) == 2
+        # By all of these estimators, one of two players wins as much as the other loses.
+        players = game.players[:1] if is_heads_up else game.players
+        rows = []
+        warnings = []
+        for player in players:
+            for index, estimate in enumerate(player.estimates):
+                # The player is named in its first row only.
+                name = player.player if index == 0 else ""
+                rows.append((name, *estimate.cells))
+                if estimate.warning is not None:
+                    warnings.append(f"{player.player}, {estimate.name}: {estimate.warning}")
         sections.append(Section(game.game, (Table.of(game.game, _COLUMNS, rows, _NOTE),)))
-        if len(players) < len(game.players):
+        if is_heads_up:
             notes.append(f"{game.players[1].player}: the same with the other sign")
-        notes += [
-            f"{player.player}, {one.name}: {one.warning}"
-            for player in players
-            for one in player.estimates
-            if one.warning is not None
-        ]
-        notes += [f"not shown: {omission.estimator}: {omission.reason}" for omission in game.omitted]
-    return Document("Win rates", sections=tuple(sections), notes=tuple(notes), data=found)
+        notes += warnings
+        notes += [f"{omission.estimator} not shown: {omission.reason}" for omission in game.omitted]
+    return Document("Win rates", sections=tuple(sections), notes=tuple(notes), data=estimates)

@@ -1,24 +1,13 @@
-"""Terms of a hand whose mean is 0 whatever the players do, and the expected shares of pots these are made of.
+"""Control variates of a hand, with mean 0 whatever the players do, and the expected shares of pots they are made of.
 
-A term may be taken from the result of a hand without a bias. Before every random event of a hand, any function V of
-what follows has an expectation, and the expectation less what came is such a term (White & Bowling 2009, "Learning a
-value function for variance reduction"; Burch et al. 2018, "AIVAT"). The events here are those of chance: the deal, and
-the cards of the board, round by round. V is made of the expected shares of the pots, all hole cards known, so the terms
-take logs that show all of them, folded ones too:
+Adding such a term to the result of a hand causes no bias. For any function V of a hand, the expectation of V before a
+random event less the value of V after it is such a term (White & Bowling 2009, "Learning a value function for variance
+reduction"; Burch et al. 2018, "AIVAT"). The events here are the deal and the board cards of each round. V is made of
+the expected shares of pots with all hole cards known, so that the hands must show all of them, folded ones too.
 
-- the *pot term* of a round is the sum over the pots of chips times (share before the cards - share after them);
-- the *share term* is the same of one chip, for all that are in: an estimator with weights may use it in addition, where
-  pots grow after the cards.
-
-The expectation of a share over the cards to come is the share before them, and before the deal every player's share is
-the same: that is all the estimators rely on.
-
-Every term is linear in expected shares. So `Terms` holds weights: these follow from the betting alone, and
-`Shares` finds the shares of many hands at once, all hole cards known.
-
-In hold'em compiled code counts all boards from the flop on; before it two players are looked up in a table, and for
-more of them some boards are drawn (`engine.kernels.ranges`). In other games every board is counted, which takes small
-decks: what was counted is remembered.
+- The *pot term* of a round is the sum over the pots of chips times (share before the cards - share after them).
+- The *share term* of a round is the same for one big blind that all players in the hand compete for. An estimator with
+  fitted weights can use it where pots grow after the cards.
 """
 
 from __future__ import annotations
@@ -37,16 +26,18 @@ from engine.holdem import is_holdem
 from engine.splitmix import MASK_64, STEP, mixed
 
 DRAWS: Final = 250
-"""Boards drawn before the flop between three or more: an expected share is then known to 0.03, and what is left to luck
-on the flop alone is 0.2 of the pot."""
+"""Boards sampled before the flop for three or more players.
+
+The expected share then has a standard error of 0.03. On the flop alone, 0.2 of the pot would remain luck.
+"""
 
 
 class PotRow(NamedTuple):
-    """A pot at a time of a hand: what follows for it from the betting.
+    """A pot at a moment of a hand, as far as its expected shares depend on the betting.
 
     Attributes:
-        members: who plays for it, as a set of bits.
-        known: how many cards of the board are known.
+        members: positions that compete for it, as a bit set.
+        known: number of board cards that are known.
     """
 
     members: int
@@ -54,37 +45,42 @@ class PotRow(NamedTuple):
 
 
 class Shares:
-    """The expected shares of pots in one game."""
+    """Expected shares of pots in one game.
+
+    In hold'em, compiled code enumerates all boards from the flop on. Before the flop, shares of two players come from a
+    table and those of more players from sampled boards (`engine.kernels.ranges`). In other games all boards are
+    enumerated, which takes a small deck, and the results are cached.
+    """
 
     def __init__(self, game: Game, draws: int = DRAWS) -> None:
-        """Prepare to count.
+        """Prepare the caches.
 
         Args:
-            game: one that `shares_refusal` does not refuse.
-            draws: boards drawn before the flop of hold'em between three or more.
+            game: a game that `shares_refusal` does not refuse.
+            draws: boards sampled before the flop of hold'em for three or more players.
         """
         self._game = game
         self._draws = draws
-        self._counted = lru_cache(MOST_BOARDS)(self._count)
+        self._cached_shares = lru_cache(MOST_BOARDS)(self._enumerate)
 
     def of(
         self, deals: Sequence[Deal], hands: NDArray[np.int64], rows: Sequence[PotRow], streams: Sequence[int]
     ) -> NDArray[np.float64]:
-        """The shares of all positions in each pot, shape (pots, players).
+        """Return the shares of all positions in each pot, shape (pots, players).
 
         Args:
-            deals: of the hands, with all hole cards.
-            hands: of each pot, the hand.
-            rows: of each pot, what it is.
-            streams: of each hand, a number that decides which boards are drawn; must not depend on its cards.
+            deals: deals of the hands, with all hole cards.
+            hands: index of each pot's hand, shape (pots,).
+            rows: the pots.
+            streams: random stream of each hand, for sampled boards; must not depend on its cards.
         """
         if is_holdem(self._game):
             return self._compiled(deals, hands, rows, streams)
-        found = [
-            self._counted(deals[hand].hole_cards, deals[hand].board[: row.known], row.members)
-            for hand, row in zip(hands.tolist(), rows, strict=True)
-        ]
-        return np.array(found, np.float64).reshape(len(found), self._game.num_players)
+        shares = []
+        for hand, row in zip(hands.tolist(), rows, strict=True):
+            deal = deals[hand]
+            shares.append(self._cached_shares(deal.hole_cards, deal.board[: row.known], row.members))
+        return np.array(shares, np.float64).reshape(len(shares), self._game.num_players)
 
     def _compiled(
         self, deals: Sequence[Deal], hands: NDArray[np.int64], rows: Sequence[PotRow], streams: Sequence[int]
@@ -93,44 +89,60 @@ class Shares:
         from engine.kernels.ranges import find_shares
 
         players = self._game.num_players
-        whole = self._game.board_cards_by_round[-1]
-        padding = (0,) * whole
-        flat: list[int] = []
+        board_cards = self._game.board_cards_by_round[-1]
+        padding = (0,) * board_cards
+        flat_cards: list[int] = []
         for deal in deals:
             for hole in deal.hole_cards:
-                flat += hole
-            flat += (deal.board + padding)[:whole]
-        # Of a bytearray, since numba compiles another kernel for arrays that cannot be written.
-        cards = np.frombuffer(bytearray(flat), np.uint8).reshape(len(deals), 2 * players + whole)
-        members, known = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2).T
-        starts = np.array([mixed(number * STEP & MASK_64) for number in streams], np.uint64)
+                flat_cards += hole
+            flat_cards += (deal.board + padding)[:board_cards]
+        # The buffer must be writable, as numba compiles another kernel for read-only arrays.
+        cards = np.frombuffer(bytearray(flat_cards), np.uint8).reshape(len(deals), 2 * players + board_cards)
+        flat_rows = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows))
+        members, known = flat_rows.reshape(-1, 2).T
+        stream_states = np.array([mixed(number * STEP & MASK_64) for number in streams], np.uint64)
         shares = np.zeros((len(rows), players))
-        who = members.astype(np.uint64)
-        at = np.ascontiguousarray(known)
-        find_shares(cards, hands, who, at, streams=starts, draws=self._draws, duels=duel_counts(), shares=shares)
+        find_shares(
+            cards,
+            hands,
+            members.astype(np.uint64),
+            np.ascontiguousarray(known),
+            streams=stream_states,
+            draws=self._draws,
+            duels=duel_counts(),
+            shares=shares,
+        )
         return shares
 
-    def _count(self, holes: tuple[tuple[Card, ...], ...], board: tuple[Card, ...], members: int) -> tuple[float, ...]:
-        inside = [position for position in range(len(holes)) if members >> position & 1]
+    def _enumerate(
+        self, holes: tuple[tuple[Card, ...], ...], board: tuple[Card, ...], members: int
+    ) -> tuple[float, ...]:
+        positions = [position for position in range(len(holes)) if members >> position & 1]
+        folded_cards: list[Card] = []
+        for position, hole in enumerate(holes):
+            if position not in positions:
+                folded_cards += hole
         odds = showdown_odds(
-            [holes[position] for position in inside],
+            [holes[position] for position in positions],
             board,
-            dead=[card for position, hole in enumerate(holes) if position not in inside for card in hole],
+            dead=folded_cards,
             deck=self._game.deck,
             board_cards=self._game.board_cards_by_round[-1],
         )
-        shares = dict(zip(inside, odds.equities, strict=True))
-        return tuple([shares.get(at, 0.0) for at in range(len(holes))])
+        shares = dict(zip(positions, odds.equities, strict=True))
+        return tuple([shares.get(position, 0.0) for position in range(len(holes))])
 
 
 class Terms:
-    """The terms of a hand, as weights of expected shares, which are added up.
+    """Terms of a hand as linear functions of expected shares.
 
-    The value of a column for a position is its constant plus the sum over its weights of chips times share.
+    The betting alone decides the weights, so that hands with equal betting have equal `Terms`, and `Shares` finds the
+    shares of many hands at once. The value of a column for a position is its constant plus the sum over the column's
+    weights of chips times the position's share in the row.
 
     Attributes:
-        rows: the pots whose shares are needed, each with its number.
-        weights: flat, three numbers for each: the number of its row, its column, and the chips.
+        rows: index of each pot whose shares are needed.
+        weights: flat triples of row index, column and chips.
         constants: shape (players, columns), in chips.
     """
 
@@ -140,69 +152,81 @@ class Terms:
         self.weights: list[float] = []
 
     def add(self, row: PotRow, column: int, chips: float) -> None:
-        """Add a weight of a pot's share."""
-        self.weights += (self.rows.setdefault(row, len(self.rows)), column, chips)
+        """Add chips times the shares of a pot to a column."""
+        index = self.rows.setdefault(row, len(self.rows))
+        self.weights += (index, column, chips)
 
 
 def term_values(
     shares: Shares, deals: Sequence[Deal], terms: Sequence[Terms], streams: Sequence[int]
 ) -> NDArray[np.float64]:
-    """The terms of hands in chips, shape (hands, players, columns).
+    """Evaluate the terms of hands, in chips, shape (hands, players, columns).
 
     Args:
-        terms: of the hands, with the same columns.
-        streams: as for `Shares.of`.
+        terms: terms of each hand, all with the same columns.
+        streams: random stream of each hand, as for `Shares.of`.
     """
     players, columns = terms[0].constants.shape
-    found = np.concatenate([one.constants for one in terms]).reshape(len(terms), players, columns)
-    counts = np.array([len(one.rows) for one in terms], np.int64)
-    hands = np.repeat(np.arange(len(deals)), counts)
-    if len(hands):
-        of_rows = shares.of(deals, hands, [row for one in terms for row in one.rows], streams)
-        numbers = np.array([len(one.weights) // 3 for one in terms], np.int64)
-        every = chain.from_iterable([one.weights for one in terms])
-        flat = np.fromiter(every, np.float64, 3 * int(numbers.sum())).reshape(-1, 3)
-        row = flat[:, 0].astype(np.int64) + np.repeat(np.cumsum(counts) - counts, numbers)
-        cell = hands[row] * columns + flat[:, 1].astype(np.int64)
-        for player in range(players):
-            added = np.bincount(cell, flat[:, 2] * of_rows[row, player], len(terms) * columns)
-            found[:, player] += added.reshape(len(terms), columns)
-    return found
+    values = np.concatenate([hand_terms.constants for hand_terms in terms]).reshape(len(terms), players, columns)
+    row_counts = np.array([len(hand_terms.rows) for hand_terms in terms], np.int64)
+    # Index of the hand of each row, shape (rows,).
+    hands = np.repeat(np.arange(len(deals)), row_counts)
+    if not len(hands):
+        return values
+    rows = list(chain.from_iterable(hand_terms.rows for hand_terms in terms))
+    row_shares = shares.of(deals, hands, rows, streams)
+    # Weights of all hands, shape (weights, 3): row index within the hand, column, chips.
+    weight_counts = np.array([len(hand_terms.weights) // 3 for hand_terms in terms], np.int64)
+    flat_weights = chain.from_iterable([hand_terms.weights for hand_terms in terms])
+    weights = np.fromiter(flat_weights, np.float64, 3 * int(weight_counts.sum())).reshape(-1, 3)
+    first_rows = np.cumsum(row_counts) - row_counts
+    weight_rows = weights[:, 0].astype(np.int64) + np.repeat(first_rows, weight_counts)
+    weight_columns = weights[:, 1].astype(np.int64)
+    chips = weights[:, 2]
+    # Flat index of the hand and column to which each weight is added.
+    cells = hands[weight_rows] * columns + weight_columns
+    for player in range(players):
+        sums = np.bincount(cells, chips * row_shares[weight_rows, player], len(terms) * columns)
+        values[:, player] += sums.reshape(len(terms), columns)
+    return values
 
 
 def chance_columns(game: Game) -> int:
-    """How many columns `chance_terms` has: the pot terms of the rounds, then the share terms."""
+    """Return the number of columns of `chance_terms`: the pot terms of the rounds, then the share terms."""
     return 2 * game.num_rounds
 
 
 def chance_terms(betting: BettingState) -> Terms:
-    """The terms of the deal and of each board that came, given the end of a betting."""
+    """Return the terms of the deal and of the board cards of each round, given the end of a betting."""
     game = betting.game
     rounds = game.num_rounds
     players = game.num_players
+    big_blind = float(game.big_blind)
     all_players = (1 << players) - 1
-    found = Terms(players, chance_columns(game))
-    dealt = PotRow(all_players, 0)
-    chips = float(sum(game.blinds) or game.big_blind)
-    for column, amount in ((0, chips), (rounds, float(game.big_blind))):
-        found.constants[:, column] += amount / players
-        found.add(dealt, column, -amount)
-    last: BettingState | None = None
+    terms = Terms(players, chance_columns(game))
+    # Before the deal the expected share of every player is the same.
+    deal = PotRow(all_players, 0)
+    blinds = float(sum(game.blinds) or game.big_blind)
+    for column, chips in ((0, blinds), (rounds, big_blind)):
+        terms.constants[:, column] += chips / players
+        terms.add(deal, column, -chips)
+    last_start: BettingState | None = None
     pots: list[tuple[int, int]] = []
     for round_, start in enumerate(betting.round_starts[1:], 1):
-        before, after = game.board_cards_by_round[round_ - 1 : round_ + 1]
-        if before == after:
+        known_before, known_after = game.board_cards_by_round[round_ - 1 : round_ + 1]
+        if known_before == known_after:
             continue
-        folded = start.folded
-        if start is not last:
-            last = start
-            pots = [
-                (sum([1 << position for position in pot.players]), pot.amount) for pot in side_pots(start.spent, folded)
-            ]
-        for column, members, amount in (
-            *[(round_, members, float(amount)) for members, amount in pots],
-            (rounds + round_, all_players & ~folded, float(game.big_blind)),
-        ):
-            found.add(PotRow(members, before), column, amount)
-            found.add(PotRow(members, after), column, -amount)
-    return found
+        # Rounds without betting, after an all-in, share one state.
+        if start is not last_start:
+            last_start = start
+            pots = []
+            for pot in side_pots(start.spent, start.folded):
+                pot_members = sum([1 << position for position in pot.players])
+                pots.append((pot_members, pot.amount))
+        for members, amount in pots:
+            terms.add(PotRow(members, known_before), round_, float(amount))
+            terms.add(PotRow(members, known_after), round_, -float(amount))
+        members = all_players & ~start.folded
+        terms.add(PotRow(members, known_before), rounds + round_, big_blind)
+        terms.add(PotRow(members, known_after), rounds + round_, -big_blind)
+    return terms

@@ -108,4 +108,4 @@ def test_logs_alone_have_no_result_to_save_in(arena_here: Arena, small: Path) ->
     assert ran.sentence == "--save goes with the folder of one run"
     ran = arena_here("luck", str(log))
     assert ran.code == 0
-    assert "not shown: duplicate: every deal was played once" in ran.err
+    assert "duplicate not shown: every deal was played once" in ran.err
