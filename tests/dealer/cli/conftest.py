@@ -21,7 +21,7 @@ from dealer.cli.shell.app import application
 from dealer.cli.shell.console import Terminal
 from tests.dealer.helpers import ARENA, CONTROL_CODES, PATIENCE_S, enter_program_env, program_env
 from tests.programs import start
-from tests.size import PACKAGES
+from tests.style import PACKAGES
 
 
 class Ran(NamedTuple):
