@@ -25,11 +25,11 @@ _LONGER = 3
 _JOB = """
 import sys
 from pathlib import Path
-from dealer.table.collector import spare_collector
+from dealer.table.collector import relax_collector
 from logs.conversion import convert
 from logs.export import POKERSTARS
 from logs.hand_source import find
-spare_collector()
+relax_collector()
 convert(find([sys.argv[1]]), (POKERSTARS,), folder=Path(sys.argv[1]).parent / "out")
 """
 _COUNT = re.compile(r"I\s+refs:\s+([0-9,]+)")

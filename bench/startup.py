@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 
 from dealer.bench import Row
-from dealer.table.launcher import command_of
+from dealer.table.launcher import player_command
 from dealer.table.players import parse_player
 from protocol import find_game, format_game_definition
 
@@ -48,7 +48,7 @@ def measure(rounds: int = 21, bots: Sequence[str] = ()) -> list[Row]:
         host, port = listener.getsockname()
         dealer = "import sys; from dealer.reference.command import main; sys.exit(main())"
         arena = [*python, "from dealer.cli import main; main()"]
-        bot = command_of(parse_player("calling"), host=host, port=port, game=Path(game))
+        bot = player_command(parse_player("calling"), host=host, port=port, game=Path(game))
         commands: dict[str, Sequence[str]] = {
             _BARE: [*python, "print()"],
             "interpreter with asyncio": [*python, "import asyncio.selector_events; print()"],
@@ -61,7 +61,9 @@ def measure(rounds: int = 21, bots: Sequence[str] = ()) -> list[Row]:
         }
         for other in bots:
             player = parse_player(other)
-            commands[f"{other} of a match, to its version"] = command_of(player, host=host, port=port, game=Path(game))
+            commands[f"{other} of a match, to its version"] = player_command(
+                player, host=host, port=port, game=Path(game)
+            )
         times: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(rounds + 1):
             for name, command in commands.items():

@@ -31,7 +31,7 @@ from dealer.match.events import Watcher
 from dealer.match.setup import DEFAULT_COALESCE_S
 from dealer.match.writers import LogWriter
 from dealer.run.contest import MatchWatcher
-from dealer.table.collector import spare_collector
+from dealer.table.collector import relax_collector
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from dealer.table.players import PlayerKind, make_player, parse_player
@@ -369,5 +369,5 @@ async def _deal(running: Sequence[Connections]) -> None:
     for connections in running:
         sys.stdout.write(" ".join(map(str, connections.listen())) + "\n")
     sys.stdout.flush()
-    spare_collector()
+    relax_collector()
     await asyncio.gather(*(connections.run() for connections in running))

@@ -39,7 +39,7 @@ from bots.sdk.program import GameFile
 from bots.sdk.registry import is_builtin
 from dealer.cli import COMMANDS
 from dealer.run import run_settings
-from dealer.table.launcher import command_of
+from dealer.table.launcher import player_command
 from dealer.table.players import parse_player
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,7 +59,7 @@ IMPORTED = (
 """What the server imports before it forks."""
 PATIENCE_S = 300.0
 """Far beyond what anything here takes: a test that hangs fails, a slow machine does not."""
-START_PYTHON = command_of(parse_player("calling"), host="", port=0, game=KUHN.path)[3]
+START_PYTHON = player_command(parse_player("calling"), host="", port=0, game=KUHN.path)[3]
 """The code with which a Python bot is started."""
 
 

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from bots.sdk.program import Program
-from dealer.table.launcher import command_of
+from dealer.table.launcher import player_command
 from dealer.table.players import parse_player
 from tests.dealer.helpers import PATIENCE_S, VERSION, enter_program_env
 from tests.programs import KUHN
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is fork
 
 
 def command(bot: str, port: int = 1) -> list[str]:
-    words = command_of(parse_player("calling"), host="127.0.0.1", port=port, game=KUHN.path)
+    words = player_command(parse_player("calling"), host="127.0.0.1", port=port, game=KUHN.path)
     return [bot if word == "calling" else word for word in words]
 
 

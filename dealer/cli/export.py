@@ -12,7 +12,7 @@ from dealer.cli.shell.command_options import Json, warning_text
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.sources import Problems, Sources, StrictHandOptions, Transcript, abort_without_hands
-from dealer.table.collector import spare_collector
+from dealer.table.collector import relax_collector
 from engine.errors import quoted
 from logs.conversion import convert
 from logs.document import CODE, Column, Document, Section, Table
@@ -106,7 +106,7 @@ def export(
     """
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
-    spare_collector()
+    relax_collector()
     written: dict[Path, int] = {}
     with Problems(terminal) as problems:
         formats, how, rake = options.checked()

@@ -32,7 +32,7 @@ from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import FIRST_USER, Started, WebFace, reset_results
 from dealer.server.server import serve as serve_until_cancelled
 from dealer.server.server_settings import DEFAULT_PORT, ServerSettings, default_settings, example, read_toml_settings
-from dealer.table.collector import spare_collector
+from dealer.table.collector import relax_collector
 from dealer.table.listener import reachable_at
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, meant
@@ -243,7 +243,7 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
 
         web = server_site
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        spare_collector()
+        relax_collector()
         runner.run(until_stopped(serve_until_cancelled(settings, data, show, web=web)))
     terminal.sentence("The server has ended. Unfinished matches continue at the next start.")
     raise typer.Exit

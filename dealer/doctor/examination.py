@@ -152,7 +152,7 @@ def _call_later(connections: Connections, delay_s: float, step: Callable[[], Non
             step()
             connections.after_step()
         except Exception as error:
-            connections.fail_by_mistake(error)
+            connections.fail_internally(error)
 
     asyncio.get_running_loop().call_later(delay_s, act)
 

@@ -17,7 +17,7 @@ from websockets.protocol import Event, State
 
 from bots.sdk.options import Interval, Wording
 from dealer.errors import JoinError, ServerLostError
-from dealer.table.loop import SmallReads
+from dealer.table.loop import SharedBufferProtocol
 from dealer.table.players import Player
 from protocol import RemoteProtocolError
 from protocol.joining import Challenge, JoiningRequest, ServerMessage, encode, read_server_message
@@ -55,7 +55,7 @@ class JoinSettings:
         bool, "also play background matches while the server is idle", Wording(flags="--ladder")
     ] = False
     challenges: tuple[Challenge, ...] = ()
-    most_runs: Annotated[
+    max_runs: Annotated[
         int | None, "leave after N contests", Interval(1), Wording(flags="--contests", otherwise="stay")
     ] = None
     seed: Annotated[
@@ -67,11 +67,11 @@ class JoinSettings:
         Wording("FILE", group="Login"),
     ] = None
     retry_s: float = 0.5
-    most_retry_s: float = 30.0
+    max_retry_s: float = 30.0
     answer_s: float = 30.0
 
 
-class ServerConnection(ClientConnection, SmallReads):
+class ServerConnection(ClientConnection, SharedBufferProtocol):
     """A connection whose messages are handed on and sent without a task, as a bot is waiting for them.
 
     Attributes:

@@ -345,7 +345,7 @@ class Joining:
                         retry_s = self._settings.retry_s
                     self._on_news(ConnectionLost(str(error), retry_s))
                     await asyncio.sleep(retry_s)
-                    retry_s = min(2 * retry_s, self._settings.most_retry_s)
+                    retry_s = min(2 * retry_s, self._settings.max_retry_s)
         finally:
             await self._leave()
         return self._ending
@@ -452,7 +452,7 @@ class Joining:
 
     def _take_on(self) -> None:
         """Have the server know whether the bot takes further runs."""
-        most = self._settings.most_runs
+        most = self._settings.max_runs
         is_leaving = most is not None and self._ending.runs.total() + len(self._runs) >= most
         if is_leaving != self._is_leaving:
             self._is_leaving = is_leaving
@@ -469,7 +469,7 @@ class Joining:
         settings = self._settings
         if any(not seat.is_over for seat in self._seats.values()):
             return False
-        if settings.most_runs is not None and self._ending.runs.total() >= settings.most_runs and not self._runs:
+        if settings.max_runs is not None and self._ending.runs.total() >= settings.max_runs and not self._runs:
             return True
         return bool(settings.challenges) and not self._open
 

@@ -38,7 +38,7 @@ from dealer.match.events import (
 from dealer.match.faults import ReplyProblem
 from dealer.match.setup import DEFAULT_COALESCE_S, DEFAULT_LIMITS, TimeLimits
 from dealer.match.writers import LogWriter, TransactionWriter
-from dealer.table.collector import spare_collector
+from dealer.table.collector import relax_collector
 from dealer.table.connections import Connections
 from dealer.table.listener import LOOPBACK
 from dealer.table.loop import new_event_loop
@@ -203,7 +203,7 @@ def _write_header(header: str, log: LineFile | None) -> None:
 
 async def _play(match: Match, options: Options, write_header: Callable[[], None]) -> None:
     connections = Connections(match, host=options.host, coalesce_s=options.coalesce_s)
-    spare_collector()
+    relax_collector()
     try:
         ports = connections.listen(options.ports)
     except ListenError as error:

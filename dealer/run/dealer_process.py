@@ -29,7 +29,7 @@ from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.match_run import TcpRun
 from dealer.run.tally import Tally
-from dealer.table.collector import spare_collector
+from dealer.table.collector import relax_collector
 from dealer.table.loop import new_event_loop
 from dealer.table.players import LearnerFiles
 from engine import Seat
@@ -363,7 +363,7 @@ def main() -> None:
     # Ctrl-C reaches all processes of a terminal; that of the run tells what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sockets = _sockets(sys.argv[1:])
-    spare_collector()
+    relax_collector()
     # All that is imported by now is shared by the processes.
     forked: list[int] = []
     while len(sockets) > 1:

@@ -453,7 +453,7 @@ class TcpRun(MatchRun):
             self._helpers.discard(task)
             error = None if task.cancelled() else task.exception()
             if isinstance(error, Exception):
-                connections.fail_by_mistake(error)
+                connections.fail_internally(error)
 
         task = asyncio.create_task(work)
         self._helpers.add(task)

@@ -28,7 +28,7 @@ from dealer.run.contest_plan import ContestPlan, NamedGame, Plan, bounds_of
 from dealer.run.match_files import RecordPlan
 from dealer.run.run_settings import BotSettings, RunSettings
 from dealer.table.confinement import Confinement
-from dealer.table.listener import MOST_SEATS
+from dealer.table.listener import MAX_SEATS
 from dealer.table.players import (
     BotObject,
     Player,
@@ -298,8 +298,8 @@ def _check(plan: Plan, seatings: int) -> None:
     if seatings > _MOST_SEATINGS:
         text = f"{largest} players can sit in {seatings:,} orders, more than {_MOST_SEATINGS}; "
         raise _problem("seating", f"{text}their rotations are {largest}")
-    if MOST_SEATS is not None and at_once > MOST_SEATS and not plan.in_process:
-        text = f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve"
+    if MAX_SEATS is not None and at_once > MAX_SEATS and not plan.in_process:
+        text = f"{at_once} bots at a time are more than the {MAX_SEATS} that this system can serve"
         raise _problem("workers", text)
     for named in plan.games:
         if plan.score is Score.CORRECTED:

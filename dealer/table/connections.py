@@ -3,7 +3,7 @@
 `Connections` owns the sockets of one match and drives it inside an asyncio loop. Reading and writing are done on the
 raw sockets from reader callbacks, with no task and no stream in between: a reply goes from `recv` through the rules to
 `send` in one call. Timers are lazy: one per match, moved only when it goes off, because nearly every answer comes in
-time. An answer counts from when it came (`dealer.table.loop.Looks`): a pause of the loop is no player's time.
+time. An answer counts from when it came (`dealer.table.loop.TimedSelector`): a pause of the loop is no player's time.
 
 Bounds: a seat with more than `max_unread_bytes` unread bytes is not read until its turn comes; a seat that does not
 read what it is sent may leave up to `max_unsent_bytes` waiting, then the match fails by that seat's fault.
@@ -132,14 +132,14 @@ class Connections:
         """Number of pauses of the loop since the players have been awaited."""
         if self._running_loop is None:
             return 0
-        return self._running_loop.looks.pauses - self._pauses_before
+        return self._running_loop.selector.pauses - self._pauses_before
 
     @property
     def paused_ns(self) -> int:
         """Duration of these pauses together."""
         if self._running_loop is None:
             return 0
-        return self._running_loop.looks.paused_ns - self._paused_before_ns
+        return self._running_loop.selector.paused_ns - self._paused_before_ns
 
     @property
     def hosts(self) -> list[str]:
@@ -243,8 +243,8 @@ class Connections:
         if not isinstance(loop, MatchLoop):
             raise RuntimeError("matches run in the loop of dealer.table.loop.new_event_loop()")
         self._running_loop = loop
-        self._pauses_before = loop.looks.pauses
-        self._paused_before_ns = loop.looks.paused_ns
+        self._pauses_before = loop.selector.pauses
+        self._paused_before_ns = loop.selector.paused_ns
         match = self.match
         start_s = match.setup.limits.start_s
         if start_s is not None:
@@ -368,7 +368,7 @@ class Connections:
             self.changes.notify()
             self.after_step()
         except Exception as error:
-            self.fail_by_mistake(error)
+            self.fail_internally(error)
 
     def _drop(self, seat: Seat, connection: Connection) -> None:
         self._connections[seat] = None
@@ -401,7 +401,7 @@ class Connections:
         try:
             if not data:
                 self._on_closed(connection)
-            elif match.receive(seat, data, connection.loop.looks.arrived_ns):
+            elif match.receive(seat, data, connection.loop.selector.arrived_ns):
                 connection.acknowledge()
                 if match.buffered_bytes(seat) > self._max_unread_bytes:
                     self._on_unread(connection)
@@ -409,7 +409,7 @@ class Connections:
                 self.after_step()
         except Exception as error:
             # A mistake in our own code ends this match and leaves the others in this process alone.
-            self.fail_by_mistake(error)
+            self.fail_internally(error)
 
     def _on_unread(self, connection: Connection) -> None:
         """Stop reading the socket of a player with many unread bytes. A link cannot be stopped, only closed."""
@@ -510,7 +510,7 @@ class Connections:
             match.check_time(now_ns)
         self.after_step()
 
-    def fail_by_mistake(self, error: Exception) -> None:
+    def fail_internally(self, error: Exception) -> None:
         """End the match because of an unexpected error in our own code."""
         _log.error("match %s: internal error", self.match.setup.name, exc_info=error)
         try:

@@ -61,7 +61,7 @@ class BotProcess(Program):
         self._on_bot_exit = on_exit
         try:
             super().__init__(
-                command_of(player, host=host, port=port, game=game.path, learner_files=learner_files),
+                player_command(player, host=host, port=port, game=game.path, learner_files=learner_files),
                 environment=_environment(player, game, seed),
                 output_path=output_path,
                 directory=player.directory,
@@ -124,7 +124,7 @@ def _bot_class(path: str) -> str:
     return "CLASS"
 
 
-def command_of(
+def player_command(
     player: Player, *, host: str, port: int, game: Path, learner_files: LearnerFiles | None = None
 ) -> Sequence[str]:
     """The command line that starts a player."""

@@ -2,8 +2,8 @@
 
 In the reference dealer, the first to connect is the player. A listener that reads versions accepts the first that sends
 a version line; every other client (a port scan, a browser, a client that sends nothing) is turned away, and the port
-stays open. A listener with a key requires it first, as a line of its own. At most `MOST_WAITING` clients may wait at a
-time, each for `PATIENCE_S`.
+stays open. A listener with a key requires it first, as a line of its own. At most `MAX_CLIENTS` clients may wait at a
+time, each for `CLIENT_TIMEOUT_S`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ REACHABLE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """Where programs of this machine find what listens on every address."""
 WOULD_BLOCK = (BlockingIOError, InterruptedError)
 """What reading or writing raises where nothing can be read or written yet."""
-MOST_SEATS = 240 if os.name == "nt" else None
+MAX_SEATS = 240 if os.name == "nt" else None
 """How many seats a process can serve: on Windows, `select` watches 512 sockets, and a seat may take two of them."""
-MOST_WAITING = 16
-PATIENCE_S = 30.0
-RETRY_S = 1.0
-BUSY_S: Final = 10.0
+MAX_CLIENTS = 16
+CLIENT_TIMEOUT_S = 30.0
+ACCEPT_RETRY_S = 1.0
+BUSY_PORT_S: Final = 10.0
 """Time that a server waits for its port, which another program or an earlier start may be about to leave."""
 _BUSY_RETRY_S: Final = 0.1
 _VERSION = b"VERSION:"
@@ -232,7 +232,7 @@ class Listener:
             # Too many open files: connections wait for a moment, instead of failing again and again without a pause.
             _log.warning("port %d: cannot accept a connection: %s", self.port, error.strerror)
             loop.remove_reader(listener)
-            loop.call_later(RETRY_S, self._listen_again, loop, listener)
+            loop.call_later(ACCEPT_RETRY_S, self._listen_again, loop, listener)
             return
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -240,9 +240,9 @@ class Listener:
             self._on_player(sock, address[:2], b"")
             return
         keep_alive(sock)
-        if len(self._clients) >= MOST_WAITING:
+        if len(self._clients) >= MAX_CLIENTS:
             self._reject(loop, next(iter(self._clients)), StrayProblem.SILENT)
-        timer = loop.call_later(PATIENCE_S, self._reject, loop, sock, StrayProblem.SILENT)
+        timer = loop.call_later(CLIENT_TIMEOUT_S, self._reject, loop, sock, StrayProblem.SILENT)
         self._clients[sock] = _Client(address[:2], bytearray(), timer, self._key is not None)
         loop.add_reader(sock, self._hear, loop, sock)
 

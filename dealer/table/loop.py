@@ -64,8 +64,8 @@ class MatchLoop(asyncio.SelectorEventLoop):
         self._fast: _FastSelector | None = None
         if is_fast:
             self._fast = _FastSelector()
-        self.looks: Looks = self._fast or Looks()
-        super().__init__(self.looks)
+        self.selector: TimedSelector = self._fast or TimedSelector()
+        super().__init__(self.selector)
 
     def watch(self, sock: HasFileno, on_readable: Callable[[], None]) -> None:
         """Call back whenever the socket is readable; the callback must not raise."""
@@ -143,7 +143,7 @@ class Changes:
 _RECEIVED = memoryview(bytearray(1 << 16))
 
 
-class SmallReads(asyncio.BufferedProtocol):
+class SharedBufferProtocol(asyncio.BufferedProtocol):
     """Has a protocol read into one buffer: for each read, asyncio would allocate 256 KiB, which costs ten reads."""
 
     def data_received(self, data: bytes) -> None:
@@ -170,7 +170,7 @@ def new_event_loop() -> MatchLoop:
     return MatchLoop()
 
 
-class Looks(selectors.BaseSelector):
+class TimedSelector(selectors.BaseSelector):
     """Asyncio's selector, which keeps when the loop looks at its sockets.
 
     Attributes:
@@ -181,7 +181,7 @@ class Looks(selectors.BaseSelector):
 
     def __init__(self) -> None:
         self._inner = selectors.DefaultSelector()
-        self._looked_ns = self.arrived_ns = time.monotonic_ns()
+        self._polled_ns = self.arrived_ns = time.monotonic_ns()
         self.pauses = 0
         self.paused_ns = 0
 
@@ -215,28 +215,28 @@ class Looks(selectors.BaseSelector):
         if is_late:
             timeout = 0
         ready = self._inner.select(timeout)
-        self._look(time.monotonic_ns(), is_late=is_late)
+        self._note_poll(time.monotonic_ns(), is_late=is_late)
         return ready
 
     def _is_late(self, now_ns: int) -> bool:
         """Return whether the loop has paused, which is counted."""
-        late_ns = now_ns - self._looked_ns
+        late_ns = now_ns - self._polled_ns
         if late_ns <= PAUSE_NS:
             return False
         self.pauses += 1
         self.paused_ns += late_ns
         return True
 
-    def _look(self, now_ns: int, *, is_late: bool, is_whole: bool = True) -> None:
+    def _note_poll(self, now_ns: int, *, is_late: bool, is_whole: bool = True) -> None:
         """Keep when the sockets were looked at; not `is_whole` where more of them may be ready."""
         self.arrived_ns = now_ns
         if is_late:
-            self.arrived_ns = self._looked_ns
+            self.arrived_ns = self._polled_ns
         if is_whole:
-            self._looked_ns = now_ns
+            self._polled_ns = now_ns
 
 
-class _FastSelector(Looks):
+class _FastSelector(TimedSelector):
     """Asyncio's selector together with the watched sockets, which are served inside `select`.
 
     One epoll watches the sockets and, as one more file, the epoll of asyncio's own selector.
@@ -277,7 +277,7 @@ class _FastSelector(Looks):
         if timeout is not None:
             wake_ns = now_ns + timeout * 1e9
         while True:
-            is_late = now_ns - self._looked_ns > PAUSE_NS and self._is_late(now_ns)
+            is_late = now_ns - self._polled_ns > PAUSE_NS and self._is_late(now_ns)
             if is_late or now_ns >= wake_ns:
                 wait_s = 0.0
             elif wake_ns == inf:
@@ -286,7 +286,7 @@ class _FastSelector(Looks):
                 wait_s = max(_MIN_WAIT_S, (wake_ns - now_ns) / 1e9)
             is_asyncio_ready = False
             ready = poll(wait_s, _MAX_EVENTS)
-            self._look(clock_ns(), is_late=is_late, is_whole=len(ready) < _MAX_EVENTS)
+            self._note_poll(clock_ns(), is_late=is_late, is_whole=len(ready) < _MAX_EVENTS)
             for fd, _ in ready:
                 on_readable = watched.get(fd)
                 if on_readable is not None:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dealer.server.server_settings import WebSettings
 from dealer.server.textport.port import LAST_WORDS_S, MAX_CLOSING
-from dealer.table.loop import SmallReads
+from dealer.table.loop import SharedBufferProtocol
 from dealer.web.visitor import KNOWN_KEY
 
 _MAX_FIRST_LINE_BYTES: Final = 32_768
@@ -86,7 +86,7 @@ class ConnectionLimits:
             del self._connections[connection.client]
 
 
-class LimitedConnection(SmallReads):
+class LimitedConnection(SharedBufferProtocol):
     """A connection in front of a protocol of the HTTP server.
 
     Attributes:

@@ -99,7 +99,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
         async with (
             site.table_manager,
             site.intake.open(),
-            answering(app, host, settings, busy_s=listener.BUSY_S) as address,
+            answering(app, host, settings, busy_s=listener.BUSY_PORT_S) as address,
         ):
             try:
                 yield address

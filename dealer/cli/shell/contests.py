@@ -37,7 +37,7 @@ from dealer.run.results.result_sentences import expectation, rounded_up
 from dealer.run.run_settings import RunSettings, read_config, user_defaults, validated
 from dealer.run.tournament_run import Progress
 from dealer.table.bot_code import interrupting_bot_code
-from dealer.table.collector import spare_collector
+from dealer.table.collector import relax_collector
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
 
@@ -112,7 +112,7 @@ def play_and_show(
         asyncio.Runner(loop_factory=new_event_loop) as runner,
     ):
         line.expect(run.planned[0])
-        spare_collector()
+        relax_collector()
         result = runner.run(_play(run, line, cluster, watch))
     for sentence in (*run.warnings, *run.unwritten):
         terminal.note(sentence)

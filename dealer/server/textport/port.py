@@ -371,7 +371,7 @@ class TextPort:
             ssl_handshake_timeout=None if tls is None else settings.login_timeout_s,
         )
         try:
-            self._server = await listen_patiently(listen, settings.port, listener.BUSY_S)
+            self._server = await listen_patiently(listen, settings.port, listener.BUSY_PORT_S)
         except (OSError, OverflowError) as error:
             raise ListenError(
                 settings.host, settings.port, Seat(0), getattr(error, "strerror", None) or error

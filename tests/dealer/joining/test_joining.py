@@ -135,7 +135,7 @@ def bringing(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **mor
         folder,
         games=("kuhn",),
         retry_s=0.05,
-        most_retry_s=0.2,
+        max_retry_s=0.2,
         answer_s=PATIENCE_S,
     )
     return Bringing(replace(settings, **more))
@@ -605,7 +605,7 @@ def test_a_client_leaves_between_runs_not_between_their_seatings(house_folder: P
         assert connection.close_code == 1000
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        ending = runner.run(answered(handle, news, at_once=2, is_on_ladder=True, most_runs=2))
+        ending = runner.run(answered(handle, news, at_once=2, is_on_ladder=True, max_runs=2))
     assert [one.seat for one in news if isinstance(one, SeatOffer)] == [1, 2, 3]
     assert ending.runs == {"finished": 3}
     assert [(one.ladder, one.at_once) for one in joins] == [(True, 2), (False, 1)]
@@ -629,7 +629,7 @@ def test_a_seat_that_is_offered_while_the_client_leaves_is_not_played(
 
     monkeypatch.setattr(joining_connection.ServerConnection, "close", close_late)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        ending = runner.run(answered(handle, is_on_ladder=True, most_runs=1))
+        ending = runner.run(answered(handle, is_on_ladder=True, max_runs=1))
     assert {seat.offer.seat for seat in seats} <= {1}
     assert ending.runs == {"finished": 1}
 
@@ -652,7 +652,7 @@ def test_a_client_whose_last_run_is_lost_takes_another(house_folder: Path, seats
                 await send(connection, SeatOver(4), RunOver("ladder.x", 1, 1, "finished", "mine"))
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        ending = runner.run(answered(handle, is_on_ladder=True, most_runs=1, retry_s=0.01))
+        ending = runner.run(answered(handle, is_on_ladder=True, max_runs=1, retry_s=0.01))
     assert joins == [True, False, False, True, False]
     assert ending.runs == {"finished": 1}
 
@@ -685,7 +685,7 @@ def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
                     texts.append(said)
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        ending = runner.run(answered(handle, most_runs=1, retry_s=0.01))
+        ending = runner.run(answered(handle, max_runs=1, retry_s=0.01))
     assert (connections, texts, ending.runs) == (2, ["VERSION:2.0.0\r\n"], {"finished": 1})
 
 

@@ -16,7 +16,7 @@ from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 from dealer.run.plan import settle
 from dealer.run.run_settings import BotSettings, RunSettings, read_config, validated
-from dealer.table.launcher import command_of
+from dealer.table.launcher import player_command
 from tests.programs import KUHN
 from tests.scripts import script
 
@@ -165,7 +165,7 @@ def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
     bots = [{"bot": "./bot.sh -x", "arguments": ["0", "a b"]}, {"bot": "tcp", "address": "10.0.0.7", "key": key}]
     config = validated({"games": ["kuhn"], "bots": bots, "directory": str(tmp_path)})
     first, second = settle(config).players
-    command = command_of(first, host="h", port=7, game=KUHN.path)
+    command = player_command(first, host="h", port=7, game=KUHN.path)
     assert command == [f"{tmp_path}/./bot.sh", "-x", "h", "7", "0", "a b"]
     assert (first.address, second.address) == (None, "10.0.0.7")
     assert (first.key, second.key) == (None, key)

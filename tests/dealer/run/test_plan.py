@@ -112,7 +112,7 @@ def test_the_seeds_of_bots_tell_nothing_about_a_key(tmp_path: Path) -> None:
 
 def test_no_more_seats_than_the_system_can_serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows, where a process can wait for 512 sockets only."""
-    monkeypatch.setattr("dealer.run.plan.MOST_SEATS", 240)
+    monkeypatch.setattr("dealer.run.plan.MAX_SEATS", 240)
     planned(tmp_path / "one", workers=120)
     planned(tmp_path / "two", workers=1, in_process=True)
     with pytest.raises(ConfigError, match="workers: 242 bots at a time are more than the 240 that this system can"):

@@ -28,7 +28,7 @@ import json, sys, threading, time
 from dealer.table import loop
 
 longest_s = before_s = 0.0
-look = loop.Looks._look
+look = loop.TimedSelector._note_poll
 
 def timed(*arguments, **options):
     global longest_s, before_s
@@ -48,7 +48,7 @@ prepare = Started.__init__
 
 def noted(*arguments, **options):
     prepare(*arguments, **options)
-    loop.Looks._look = timed
+    loop.TimedSelector._note_poll = timed
     started()
 
 Started.__init__ = noted

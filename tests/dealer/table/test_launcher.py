@@ -22,7 +22,7 @@ from bots.sdk import program
 from bots.sdk.program import SERVER_VARIABLE, end_server_programs
 from dealer.errors import LaunchError
 from dealer.table.confinement import Confinement
-from dealer.table.launcher import BotProcess, command_of, sdk_cure, stop_all
+from dealer.table.launcher import BotProcess, player_command, sdk_cure, stop_all
 from dealer.table.players import Player, PlayerKind, parse_player
 from tests.dealer.helpers import PATIENCE_S, write_program
 from tests.programs import KUHN, is_alive, is_ended
@@ -64,7 +64,7 @@ def _wait_for_output(process: BotProcess, text: str) -> None:
 
 def test_host_and_port_are_the_last_arguments() -> None:
     player = parse_player(f"{sys.executable} bot.py --fast")
-    assert command_of(player, host="h", port=5, game=KUHN.path) == [
+    assert player_command(player, host="h", port=5, game=KUHN.path) == [
         sys.executable,
         "bot.py",
         "--fast",
@@ -74,7 +74,7 @@ def test_host_and_port_are_the_last_arguments() -> None:
 
 
 def test_a_built_in_bot_gets_the_game_on_its_command_line() -> None:
-    command = command_of(parse_player("random?fold=0.1"), host="h", port=5, game=Path("/g.game"))
+    command = player_command(parse_player("random?fold=0.1"), host="h", port=5, game=Path("/g.game"))
     assert command[0] == sys.executable
     assert command[-5:] == ["random?fold=0.1", "h", "5", "--game", os.path.abspath("/g.game")]
 

@@ -146,7 +146,7 @@ def test_strangers_during_the_match_disturb_nobody() -> None:
 
 def test_silence_holds_no_seat_and_only_so_many_are_waited_for() -> None:
     async def play(playing: Screened) -> list[Client]:
-        for _ in range(doors.MOST_WAITING + 2):
+        for _ in range(doors.MAX_CLIENTS + 2):
             await playing.client(1, hello=b"VERSION:2")
         await playing.strays_come_to(2)
         return await playing.clients()
@@ -156,7 +156,7 @@ def test_silence_holds_no_seat_and_only_so_many_are_waited_for() -> None:
 
 
 def test_patience_with_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doors, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(doors, "CLIENT_TIMEOUT_S", 0.0)
 
     async def main() -> None:
         playing = Screened()
@@ -282,7 +282,7 @@ def test_a_vanished_peer_is_looked_for() -> None:
 
 
 def test_a_process_without_files_to_spare_does_not_spin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doors, "RETRY_S", 0.0)
+    monkeypatch.setattr(doors, "ACCEPT_RETRY_S", 0.0)
     tries = []
 
     async def play(playing: Screened) -> list[Client]:

@@ -73,7 +73,7 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     async def talk(one: Visit) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(listener, "BUSY_S", 0.2)
+    monkeypatch.setattr(listener, "BUSY_PORT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as sock:
         port = sock.getsockname()[1]
         for settings in (with_web(small_house(), port=port), replace(small_house(), port=port)):
