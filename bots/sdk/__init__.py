@@ -1,4 +1,4 @@
-"""What authors of bots, and programs that start bots, need: players, views, the client, bots by name, programs, tests.
+"""SDK for bots: players, their views of a hand, the TCP client, the registry of bots, self-play and tests.
 
-`from bots import Bot, run` gives the names that most bots use; the modules have the rest.
+`bots` re-exports the names that most bots use, so a bot usually begins with ``from bots import Bot, run``.
 """

@@ -1,13 +1,12 @@
-"""What a player is: something that answers a `View` with an action. No socket in sight.
+"""Base class of all players: `Bot` answers a `View` with an action.
 
     class AlwaysCall(Bot):
         def act(self, view):
             return view.call()
 
-The same object plays over TCP (`bots.run`), against a script (`bots.sdk.testing`), or in this process, where your
-program shows it `View.from_hand(...)` and applies what it answers.
-
-The random numbers of a decision follow from a seed and the state, so a match can be resumed or split anywhere.
+The same object plays over TCP (`bots.run`), against a script (`bots.sdk.testing`), or in this process with views made
+by `View.from_hand`. The helpers at the end draw random numbers that follow from a seed and the state of the hand, so
+that a match can be resumed or split at any hand.
 """
 
 from __future__ import annotations
@@ -25,36 +24,38 @@ from engine.splitmix import MASK_64, STEP, mixed
 if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
 
-DrawSeed: TypeAlias = Annotated[int | None, "where the draws start; random by default"]
+DrawSeed: TypeAlias = Annotated[int | None, "seed of the random draws; random by default"]
 
 
 class Bot(ABC):
-    """A player. Only `act` has to be written; the rest is for bots that learn, count or clean up.
+    """Base class of players. Only `act` must be overridden; all other methods are optional hooks.
 
-    A bot that draws random numbers should reseed them in `hand_started`, from its seed and
-    `view.hand_number`: what it does in a hand then does not depend on the hands before, and a match that was broken
-    off, or cut into slices, goes exactly as an undisturbed one. `bots.baseline.RandomBot` does it.
+    A bot that draws random numbers should reseed them in `hand_started` from its seed and `view.hand_number`, as
+    `bots.baseline.RandomBot` does. Its actions in a hand then do not depend on earlier hands, so a match that is
+    resumed or split into parts has the same result as an uninterrupted one.
 
-    The parameters of its constructor are its options. What one decides is part of its annotation, for
-    ``arena bots NAME``: ``depth: Annotated[int, "how far it looks ahead"] = 3``.
+    The parameters of the constructor are the bot's options. ``arena bots NAME`` prints the text of their annotations:
+
+        def __init__(self, depth: Annotated[int, "number of actions it looks ahead"] = 3) -> None: ...
     """
 
     _accepted_game: Game | None = None
 
     def refusal(self, game: Game) -> str | None:
-        """Why this bot does not play a game, as a sentence; None where it does. A class method may answer it, too.
+        """Return the reason why this bot does not play a game, as a sentence, or None if it plays it.
 
-        Asked before anything is played: `bots.play`, `bots.self_play` and the dealer refuse with this sentence, and a
-        server offers the bot only in games that it plays.
+        `bots.play`, `bots.self_play` and the dealer ask before the first hand and report this sentence. A server
+        offers the bot only in games that it plays. The method may be a class method.
         """
         return None
 
     def require_game(self, game: Game) -> None:
-        """Check that this bot plays a game; the game that was accepted last costs nothing.
+        """Raise an error unless this bot plays a game.
 
         Raises:
-            GameRefused: it does not.
+            GameRefused: `refusal` returned a reason.
         """
+        # Callers check before every hand; games are large to compare, and mostly the same object.
         if game is self._accepted_game:
             return
         if (problem := self.refusal(game)) is not None:
@@ -62,56 +63,57 @@ class Bot(ABC):
         self._accepted_game = game
 
     def prepare(self, game: Game) -> None:  # noqa: B027 - a hook: doing nothing is right
-        """Called once before a match: the time to do what no decision should wait for, such as compiling code.
+        """Do slow set-up, such as compiling code, once before a match.
 
-        A dealer hears of the bot only afterwards, so none of its thinking time is used. A bot that plays in no
-        match, because its program calls `act` itself, may not have been prepared.
+        The program connects to the dealer only afterwards, so none of this counts on the bot's clock. A program that
+        calls `act` itself need not call this method.
         """
 
     @abstractmethod
     def act(self, view: View) -> Action:
-        """What to do now; called whenever it is this player's turn.
+        """Return the bot's action; called whenever it is its turn.
 
-        An illegal answer ends the program with a sentence that says why: see `View.can_raise` and its neighbours, or
-        use `View.nearest_legal`.
+        An illegal action ends the program with an error. `View.can_raise` and the properties next to it tell which
+        actions are legal, and `View.nearest_legal` replaces an illegal action by a legal one.
         """
 
     def hand_started(self, view: View) -> None:  # noqa: B027
-        """Called with the first state of each hand, before any `act` of that hand; others may have acted before."""
+        """Receive the first state of a hand, before any `act` in it; other players may have acted already."""
 
     def hand_finished(self, view: View) -> None:  # noqa: B027
-        """Called with the last state of each hand: the cards shown, and `view.value`, the chips won or lost."""
+        """Receive the last state of a hand, with the cards shown and `view.value`, the net chips won."""
 
     def match_finished(self) -> None:  # noqa: B027
-        """Called once, when the dealer has closed the connection."""
+        """Clean up after the match; called once, when the dealer has closed the connection."""
 
     def prepare_for_many_hands(self) -> None:  # noqa: B027
-        """Called before thousands of hands are played inside one process: the time to compile what pays off there.
+        """Do set-up that pays off over thousands of hands in one process, such as compiling kernels.
 
-        What the bot does must not depend on it.
+        The bot's actions must not depend on this call.
         """
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """The probability of each action in this state, where a bot has them; None where it does not.
+        """Return the probability of each action in this state, or None if the bot has no probabilities.
 
-        Probabilities of legal actions only, summing to 1, and the same that `act` draws from: what evaluates a bot
-        without playing it (exploitability, variance reduction) relies on both. They follow from the bot's options and
-        the view alone, so a second bot with the same options can be asked in place of the one that played; a bot that
-        learns, or that draws samples without a given seed, returns None. Asking must not change the bot.
+        Exploitability and variance reduction evaluate a bot by these probabilities without playing it. They must be
+        those from which `act` draws, of legal actions only, and sum to 1. They must follow from the bot's options and
+        the view alone, since a second bot with the same options may be asked instead. A bot that learns, or that
+        samples without a fixed seed, returns None. The call must not change the bot.
         """
         return None
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
-        """`policy` for all holdings of hold'em at once, where a bot finds it faster than one by one; None elsewhere.
+        """Return `policy` for all hold'em holdings at once, or None to have `policy` called for each.
 
-        What follows a player's range, such as local best response, asks so at every decision.
+        Computations over a player's range, such as local best response, call this at every decision. Override it if
+        it is faster than 1,326 calls of `policy`.
 
         Args:
             view: the state, without the player's own cards.
 
         Returns:
-            the probability of each action: a number, where it is the same with all cards, or an array over the holdings
-            of `engine.ranges`, shape (1326,), of which those that have a card of the board count for nothing.
+            the probability of each action, either a number for all holdings or an array of shape (1326,) in the order
+            of `engine.ranges.HOLDINGS`. Entries of holdings that share a card with the board are ignored.
         """
         return None
 
@@ -140,20 +142,26 @@ def draw(seed: int, view: View, index: int | None = None) -> int:
 
 
 def uniform(word: int) -> float:
-    """A number from 0 up to 1, from 64 random bits."""
+    """Convert 64 random bits to a number in [0, 1)."""
+    # The upper 53 bits, as many as the mantissa of a float has.
     return (word >> 11) * 2.0**-53
 
 
 def choose_action(policy: Mapping[Action, float], number: float) -> Action:
-    """The action of a number from 0 up to 1; one that has no probability is never taken.
+    """Return the action that a random number selects; never one of probability 0.
 
     Args:
-        policy: probabilities that sum to 1, to within rounding: the last one leaves no gap.
+        policy: probabilities that sum to 1 within rounding.
+        number: uniform in [0, 1).
+
+    Raises:
+        ValueError: no action has a positive probability.
     """
     chosen = None
     below = 0.0
     for action, chance in policy.items():
         if chance > 0:
+            # If the sum stays below `number` by rounding, the last action is kept.
             chosen = action
             below = below + chance
             if number < below:

@@ -1,12 +1,10 @@
-"""A Python bot of any kind as a program: what ``arena bot BOT HOST PORT`` runs.
+"""Program of ``arena bot``: play one match with a Python bot named on the command line.
 
     python -m bots.sdk.builtin BOT HOST PORT [--game GAME] [--seed N]
 
-Without ``--seed``, the seed is that of the environment variable ``ARENA_SEED``, if it is set.
-
-BOT is a name of `bots.sdk.registry`, a class in a module or a file, and options if there are any:
-``random?fold=0.1``, ``my_bot.py:MyBot``. Game and exit codes are those of `bots.sdk.client`. Our dealer gives a bot
-that learns two more options, ``--start MEMORY --journal FILE`` (`bots.sdk.learning`).
+BOT is a text of `bots.sdk.registry`, such as ``random?fold=0.1`` or ``my_bot.py:MyBot``. Without ``--seed`` the seed is
+that of the environment variable ``ARENA_SEED``, if it is set. Game and exit codes are those of `bots.sdk.client`. The
+dealer starts a learning bot with two more options, ``--start MEMORY --journal FILE`` (`bots.sdk.learning`).
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ _OPTIONS: Final = ("game", "seed", "start", "journal")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play a match as the bot named, with the arguments given or those of the process; returns the exit code."""
+    """Play a match and return the exit code; `argv` defaults to the arguments of the process."""
     try:
         arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("BOT", "HOST", "PORT"), _OPTIONS)
         if "help" in arguments:
@@ -46,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_line(sys.stderr, f"bot: {error}")
         return 2 if isinstance(error, BotUsageError) else 1
     except SpecError as error:
+        # A ValueError of a constructor refuses an option: its sentence is enough. Anything else is a bug of the bot.
         if error.__cause__ is not None and not isinstance(error.__cause__, ValueError):
             print_own_failure(error.__cause__)
         print_line(sys.stderr, f"bot: {error}")
@@ -54,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _train(bot: Bot, arguments: Mapping[str, str]) -> None:
+    """Give a learning bot the memory and the journal of this match."""
     from bots.sdk.learning import LearningBot
 
     if not (isinstance(bot, LearningBot) and bot.is_learning):
@@ -70,8 +70,8 @@ def _read_seed(arguments: Mapping[str, str]) -> int | None:
     try:
         return int(text)
     except ValueError:
-        where = "--seed" if "seed" in arguments else SEED_VARIABLE
-        raise BotUsageError(f"{where} must be a whole number, not {quoted(text)}") from None
+        source = "--seed" if "seed" in arguments else SEED_VARIABLE
+        raise BotUsageError(f"{source} must be a whole number, not {quoted(text)}") from None
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A player's chance to win against everyone still in the hand, when all stay to the end and hold random cards.
+"""Chance to win a showdown of hold'em against random cards of all players who have not folded.
 
-Against one opponent it is exact, against more it is sampled (`engine.equity` gives the cost of each); before the flop
-it comes from the shipped table.
+The chance is exact against one opponent and sampled against more (`engine.equity` states the cost of each). Before the
+flop it is read from the shipped table.
 """
 
 from __future__ import annotations
@@ -18,27 +18,44 @@ from engine.splitmix import MASK_64, STEP, mixed
 
 
 class EquityCounter:
-    """Counts chances in states of hold'em and remembers the last one, since players often act twice in a round.
+    """Compute chances in states of hold'em, and cache the last one: a player often acts twice in a round.
 
-    Samples depend on the seed, the hand number, the visible cards and the number of players in, and on nothing asked
-    before: a match that is resumed or split between hands gives the same numbers.
+    Samples follow from the seed, the hand number, the visible cards and the number of players in the hand. They do not
+    depend on earlier calls, so a match that is resumed or split between hands gets the same numbers.
+
+    Attributes:
+        trials: showdowns drawn against two or more opponents.
+        seed: seed of the samples.
     """
 
     def __init__(self, *, trials: int = DEFAULT_TRIALS, seed: int | None = None) -> None:
-        """So many showdowns are drawn against two or more opponents; without a seed, which counts modulo 2**64, any."""
+        """Set the number of trials, and a seed (modulo 2**64) or None for a random one.
+
+        Raises:
+            ValueError: `trials` is less than 1.
+        """
         if trials < 1:
             raise ValueError(f"trials must be 1 or more, not {trials}")
         self.trials = trials
-        self._is_seed_given = seed is not None
+        self._has_fixed_seed = seed is not None
         self.seed = fresh_seed() if seed is None else seed
         self._game: Game | None = None
-        self._known: tuple[object, Equity] = (None, Equity(0.0, 0.0, 0.0))
+        self._last_state: object = None
+        self._last_equity = Equity(0.0, 0.0, 0.0)
 
     def is_reproducible(self, view: View) -> bool:
-        """Whether another player with the same options finds the same chance: a sample needs a seed that was given."""
-        return self._is_seed_given or not view.board or len(view.active_positions) == 2
+        """Return whether a second player with the same options computes the same chance.
+
+        Exact chances always are; samples are if the seed was not random.
+        """
+        return self._has_fixed_seed or not view.board or len(view.active_positions) == 2
 
     def equity(self, view: View) -> Equity:
+        """Compute the player's chances to win and to tie, and its share of the pot.
+
+        Raises:
+            GameRefused: the game is not hold'em.
+        """
         if view.game is not self._game:
             if (problem := holdem_refusal(view.game)) is not None:
                 raise GameRefused(problem)
@@ -49,21 +66,26 @@ class EquityCounter:
         if not board:
             return preflop_equity(hole, opponents)
         state = (view.hand_number, hole, board, opponents)
-        if self._known[0] != state:
+        if self._last_state != state:
             seed = chance_seed(self.seed, *state)
-            self._known = (state, equity(hole, board, opponents, trials=self.trials, seed=seed))
-        return self._known[1]
+            self._last_state = state
+            self._last_equity = equity(hole, board, opponents, trials=self.trials, seed=seed)
+        return self._last_equity
 
     def percent(self, view: View) -> float:
-        """The expected share of the pot, 0 to 100."""
+        """Compute the expected share of the pot, 0 to 100."""
         return 100 * self.equity(view).equity
 
 
 def chance_seed(seed: int, hand_number: int, hole: Sequence[int], board: Sequence[int], opponents: int) -> int:
-    """The seed of the draws for a chance, 64 bits: within a hand, every other state has another one.
+    """Derive a 64-bit seed for the samples of one state; different states of a hand get different seeds.
 
-    The board has three to five cards, and 1 to 9 opponents have not folded.
+    Args:
+        hole: two cards.
+        board: three to five cards.
+        opponents: players besides this one who have not folded, 1 to 9.
     """
+    # Six bits for each of at most seven cards and four for the opponents: 46 bits, so no two states are equal.
     state = 0
     for card in (*hole, *board):
         state = state << 6 | card + 1
@@ -72,7 +94,7 @@ def chance_seed(seed: int, hand_number: int, hole: Sequence[int], board: Sequenc
 
 
 def holdem_refusal(game: Game) -> str | None:
-    """Why no chance can be counted in a game; None where hands end as in hold'em."""
+    """Return the reason why chances cannot be computed in a game, or None for hold'em."""
     if is_holdem(game):
         return None
     return (

@@ -1,23 +1,21 @@
-"""A bot as a program: ``python my_bot.py HOST PORT [--game GAME]``, after arguments of its own if it has any.
+"""TCP client that turns a bot into a program: ``python my_bot.py HOST PORT [--game GAME]``.
 
-`run(bot)` is all of it: it reads the command line, connects, names the protocol version, answers until the dealer
-closes, and ends the process. `play` is the same for programs that do more; it raises instead of exiting.
-
-The game is the one of ``--game``, else that of the environment variable ``ARENA_GAME`` (a short name or the path of a
-``.game`` file), else two-player limit hold'em. The protocol never says which game is played, so both sides must know.
+`run(bot)` reads the command line, plays one match and ends the process. `play` does the same for programs that do more;
+it raises errors instead of exiting. The protocol does not transmit the game, so both sides must know it. It is taken
+from ``--game``, else from the environment variable ``ARENA_GAME`` (a short name or the path of a ``.game`` file), else
+it is two-player limit hold'em.
 
 Exit codes:
 
-    0    the dealer closed the connection (where it did so in the middle of a hand, a sentence on stderr says so)
-    1    something failed: one sentence on stderr; where the bot's own code failed, its traceback before it
-    2    the command line cannot be read
+    0    the dealer closed the connection (a message on stderr if it did so within a hand)
+    1    an error, with a message on stderr, after a traceback if the bot's own code raised
+    2    the command line is wrong
     130  interrupted (Ctrl-C)
-
-Nothing is imported here that start-up does not need: a bot sends its first line as early as the interpreter allows.
 """
 
 from __future__ import annotations
 
+# Nothing is imported that start-up does not need: the dealer's clock may run until the bot's first line.
 import os
 import socket
 import struct
@@ -35,9 +33,8 @@ from protocol import GameDefinitionError, find_game
 from protocol.game_definition import short_name
 
 _CONNECT_TIMEOUT_S: Final = 5.0
-"""How long to try to reach a dealer that does not listen yet."""
+# The reference dealer lets a player think for 10 minutes, and at a table with people a pause may last longer.
 _SILENCE_TIMEOUT_S: Final = 86_400.0
-"""How long a dealer may be silent. The reference lets a player think for 10 minutes, and people sit at tables too."""
 _DEFAULT_GAME: Final = "limit"
 _RETRY_S: Final = 0.05
 _RECEIVE_BYTES: Final = 1 << 16
@@ -45,12 +42,11 @@ _USAGE: Final = "HOST PORT [--game GAME]"
 
 
 class FinishedMatch(NamedTuple):
-    """How a match ended for a player who saw it to the end.
+    """End of a match that the bot played until the dealer closed the connection.
 
     Attributes:
-        hands: hands finished.
-        unfinished_hand: number of the hand in the middle of which the dealer closed; None where it closed between
-            hands.
+        hands: number of finished hands.
+        unfinished_hand: number of the hand that the dealer left unfinished; None if it closed between hands.
     """
 
     hands: int
@@ -58,12 +54,16 @@ class FinishedMatch(NamedTuple):
 
 
 def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float = _CONNECT_TIMEOUT_S) -> NoReturn:
-    """Run a bot as a whole program; does not return.
+    """Play one match with a bot and end the process.
 
     Args:
-        argv: the arguments after the program's name; those of the process by default. HOST and PORT are the last two,
-            and those before them are the bot's own.
-        connect_timeout_s: how long to keep trying to reach a dealer that is not listening yet, in seconds.
+        argv: arguments of the program, by default those of the process. The last two are HOST and PORT; the bot may
+            have arguments of its own before them.
+        connect_timeout_s: time to retry, in seconds, while no program listens at HOST and PORT.
+
+    Raises:
+        TypeError: `bot` is not a bot.
+        SystemExit: in all other cases, with an exit code of the list in the module's head.
     """
     require_bot(bot)
     program = os.path.basename(sys.argv[0]) or "bot"
@@ -77,15 +77,14 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
         port = read_port(arguments["PORT"])
     except BotUsageError as error:
         sys.exit(_complain(f"{error}; {usage}", 2))
-    sys.exit(
-        play_to_exit_code(bot, arguments["HOST"], port, arguments.get("game"), connect_timeout_s=connect_timeout_s)
-    )
+    game = arguments.get("game")
+    sys.exit(play_to_exit_code(bot, arguments["HOST"], port, game, connect_timeout_s=connect_timeout_s))
 
 
 def play_to_exit_code(
     bot: Bot, host: str, port: int, game: str | None, *, connect_timeout_s: float = _CONNECT_TIMEOUT_S
 ) -> int:
-    """Play a match as a program does: report problems on stderr, and return the exit code."""
+    """Play one match as a program: report errors on stderr and return the exit code."""
     try:
         played = play(bot, host, port, game, connect_timeout_s=connect_timeout_s)
     except KeyboardInterrupt:
@@ -112,21 +111,22 @@ def play(
     connect_timeout_s: float = _CONNECT_TIMEOUT_S,
     silence_timeout_s: float = _SILENCE_TIMEOUT_S,
 ) -> FinishedMatch:
-    """Play one match against the dealer at host and port, until it closes the connection.
+    """Play one match against the dealer at a host and port, until it closes the connection.
 
     Args:
-        game: a game, its short name, or the path of its definition; None: ``ARENA_GAME``, else two-player limit
-            hold'em.
-        connect_timeout_s: how long to keep trying while no program listens there, in seconds.
-        silence_timeout_s: how long the dealer may stay silent, in seconds.
+        game: a game, its short name, or the path of its definition. By default it is that of the environment variable
+            ``ARENA_GAME``, else two-player limit hold'em.
+        connect_timeout_s: time to retry, in seconds, while no program listens at host and port.
+        silence_timeout_s: longest silence of the dealer, in seconds.
 
     Raises:
+        TypeError: `bot` is not a bot.
         GameDefinitionError: there is no such game.
-        GameRefused: the bot does not play it.
-        ConnectError: no program listens there.
-        DealerFailure: the dealer's lines are of another game or not ACPC, or it is silent for too long.
-        IllegalReply: the bot's answer is not a legal action.
-        Exception: whatever the bot's own code raises, with a note that names the state if there was one.
+        GameRefused: the bot does not play the game.
+        ConnectError: no program listens at host and port.
+        DealerFailure: the dealer sent a line that is not ACPC or does not fit the game, or was silent for too long.
+        IllegalReply: the bot's action is not legal.
+        Exception: the bot's own code raised it. A note names the state of the hand, if the bot was in one.
     """
     name, rules = _find_game(game)
     require_bot(bot)
@@ -145,36 +145,39 @@ def play(
 def read_arguments(
     argv: Sequence[str], positional: Sequence[str], options: Sequence[str], *, takes_last: bool = False
 ) -> Mapping[str, str]:
-    """Read a command line of positional words and ``--name VALUE`` (or ``--name=VALUE``) options, by name.
+    """Read positional arguments and options of the form ``--name VALUE`` or ``--name=VALUE`` into a mapping.
 
-    One more number at the end is ignored: the ACPC benchmark server starts bots as ``HOST PORT INDEX``. Where
-    ``--help`` or ``-h`` is given, ``help`` is all. argparse would cost some 7 ms of every start.
+    With ``-h`` or ``--help`` the mapping holds only ``help``.
 
     Args:
-        takes_last: the positional words are the last ones; words and options before them belong to the bot.
+        positional: names of the positional arguments.
+        options: names of the options, without dashes.
+        takes_last: the positional arguments are the last ones; earlier arguments and options belong to the bot.
 
     Raises:
-        BotUsageError: something is missing, unknown or too much.
+        BotUsageError: an argument is missing, unknown or superfluous.
     """
+    # Not argparse, which would add 7 ms to the start of every bot.
     if "-h" in argv or "--help" in argv:
         return {"help": ""}
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     words: list[str] = []
-    waiting = iter(argv)
-    for word in waiting:
+    remaining = iter(argv)
+    for word in remaining:
         if not word.startswith("--"):
             words.append(word)
             continue
-        option, is_joined, value = word[2:].partition("=")
-        if option not in options and takes_last:
+        option, is_joined, joined_value = word[2:].partition("=")
+        if option not in options:
+            if not takes_last:
+                raise BotUsageError(f"unknown option --{option}")
             words.append(word)
             continue
-        if option not in options:
-            raise BotUsageError(f"unknown option --{option}")
-        given = value if is_joined else next(waiting, None)
-        if given is None:
+        value = joined_value if is_joined else next(remaining, None)
+        if value is None:
             raise BotUsageError(f"--{option} needs a value")
-        found[option] = given
+        values[option] = value
+    # The ACPC benchmark server starts bots as HOST PORT INDEX. The index is ignored.
     if takes_last:
         if len(words) > len(positional) and words[-1].isdecimal() and words[-2].isdecimal():
             words.pop()
@@ -188,11 +191,16 @@ def read_arguments(
         raise BotUsageError(f"{positional[len(words)]} is missing")
     if len(words) > len(positional):
         raise BotUsageError(f"{quoted(words[len(positional)])} is one argument too many")
-    return found | dict(zip(positional, words, strict=True))
+    values.update(zip(positional, words, strict=True))
+    return values
 
 
 def read_port(text: str) -> int:
-    """The number of a port; a `BotUsageError` for anything else."""
+    """Parse the number of a port.
+
+    Raises:
+        BotUsageError: the text is not a number from 1 to 65535.
+    """
     if not (text.isdecimal() and 1 <= int(text) <= 65535):
         raise BotUsageError(f"PORT must be a number from 1 to 65535, not {quoted(text)}")
     return int(text)
@@ -201,25 +209,28 @@ def read_port(text: str) -> int:
 def _find_game(game: str | Game | None) -> tuple[str, Game]:
     if isinstance(game, Game):
         return "the given one", game
-    asked = game or os.environ.get("ARENA_GAME") or _DEFAULT_GAME
-    full, rules = find_game(asked, as_reference=True)
-    return (asked if os.path.isfile(asked) else short_name(full)), rules
+    name_or_path = game or os.environ.get("ARENA_GAME") or _DEFAULT_GAME
+    name, rules = find_game(name_or_path, as_reference=True)
+    if os.path.isfile(name_or_path):
+        return name_or_path, rules
+    return short_name(name), rules
 
 
 def connect(host: str, port: int, timeout_s: float) -> socket.socket:
-    """Connect, retrying while no program listens: a bot may be started before its dealer.
+    """Connect to a dealer, and retry while no program listens: a bot may be started before its dealer.
 
     Raises:
-        ConnectError: no program listens there, or there is no such host or port.
+        ConnectError: no program listens within `timeout_s` seconds, or there is no such host or port.
     """
     if not 0 < port < 1 << 16:
-        # The C library would take it modulo 65536.
+        # The C library would reduce it modulo 65536.
         raise ConnectError(f"{port} is not a valid port: ports are 1 to 65535")
     deadline = time.monotonic() + timeout_s
     while True:
         try:
-            connection = socket.create_connection((host, port), timeout=max(_RETRY_S, deadline - time.monotonic()))
-            # A program that tries a free local port again and again may connect to itself (TCP simultaneous open).
+            remaining_s = max(_RETRY_S, deadline - time.monotonic())
+            connection = socket.create_connection((host, port), timeout=remaining_s)
+            # Repeated attempts at a free local port may connect the socket to itself (TCP simultaneous open).
             if connection.getsockname() != connection.getpeername():
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -227,9 +238,8 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket:
             connection.close()
             problem = "no program listens there"
         except (socket.gaierror, UnicodeError) as error:
-            raise ConnectError(
-                f"cannot find the host {quoted(host)}: {getattr(error, 'strerror', None) or error}"
-            ) from None
+            reason = getattr(error, "strerror", None) or error
+            raise ConnectError(f"cannot find the host {quoted(host)}: {reason}") from None
         except OSError as error:
             problem = error.strerror or str(error)
         if time.monotonic() + _RETRY_S > deadline:
@@ -238,11 +248,11 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket:
 
 
 def _limit_silence(connection: socket.socket, timeout_s: float) -> None:
-    """Have the system end a wait for the dealer."""
+    """Set the timeout of the socket's reads and writes."""
     if sys.platform == "win32":
         connection.settimeout(timeout_s)
         return
-    # Python's own timeout would ask the system twice at every call.
+    # Python's own timeout would cost a second system call per read and write.
     connection.settimeout(None)
     seconds = int(timeout_s)
     timeval = struct.pack("ll", seconds, max(1, int((timeout_s - seconds) * 1e6)))
@@ -257,7 +267,7 @@ def _converse(connection: socket.socket, conversation: Conversation, silence_tim
         except (TimeoutError, BlockingIOError):
             raise DealerFailure(f"the dealer has sent nothing for {silence_timeout_s:g} s") from None
         except OSError:
-            # A dealer that ends with bytes unread resets the connection; for a player this is the end like any other.
+            # A dealer that exits with unread bytes resets the connection. That is a normal end of the match.
             return
         if not data:
             return
@@ -267,7 +277,7 @@ def _converse(connection: socket.socket, conversation: Conversation, silence_tim
 
 
 def _send(connection: socket.socket, data: bytes) -> bool:
-    """Send everything at once; False where the dealer is gone."""
+    """Send all bytes; return False if the dealer has closed the connection."""
     try:
         connection.sendall(data)
     except OSError:
@@ -281,13 +291,13 @@ def _complain(sentence: str, code: int) -> int:
 
 
 def print_line(stream: TextIO | None, line: str) -> None:
-    """Print a line; a program without a terminal (``pythonw``, ``2>&-``) has no such stream and prints nothing."""
+    """Print a line, or nothing if there is no stream, as under ``pythonw`` or with ``2>&-``."""
     if stream is not None:
         stream.write(line + "\n")
 
 
 def print_own_failure(error: BaseException) -> None:
-    """Print where a bot's own code failed, without the frames of this package and of the import system above it."""
+    """Print the traceback of a bot's own code, without the frames of this package and of the import system."""
     import traceback
 
     traceback.print_exception(error.with_traceback(own_frames(error)))
@@ -295,8 +305,8 @@ def print_own_failure(error: BaseException) -> None:
 
 def _report_failure(error: BaseException) -> int:
     notes = getattr(error, "__notes__", [])
-    where = "The match was over"
+    moment = "The match was over"
     if notes and notes[-1].startswith(NOTE):
-        where = notes.pop()
+        moment = notes.pop()
     print_own_failure(error)
-    return _complain(f"the bot's own code failed. {where}.", 1)
+    return _complain(f"the bot's own code failed. {moment}.", 1)

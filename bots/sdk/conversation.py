@@ -1,15 +1,9 @@
-"""A bot in conversation with a dealer: bytes in, bytes out. No socket, no clock, no thread.
+"""Bot's side of a match without I/O: bytes from the dealer in, bytes for the dealer out.
 
-`Conversation` sits between a `PlayerSession` (bytes and states) and a `Bot` (views and actions): it asks the bot when
-the dealer asks, checks what the bot answers, and puts the bot's comments before the reply. `bots.sdk.client` gives it a
-socket, `bots.sdk.testing` a script.
-
-One rule: a fault of the dealer is a `DealerFailure`, an illegal answer of the bot an `IllegalReply`, and whatever the
-bot's own code raises comes through untouched, with a note that names the state.
-
-`require_legal` refuses an illegal action of a user's bot, naming the rule, the hand and the state: it is a bug in the
-bot, and a dealer that quietly turned it into a call would hide it. The bots that come with the arena adapt on purpose:
-each documents an intention ("raise always"), and `engine.nearest_legal` gives the action nearest to it.
+`Conversation` connects a `PlayerSession` (bytes and states) with a `Bot` (views and actions). It calls the bot on its
+turn, checks its action, and sends the bot's comments before the reply. `bots.sdk.client` runs it over a socket,
+`bots.sdk.testing` against a script. It raises `DealerFailure` for an invalid line of the dealer and `IllegalReply` for
+an illegal action. Exceptions of the bot's own code pass through, with a note that names the state.
 """
 
 from __future__ import annotations
@@ -17,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bots.errors import DealerFailure, IllegalReply
 from bots.sdk.bot import Bot
@@ -26,12 +20,15 @@ from engine import CALL, RAISE, Action, ActionKind, Game, IllegalAction, Rule
 from engine.errors import quoted
 from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply
 
-if TYPE_CHECKING:
-    from bots.sdk.view import View
-
 
 def require_legal(answer: object, view: View) -> Action:
-    """What a bot answered, as the action it is, ready to be sent; an `IllegalReply` if it is not a legal one."""
+    """Check the return value of `Bot.act` and normalise it for the protocol session.
+
+    Raises:
+        IllegalReply: the value is not an action, or the rules do not allow it. The error names rule, hand and state.
+    """
+    # An illegal action of a user's bot is a bug in the bot, and turning it into a call would hide the bug. The shipped
+    # bots call `engine.nearest_legal` themselves.
     if answer is CALL:
         return CALL
     if isinstance(answer, CoroutineType):
@@ -70,20 +67,24 @@ def _refused(answer: object, problem: str, view: View, rule: Rule | None) -> Ill
 
 
 def call_hook(hook: Callable[..., object], *arguments: object) -> None:
-    """Call a hook of a bot; a `TypeError` where it is an ``async def``, which would do nothing."""
+    """Call a hook of a bot.
+
+    Raises:
+        TypeError: the hook is an ``async def``, so the call would do nothing.
+    """
     returned = hook(*arguments)
     if isinstance(returned, CoroutineType):
         raise TypeError(_unawaited(returned, hook.__name__))
 
 
 def _unawaited(coroutine: CoroutineType[Any, Any, Any], name: str) -> str:
-    # Otherwise Python warns when it is collected.
+    # Python warns when a coroutine is collected that was neither awaited nor closed.
     coroutine.close()
     return f"{name}() is an 'async def', which is never awaited: write 'def {name}'"
 
 
 def _describe(answer: object) -> str:
-    """An answer in a few words on one line, whatever it is."""
+    """Describe the return value of `act` on one line; it may be any object, even one whose `repr` raises."""
     try:
         if not isinstance(answer, Action):
             return " ".join(quoted(answer, _MAX_ANSWER).split())
@@ -98,16 +99,17 @@ def _describe(answer: object) -> str:
 
 
 _MAX_ANSWER: Final = 100
+"""Characters of an illegal answer in the error."""
 NOTE: Final = "The bot was looking at the state "
-"""The beginning of the note on exceptions of a bot's own code."""
+"""Beginning of the note added to exceptions of a bot's own code."""
 
 
 class Conversation:
     """One bot's side of one match.
 
     Attributes:
-        hands_finished: hands whose last state has come.
-        hand_number: the hand being played; None between hands.
+        hands_finished: number of hands whose last state has been received.
+        hand_number: number of the current hand; None between hands.
     """
 
     def __init__(self, bot: Bot, game: Game, *, game_name: str = "") -> None:
@@ -116,7 +118,7 @@ class Conversation:
         self._session = PlayerSession(game)
         self._game_name = game_name or "the given one"
         self._comments: list[bytes] = []
-        # A hook that a bot does not override needs no view: most states ask the player nothing.
+        # Most states ask the player nothing, so views are made for hooks only if the bot overrides them.
         self._wants_start = overrides(bot, "hand_started")
         self._wants_end = overrides(bot, "hand_finished")
         self.hands_finished = 0
@@ -125,19 +127,21 @@ class Conversation:
 
     @property
     def last_state(self) -> str:
-        """The last line received, without its end; empty before the first."""
+        """Last line received, without its line end; empty before the first."""
         return self._last_line.rstrip(b"\r\n").decode("latin-1")
 
     def open(self) -> bytes:
+        """Return the bytes of the handshake."""
         return self._session.send(Handshake())
 
     def receive_data(self, data: bytes) -> bytes:
-        """Take bytes from the dealer; returns the bytes for the dealer, often none.
+        """Process bytes from the dealer and return the bytes to send, often none.
 
         Raises:
-            DealerFailure: the dealer sent something that is not a state of the game.
-            IllegalReply: the bot's answer is not a legal action.
-            Exception: whatever the bot's own code raises.
+            DealerFailure: the dealer sent a line that is not a state of the game.
+            IllegalReply: the bot's action is not legal.
+            TypeError: a hook of the bot is an ``async def``.
+            Exception: the bot's own code raised it.
         """
         session = self._session
         session.receive_data(data)
@@ -146,7 +150,7 @@ class Conversation:
             try:
                 event = session.next_event()
             except RemoteProtocolError as error:
-                raise self._misfit(error) from error
+                raise self._dealer_failure(error) from error
             if event is NEED_DATA:
                 return out
             if isinstance(event, ReceivedState):
@@ -155,15 +159,17 @@ class Conversation:
                 return out
 
     def receive_eof(self) -> None:
-        """The dealer has closed: the match is over. The rest of an unfinished line is ignored."""
+        """End the match after the dealer has closed the connection; an incomplete last line is ignored."""
         call_hook(self._bot.match_finished)
 
     def _on_state(self, event: ReceivedState) -> bytes:
         self._last_line, hand, is_my_turn = event
         is_new = self.hand_number != hand.hand_number
         finished = hand.betting.finished
-        self.hand_number = None if finished else hand.hand_number
-        self.hands_finished += finished
+        self.hand_number = hand.hand_number
+        if finished:
+            self.hand_number = None
+            self.hands_finished += 1
         if not (is_my_turn or (is_new and self._wants_start) or (finished and self._wants_end)):
             return b""
         view = View.from_state(hand, hand.betting)
@@ -186,12 +192,12 @@ class Conversation:
             self._comments = []
         return reply
 
-    def _misfit(self, error: RemoteProtocolError) -> DealerFailure:
-        """The problem of the dealer's line; mostly the game is another than the one assumed."""
+    def _dealer_failure(self, error: RemoteProtocolError) -> DealerFailure:
+        """Describe an invalid line of the dealer; the usual reason is that the bot assumes a wrong game."""
         cause = error.__cause__
         line = str(getattr(cause, "text", ""))
         if not line.startswith("MATCHSTATE:"):
-            return DealerFailure(f"what the dealer sent is not a match state: {quoted(line, 200)}")
+            return DealerFailure(f"the dealer sent a line that is not a match state: {quoted(line, 200)}")
         return DealerFailure(
             f"the dealer's state does not fit the game assumed, {self._game_name}: {cause}; "
             f"name another game with --game GAME or the environment variable ARENA_GAME"
@@ -199,7 +205,11 @@ class Conversation:
 
 
 def require_bot(bot: object) -> None:
-    """Raise a `TypeError` unless this is a bot and not, an easy slip, its class."""
+    """Raise an error unless the object is a bot; its class is not one.
+
+    Raises:
+        TypeError: it is not.
+    """
     if isinstance(bot, type):
         raise TypeError(f"a bot is needed, not its class: write {bot.__name__}() for {bot.__name__}")
     if not isinstance(bot, Bot):
@@ -207,5 +217,5 @@ def require_bot(bot: object) -> None:
 
 
 def overrides(bot: Bot, name: str) -> bool:
-    """Whether a bot has a hook of its own, in its class or on the object."""
+    """Return whether a bot has its own method of this name, in its class or set on the object."""
     return getattr(getattr(bot, name), "__func__", None) is not getattr(Bot, name)

@@ -1,4 +1,4 @@
-"""What a policy does with each of the 1,326 holdings of hold'em: the values that `Bot.policy_by_holding` gives."""
+"""Build the result of `Bot.policy_by_holding`: action probabilities for each of the 1,326 holdings of hold'em."""
 
 from __future__ import annotations
 
@@ -14,33 +14,48 @@ from engine.cards import STARTING_HANDS, cards_of
 from engine.ranges import HOLDINGS, are_free, classes
 
 HoldingChances: TypeAlias = Mapping[Action, "float | NDArray[np.float64]"]
-"""The probability of each action: with all holdings, or by holding in the order of `engine.ranges`."""
+"""Probability of each action, a number or an array of shape (1326,) in the order of `engine.ranges.HOLDINGS`."""
 
 
 def view_with(view: View, cards: tuple[Card, ...]) -> View:
-    """The same state for a player who holds these cards."""
+    """Make the same view with these cards as the player's own; it shows nobody else's."""
     return View.from_holding(view.betting, view.position, cards, view.board, view.hand_number)
 
 
 def policy_by_class(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:
-    """A policy before the flop that depends on ranks and on whether the suits are one, asked for each class once."""
-    found: dict[Action, NDArray[np.float64]] = {}
+    """Evaluate a preflop policy for all holdings by one call for each of the 169 classes of starting hands.
+
+    Args:
+        policy: depends on the ranks of the cards and on whether they are suited, but not on the suits.
+    """
+    chances_by_class: dict[Action, NDArray[np.float64]] = {}
     for number in range(len(STARTING_HANDS)):
         for action, chance in policy(view_with(view, cards_of(number))).items():
-            found.setdefault(action, np.zeros(len(STARTING_HANDS)))[number] = chance
-    return {action: chances[classes()] for action, chances in found.items()}
+            if action not in chances_by_class:
+                chances_by_class[action] = np.zeros(len(STARTING_HANDS))
+            chances_by_class[action][number] = chance
+    return {action: chances[classes()] for action, chances in chances_by_class.items()}
 
 
 def pure_policy(
     view: View, decisions: Sequence[int] | NDArray[np.int64], action_of: Callable[[int], Action]
 ) -> HoldingChances:
-    """A player who takes one action with each holding; decisions are for the holdings that the board leaves, or all."""
-    taken = np.asarray(decisions)
+    """Build the policy of a player that takes one action with each holding.
+
+    Args:
+        decisions: a number for each holding, or for each that shares no card with the board.
+        action_of: returns the action of such a number; two numbers may mean the same action.
+    """
+    numbers = np.asarray(decisions)
     free = are_free(view.board)
-    whole = np.zeros(len(HOLDINGS), np.int64)
-    whole[free] = taken[free] if len(taken) == len(HOLDINGS) else taken
-    found: dict[Action, NDArray[np.float64]] = {}
-    for decision in np.unique(whole[free]):
-        action = action_of(int(decision))
-        found[action] = found.get(action, np.zeros(len(HOLDINGS))) + (free & (whole == decision))
-    return found
+    by_holding = np.zeros(len(HOLDINGS), np.int64)
+    if len(numbers) == len(HOLDINGS):
+        numbers = numbers[free]
+    by_holding[free] = numbers
+    policy: dict[Action, NDArray[np.float64]] = {}
+    for number in np.unique(by_holding[free]):
+        action = action_of(int(number))
+        if action not in policy:
+            policy[action] = np.zeros(len(HOLDINGS))
+        policy[action] += free & (by_holding == number)
+    return policy

@@ -1,12 +1,11 @@
-"""Bots that learn from hand to hand, and the interface by which their matches are run.
+"""Base class of bots that learn between hands, and the journals from which their matches are merged.
 
-Such a bot is another player in every hand, so hands between matches cannot be exchanged: two matches played at the same
-time cannot both write one memory. The program that runs matches therefore gives each learner, in each match, the same
-memory to start from and a journal of its own, and has the journals merged when all matches are over.
+A learning bot plays differently in each hand, and matches that run in parallel cannot share one memory file. The
+dealer therefore starts each learner of each match with the same memory and a journal of its own, and merges the
+journals when all matches are over.
 
-A journal is a file of one line per hand, its number and what was learnt from it, written as soon as the hand is over.
-Lines are whole after any accident, and a journal cut off after any hand is what the bot had learnt by then. So an
-interrupted match resumes exactly where it was, and nothing is learnt twice.
+A journal has one line per hand, its number and what the bot learnt from it, written when the hand ends. A journal
+cut after any hand is the learner's state after that hand, so an interrupted match resumes without learning twice.
 """
 
 from __future__ import annotations
@@ -22,60 +21,68 @@ from bots.sdk.bot import Bot
 from engine import Game
 from logs.whole_file import LineFile
 
+# The workers of a run that was killed end, and release their journals, shortly after the run itself.
 LOCK_TIMEOUT_S = 10.0
-"""How long to wait for a journal: the workers of a run that was killed end a moment later than the run itself."""
 _IN_USE = "the learner that writes it is still playing"
 
 
 class LearningBot(Bot):
-    """A bot whose decisions may depend on the hands before.
+    """A bot whose decisions may depend on earlier hands.
 
-    What it plays must follow from the memory it started with, the hands since then and its seed.
+    They must follow from the memory at the start, the hands since then, and the bot's seed.
     """
 
     @property
     @abstractmethod
     def is_learning(self) -> bool:
-        """Whether it learns; if not, it is the same player in every hand."""
+        """Whether it learns. If not, it plays alike in all hands, and its matches need no journal."""
 
     @property
     @abstractmethod
     def memory_path(self) -> str | None:
-        """The file that it writes unless `train` is called; None without one."""
+        """Path of the memory file that it updates unless `train` is called; None without one."""
 
     @abstractmethod
     def start_memory(self, game: Game) -> bytes:
-        """The memory that it starts with in a game, as the content of a file."""
+        """Return the content of a memory file with which the bot starts in a game."""
 
     @abstractmethod
     def train(self, start: str, journal: str) -> None:
-        """Play a match whose journal is merged by the caller; called before `prepare`.
+        """Write a journal in the next match instead of updating the memory; called before `prepare`.
 
         Args:
-            start: a file with the memory to start with, in place of its own.
-            journal: the file for what it learns. It may hold hands of the match already: they are learnt first.
+            start: path of the memory file to start with, instead of the bot's own.
+            journal: path of the journal. If it already has hands of this match, the bot learns from them first.
 
         Raises:
-            BotFileError: a file cannot be read or written, or is not of this bot.
+            BotFileError: a file is unreadable, not writable, or does not belong to this bot.
         """
 
     @abstractmethod
     def end_training(self) -> None:
-        """Close the journal at the end of the match or of the bot's part in it; a second call does nothing."""
+        """Close the journal at the end of the match, or when the bot leaves it; further calls do nothing."""
 
     @abstractmethod
     def merged(self, start: str, journals: Sequence[str]) -> bytes:
-        """The memory at the start and what was learnt since, as the content of a file.
+        """Return the content of a memory file: the memory at the start, plus all that the journals hold.
 
-        The order of the journals changes nothing.
+        The result must not depend on the order of the journals.
+
+        Args:
+            start: path of the memory file with which all matches started.
+            journals: paths of the journals.
         """
 
 
 class LearningJournal:
-    """A journal that is being written, by one process at a time."""
+    """Journal open for writing. A lock keeps other processes from writing it at the same time."""
 
     def __init__(self, path: str) -> None:
-        """Open it, to continue after its whole lines; a `BotFileError` if it is not a journal, or in use."""
+        """Create a journal, or open one to continue after its last complete line.
+
+        Raises:
+            BotFileError: the file is not a journal, not writable, or another process still holds its lock.
+        """
         self.path = path
         self._lock = lock_file(path, _IN_USE, patience_s=LOCK_TIMEOUT_S)
         try:
@@ -89,6 +96,15 @@ class LearningJournal:
             raise
 
     def write(self, hand_number: int, learnt: str) -> None:
+        """Append a line for a hand.
+
+        Args:
+            hand_number: larger than that of the line before.
+            learnt: ASCII text without line ends.
+
+        Raises:
+            BotFileError: the file cannot be written.
+        """
         try:
             self._file.write(f"{hand_number} {learnt}\n")
         except OSError as error:
@@ -100,15 +116,22 @@ class LearningJournal:
 
 
 def read_journal(path: str) -> Iterator[tuple[int, str]]:
-    """The hands of a journal in order, each with what was learnt; none where there is no file."""
-    return ((hand, learnt) for hand, learnt, _ in _hands(path))
+    """Yield the number of each hand of a journal and what was learnt from it; nothing if there is no file.
+
+    Raises:
+        BotFileError: the file is unreadable or not a journal.
+    """
+    return ((hand, learnt) for hand, learnt, _ in _read_lines(path))
 
 
 def cut_journal(path: str, end_hand: int | None = None) -> int:
-    """Cut a journal, which may not exist, off after its last whole line, or before `end_hand`.
+    """Remove the incomplete last line of a journal, and all hands from `end_hand` on.
 
     Returns:
-        the number after that of the last hand that is left; 0 where there is none.
+        the number of the last remaining hand plus 1; 0 if no hand remains or there is no file.
+
+    Raises:
+        BotFileError: the file is not a journal, not writable, or another process still holds its lock.
     """
     if not os.path.exists(path):
         return 0
@@ -122,38 +145,38 @@ def cut_journal(path: str, end_hand: int | None = None) -> int:
 
 
 def _cut(path: str, end_hand: int | None) -> int:
-    end = 0
+    next_hand = 0
     size = 0
-    for hand, _, at in _hands(path):
+    for hand, _, line_end in _read_lines(path):
         if end_hand is not None and hand >= end_hand:
             break
-        end = hand + 1
-        size = at
+        next_hand = hand + 1
+        size = line_end
     if os.path.exists(path) and os.path.getsize(path) > size:
         os.truncate(path, size)
-    return end
+    return next_hand
 
 
-def _hands(path: str) -> Iterator[tuple[int, str, int]]:
-    """The whole lines of a journal: the hand, what was learnt, and where the line ends.
-
-    What follows the last line end, the part of a line or blocks that were never written, is not a line.
-    """
+def _read_lines(path: str) -> Iterator[tuple[int, str, int]]:
+    """Yield the hand of each complete line, what was learnt from it, and the offset of the line's end in bytes."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         return
     except OSError as error:
         raise BotFileError(path, f"it cannot be read: {error.strerror or error}") from error
-    at = 0
-    before = -1
-    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(keepends=True), 1):
-        at += len(line)
+    # After a crash the file may end with part of a line, or with blocks that were allocated but never written.
+    complete = data[: data.rfind(b"\n") + 1]
+    offset = 0
+    last_hand = -1
+    for number, line in enumerate(complete.splitlines(keepends=True), 1):
+        offset += len(line)
         digits, _, learnt = line.partition(b" ")
-        if not (digits.isdigit() and line.isascii() and len(digits) < 20 and int(digits) > before):
-            raise BotFileError(path, f"line {number} is not that of a hand after hand {before}")
-        before = int(digits)
-        yield before, learnt.decode("ascii").rstrip("\r\n"), at
+        is_number = digits.isdigit() and len(digits) < 20
+        if not (is_number and line.isascii() and int(digits) > last_hand):
+            raise BotFileError(path, f"line {number} does not begin with a hand number above {last_hand}")
+        last_hand = int(digits)
+        yield last_hand, learnt.decode("ascii").rstrip("\r\n"), offset
 
 
 def _unwritable(path: str, error: OSError) -> BotFileError:

@@ -1,13 +1,13 @@
-"""Settings and options as they are declared: each with its meaning, bounds and default, in one place.
+"""Declare settings and options once, each with its meaning, bounds and default.
 
     @dataclass(frozen=True, slots=True)
     class TrainingSettings:
         deals: Annotated[int, "deals drawn in each iteration", Interval(1, 1_000_000)] = 4096
 
-A field of a dataclass, or a parameter of a function, is an option if its annotation holds a text: its meaning, a clause
-or sentences. `Interval` bounds a number, `Literal` lists choices, `Wording` has what texts need besides. Files of
-settings, the command line, keywords in Python, the options of a bot and the pages of reference all read such
-declarations with `options_of`. pydantic takes the bounds from them, too; it is not needed to read them.
+A field of a dataclass or a parameter of a function is an option if its annotation holds a text, its meaning. `Interval`
+bounds a number, `Literal` lists choices, and `Wording` holds further texts. Configuration files, the command line,
+Python keywords, the options of bots and the reference pages all read declarations by `options_of`. pydantic takes the
+bounds from the same annotations, but is not needed to read them.
 """
 
 from __future__ import annotations
@@ -31,12 +31,19 @@ from typing import (
 _Value = TypeVar("_Value")
 
 NO_DEFAULT: Final = object()
-"""The default of an option that has none."""
+"""Default of an option that must be set."""
 
 
 class Interval:
-    """Bounds of a number: at least `low`, above `above` and at most `high`, each None for any."""
+    """Bounds of a number.
 
+    Attributes:
+        low: smallest valid value; None for no bound.
+        high: largest valid value; None for no bound.
+        above: every valid value is greater; None for no bound.
+    """
+
+    # pydantic iterates over metadata with this mark and reads the bounds that `__iter__` yields.
     __is_annotated_types_grouped_metadata__: ClassVar[bool] = True
 
     def __init__(self, low: float | None = None, high: float | None = None, above: float | None = None) -> None:
@@ -45,7 +52,6 @@ class Interval:
         self.above = above
 
     def __iter__(self) -> Iterator[object]:
-        """The bounds as pydantic reads them."""
         from annotated_types import Ge, Gt, Le
 
         if self.low is not None:
@@ -57,16 +63,16 @@ class Interval:
 
 
 class Wording(NamedTuple):
-    """What texts about an option need besides its meaning.
+    """Texts about an option besides its meaning.
 
     Attributes:
-        unit: the word for its value in the help, such as ``FILE``.
-        flags: on the command line, besides the one named like the option, or instead of it if they are long.
-        group: the heading of this option and of those that follow it.
+        unit: placeholder of the value in the help, such as ``FILE``.
+        flags: short flags on the command line besides the long one; long flags replace it.
+        group: heading of this option and of those that follow it.
         otherwise: the default in words.
-        example: appears in an example of a file, commented out with its section.
+        example: value in a generated configuration file, commented out with its section.
         is_flag: whether the command line has an option for it.
-        is_rare: named without its meaning in the short help.
+        is_rare: whether the short help lists the option without its meaning.
     """
 
     unit: str = ""
@@ -80,19 +86,19 @@ class Wording(NamedTuple):
 
 _FILE: Final = Wording("FILE")
 FilePath: TypeAlias = Annotated[str, _FILE]
-"""The path of a file, as an option of a bot: relative to the folder in which the bot was asked for."""
+"""Type of a bot's option that is the path of a file, relative to the folder in which the bot is named."""
 _TYPE_NAMES: Final = {int: "whole number", float: "number", bool: "true or false"}
 _TRUTHS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 class Option(NamedTuple):
-    """A setting or an option, as declared.
+    """Declaration of one option.
 
     Attributes:
-        kind: the type of its values, None aside.
-        default: `NO_DEFAULT` if it has to be given.
-        meaning: empty if the author of a bot has not declared it.
-        group: the heading above it.
+        kind: type of its values, without None.
+        default: `NO_DEFAULT` if the option must be set.
+        meaning: text of the annotation; empty for a bot's parameter without one.
+        group: heading under which the option is listed.
     """
 
     name: str
@@ -105,20 +111,26 @@ class Option(NamedTuple):
 
     @property
     def sentence(self) -> str:
+        """Meaning with a capital and a full stop."""
         return f"{self.meaning[0].upper()}{self.meaning[1:]}".removesuffix(".") + "."
 
     @property
     def value(self) -> str:
-        """The default as in a file; empty without one."""
+        """Default as a configuration file writes it; empty without one."""
         if self.default is NO_DEFAULT:
             return ""
-        import json  # a bot starts without it
+        # Not at the top: a bot starts without it.
+        import json
 
+        # The default of an enumeration is written as its value, and 4.0 as 4.
         value = getattr(self.default, "value", self.default)
-        return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        return json.dumps(value)
 
     @property
     def type_name(self) -> str:
+        """Type in words, such as "whole number"."""
         if self.wording == _FILE:
             return "file"
         return _TYPE_NAMES.get(self._scalar, "text")
@@ -132,7 +144,7 @@ class Option(NamedTuple):
 
     @property
     def limits(self) -> tuple[str, str]:
-        """The lowest and the highest value in words; empty where there is none."""
+        """Bounds in words, low and high; empty for no bound."""
         low = _text(self.bounds.low)
         if not low and self.bounds.above is not None:
             low = f"more than {_text(self.bounds.above)}"
@@ -140,10 +152,10 @@ class Option(NamedTuple):
 
     @property
     def valid(self) -> str:
-        """The valid values in words."""
+        """Valid values in words, such as "1 to 100"."""
         if get_origin(self.kind) is Literal:
-            *others, last = map(str, get_args(self.kind))
-            return f"{', '.join(others)} or {last}"
+            *choices, last_choice = map(str, get_args(self.kind))
+            return f"{', '.join(choices)} or {last_choice}"
         low, high = self.limits
         if not high:
             return f"{low} or more"
@@ -152,7 +164,7 @@ class Option(NamedTuple):
         return f"{low} and at most {high}"
 
     def parse(self, text: str) -> Any:
-        """Return the value of a text; do not check the bounds.
+        """Convert a text to the option's type, without a check of the bounds.
 
         Raises:
             ValueError: the text is not of the option's type.
@@ -172,7 +184,7 @@ class Option(NamedTuple):
         if self.kind is int and not isinstance(value, int):
             return False
         bounds = self.bounds
-        # Not `value < bounds.low`: a NaN is outside all bounds.
+        # Not `value < bounds.low`, which is false for NaN.
         if bounds.low is not None and not value >= bounds.low:
             return False
         if bounds.high is not None and not value <= bounds.high:
@@ -181,10 +193,10 @@ class Option(NamedTuple):
 
 
 def options_of(declared: Any, *, all_parameters: bool = False) -> tuple[Option, ...]:
-    """The options of a dataclass, a function or a constructor, in the order of their declaration.
+    """Return the options of a dataclass, a function or a class's constructor, in the order of declaration.
 
     Args:
-        all_parameters: takes parameters without a meaning, too, as bots of other authors have them.
+        all_parameters: include parameters whose annotation has no meaning, as in bots of other authors.
     """
     return _options_of(declared, all_parameters)
 
@@ -193,7 +205,7 @@ def options_of(declared: Any, *, all_parameters: bool = False) -> tuple[Option, 
 def _options_of(declared: Any, all_parameters: bool) -> tuple[Option, ...]:
     if getattr(declared, "__init__", None) is object.__init__:
         return ()
-    # Here, as it takes as long to load as all else that most bots need.
+    # Not at the top: `inspect` takes as long to load as everything else that most bots need.
     from inspect import Parameter, signature
 
     hints = _hints(declared)
@@ -202,7 +214,9 @@ def _options_of(declared: Any, all_parameters: bool) -> tuple[Option, ...]:
     for name, parameter in signature(declared).parameters.items():
         kind, about = _unwrapped(hints.get(name, type(parameter.default)))
         meaning = _first_of_type(about, str, "")
-        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or not (meaning or all_parameters):
+        if not meaning and not all_parameters:
+            continue
+        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
             continue
         wording = _first_of_type(about, Wording, Wording())
         group = wording.group or group
@@ -225,7 +239,11 @@ def _first_of_type(values: list[Any], kind: type[_Value], default: _Value) -> _V
 
 
 def check_options(options: Any, error: type[Exception] = ValueError) -> None:
-    """Raise an error for the first value of a dataclass that its declaration does not allow."""
+    """Check the values of a dataclass against its declarations.
+
+    Raises:
+        error: a value is out of bounds or not one of the choices.
+    """
     for option in options_of(type(options)):
         value = getattr(options, option.name)
         if not option.accepts(value):
@@ -239,7 +257,7 @@ def _hints(declared: Any) -> dict[str, Any]:
     except Exception:
         if not is_class:
             raise
-        # Names that the author of a bot imports for type checkers only.
+        # A bot's annotation may name a type that its author imports only under TYPE_CHECKING.
         known = {kind.__name__: kind for kind in _TYPE_NAMES}
         hints = {}
         for name, annotation in getattr(declared.__init__, "__annotations__", {}).items():
@@ -248,7 +266,7 @@ def _hints(declared: Any) -> dict[str, Any]:
 
 
 def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
-    """The type of an annotation and its metadata. Of a union, the first type that is not None."""
+    """Split an annotation into its type and its metadata; take the first type of a union with None."""
     kind = hint
     metadata: list[Any] = []
     if get_origin(hint) is Annotated:

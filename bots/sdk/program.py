@@ -1,26 +1,11 @@
-"""A program of any language as a process, and as a `Bot` in Python.
-
-`Program` starts one, watches it, and ends it together with everything it started. A bot may be a script that starts
-the real player, and that player may outlive the script. So whatever belongs to a program is found in four ways: its
-process group (POSIX), its descendants, a variable in the environment (``ARENA_BOT``), and, on Linux, a number in a
-resource limit. A process that forks twice, calls ``setsid`` and clears its environment has left the first three; a hard
-limit it inherits all the same, and only root can raise it again. The limit is ``RLIMIT_RTTIME``, which concerns
-real-time scheduling only, and the numbers are too large to bound even that. A hard limit can be set only once the
-program has started; what it starts before that inherits the soft limit, which was ours while it started.
-
-`RemoteBot` plays with one as a dealer would:
+"""Run a program of any language as a process (`Program`) and play with it as a bot (`RemoteBot`).
 
     with RemoteBot(["./my_bot", "--fast"], "nolimit") as bot:
         for record in self_play("nolimit", [bot, MfsBot()], deals=1000): ...
 
-The program is started as any dealer starts it, with host and port as its last two arguments; it connects, names its
-version, and is sent every state of its hands: those between two of its turns when it is next asked, the last ones when
-the hand is over. To the program this is a match like any other.
-
-- Hand numbers only grow, as the program expects: a hand whose number has been played already gets the next free one.
-- Lines that are not replies are skipped, and comments are passed on to `View.comment`, as by a dealer. A reply without
-  a readable action is an error here, not a call: it is the program's bug.
-- After an error nothing more is sent to the program: every further call raises the same error.
+`Program` starts a process, watches it, bounds its output, and ends it with all processes that it has started.
+`RemoteBot` plays the dealer for a program. It starts it with host and port as its last two arguments, accepts its
+connection, and sends every state of its hands, so to the program this is a match like any other.
 """
 
 from __future__ import annotations
@@ -57,28 +42,39 @@ from protocol.session import DealerEvent
 _LAST_LINES = 5
 _LAST_BYTES = 1 << 14
 MAX_OUTPUT_BYTES: Final = 10_000_000
-"""Kept of the output of a program, besides its last lines."""
+"""Bytes kept of a program's output, besides its last lines."""
 _OUTPUT_NOTE = f"\n[more than {MAX_OUTPUT_BYTES:,} bytes: the rest is left out, except for its end]\n".encode()
 _OUTPUT_SLACK_BYTES = 1 << 20
-"""By which an output may exceed its bound before it is cut while the program runs."""
+"""Excess of an output over its bound at which it is cut while the program runs."""
 _OUTPUT_CHECK_S = 0.25
-_MOST_LINE_LETTERS = 4096
+_MAX_LINE_LETTERS = 4096
 _BOT_VARIABLE = "ARENA_BOT"
 SERVER_VARIABLE = "ARENA_SERVER"
-"""Set in the environment of every process of a server; its value names the server's folder, the same at every start."""
+"""Environment variable of all processes of a server; its value names the server's folder, also after a restart."""
+IS_WINDOWS = os.name == "nt"
+
+# A bot may be a script that starts the real player, and the player may outlive the script. The processes of a program
+# are therefore found in four ways: its process group (POSIX), its descendants, the environment variable ARENA_BOT, and
+# on Linux a mark in a resource limit. A process that forks twice, calls `setsid` and clears its environment escapes the
+# first three. It still inherits a hard limit, which only root can raise. The limit is RLIMIT_RTTIME, which concerns
+# real-time scheduling only, and marks are too large to bound even that.
+#
+# A mark holds the server in its upper bits and the program in the lower 32.
 _BOT_BITS = 32
-_LEAST_MARK = 1 << 61
+_MIN_MARK = 1 << 61
 """Above any real limit: 73,000 years, in microseconds."""
 _REALTIME_LIMITS = re.compile(rb"(?m)^Max realtime timeout +(\S+) +(\S+) ")
 _starting = threading.Lock()
-_MOST_ROUNDS = 10
-"""How often what is left is looked for: a process may start another while it is being ended."""
-_ROUND_S = 0.05
-IS_WINDOWS = os.name == "nt"
+"""Held while the limits of our own process carry the mark of a program that is being started."""
+# A process may fork while it is being killed, so survivors are scanned for repeatedly.
+_MAX_SCANS = 10
+_SCAN_S = 0.05
 
 
 def split_command(text: str, *, is_windows: bool = IS_WINDOWS) -> tuple[str, ...]:
-    """The words of a command line; quotes hold a word together, and on Windows a backslash is an ordinary character.
+    """Split a command line into words as a shell does, without expansions.
+
+    On Windows a backslash is an ordinary character, and only double quotes quote.
 
     Raises:
         ValueError: a quote is not closed.
@@ -93,7 +89,7 @@ def split_command(text: str, *, is_windows: bool = IS_WINDOWS) -> tuple[str, ...
 
 
 class Program:
-    """One running program; both its output streams go to a file, so that output costs no time up to a large bound."""
+    """Running program whose standard output and standard error go to one file."""
 
     def __init__(
         self,
@@ -109,12 +105,13 @@ class Program:
 
         Args:
             environment: all its environment variables.
-            output_path: where its output goes; an earlier file is replaced, unless it is to be appended to.
-            directory: the folder it is started in; None for the present one.
-            on_exit: called when the process has ended, in a thread of its own.
+            output_path: file for its output.
+            directory: folder in which it is started; None for the current one.
+            append: keep the content of an earlier output file.
+            on_exit: called in a separate thread when the process has ended.
 
         Raises:
-            OSError: it cannot be started.
+            OSError: the program cannot be started.
             RuntimeError: no thread can be started to watch it.
         """
         self.output_path = output_path
@@ -126,7 +123,7 @@ class Program:
         self._older_pids = frozenset(psutil.pids())
         if not append:
             output_path.open("wb").close()
-        # Appended to, so that a program continues at the end of an output that was cut.
+        # In append mode the program continues at the end of its output after `cut_output` has truncated it.
         with output_path.open("ab") as output:
             self._output_start = os.fstat(output.fileno()).st_size
             with _inherited(self._mark):
@@ -138,7 +135,7 @@ class Program:
                     env={**environment, _BOT_VARIABLE: self._name},
                     cwd=directory,
                     start_new_session=not IS_WINDOWS,
-                    # Ctrl-C reaches us, not the bots: we end them. Windows alone knows the flag.
+                    # Ctrl-C must reach us alone, since we end the bots. Only Windows has the flag.
                     creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
                 )
         self.pid = self._process.pid
@@ -161,13 +158,14 @@ class Program:
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code, None while it runs; a negative number is the signal that ended it."""
+        """Exit code, negative for the signal that ended the program; None while it runs."""
         return self._process.returncode if self._ended.is_set() else None
 
     def cut_output(self, slack_bytes: int = 0) -> None:
-        """Cut an output that is too large to its first `MAX_OUTPUT_BYTES` and its end."""
+        """Reduce an output above its bound to its first `MAX_OUTPUT_BYTES`, a note, and its last lines."""
+        max_bytes = MAX_OUTPUT_BYTES + len(_OUTPUT_NOTE) + _LAST_BYTES + slack_bytes
         with contextlib.suppress(OSError):
-            if self.output_path.stat().st_size <= MAX_OUTPUT_BYTES + len(_OUTPUT_NOTE) + _LAST_BYTES + slack_bytes:
+            if self.output_path.stat().st_size <= max_bytes:
                 return
             with self.output_path.open("rb") as output:
                 output.seek(-_LAST_BYTES, os.SEEK_END)
@@ -177,7 +175,7 @@ class Program:
                 output.write(_OUTPUT_NOTE + end)
 
     def has_written(self, text: str) -> bool:
-        """Whether the first of what it wrote holds a text."""
+        """Return whether the first 16 KiB of its output contain a text."""
         try:
             with self.output_path.open("rb") as output:
                 output.seek(self._output_start)
@@ -186,9 +184,9 @@ class Program:
             return False
 
     def last_lines(self) -> list[str]:
-        """The last lines it wrote, and where they are the end of an indented block, the line that heads it.
+        """Return the last lines of its output, printable and at most 4,096 characters each.
 
-        Many languages (Ruby, Java, JavaScript) print what went wrong first and the calls that led there below it.
+        If they are the end of an indented block, the line above the block is included.
         """
         try:
             with self.output_path.open("rb") as output:
@@ -197,68 +195,75 @@ class Program:
                 text = output.read().decode("utf-8", "replace")
         except OSError:
             return []
-        lines = [line.rstrip()[-_MOST_LINE_LETTERS:] for line in text.splitlines() if line.strip()]
+        lines = [line.rstrip()[-_MAX_LINE_LETTERS:] for line in text.splitlines() if line.strip()]
         last = [escaped(line, "\t") for line in lines[-_LAST_LINES:]]
+        # Ruby, Java and JavaScript print the error first and the stack trace, indented, below it.
         heads = [line for line in lines[:-_LAST_LINES] if not line[0].isspace()]
         if heads and last[0][0].isspace() and not heads[-1].startswith("Traceback"):
             return [escaped(heads[-1], "\t"), "...", *last]
         return last
 
     def wait(self, timeout_s: float) -> int | None:
-        """Wait for it to end; its exit code, or None if it still runs."""
+        """Wait for the end of the program and return its exit code, or None if it still runs."""
         self._ended.wait(timeout_s)
         return self.exit_code
 
     def stop(self, *, grace_s: float = 1.0) -> None:
-        """End it and what it started: asked first, forced after the grace period; a second call does nothing."""
+        """Terminate the program and all processes that it has started, and kill them after `grace_s` seconds.
+
+        A second call does nothing.
+        """
         if self._is_stopped:
-            # By now the number of its group may belong to another program.
+            # By now the number of its process group may belong to another program.
             return
-        others = self._others()
+        processes = self._started_processes()
         self._signal_group("SIGTERM")
-        for process in others:
+        for process in processes:
             with contextlib.suppress(psutil.Error):
                 process.terminate()
-        until = time.monotonic() + grace_s
+        deadline_s = time.monotonic() + grace_s
         self.wait(grace_s)
-        psutil.wait_procs(others, max(0.0, until - time.monotonic()))
-        # Also when the bot itself has ended: what it started may still be there, or may have started more meanwhile.
+        psutil.wait_procs(processes, max(0.0, deadline_s - time.monotonic()))
+        # Even if the program has ended, since its children may survive it or have started more processes.
         self._signal_group("SIGKILL")
-        for _ in range(_MOST_ROUNDS):
-            for process in others:
+        for _ in range(_MAX_SCANS):
+            for process in processes:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
-            psutil.wait_procs(others, _ROUND_S)
-            if not (others := self._others()):
+            psutil.wait_procs(processes, _SCAN_S)
+            processes = self._started_processes()
+            if not processes:
                 break
         self.wait(grace_s)
-        # What the program had started may have written after its end.
+        # Its children may have written after its own end.
         self.cut_output()
         self._is_stopped = True
 
     def _signal_group(self, name: str) -> None:
-        """Signal the bot and its process group; where there are no groups, end the bot."""
+        """Send a signal to the process group; on Windows, which has none, kill the program."""
         try:
             if IS_WINDOWS:
                 self._process.kill()
             elif self.exit_code is None or not psutil.pid_exists(self._process.pid):
-                # Once the bot has ended, another process with its number means that its group was empty before.
+                # The system reuses a process number only once its group is empty. So if the program has ended and its
+                # number exists, the group with this number belongs to another program.
                 os.killpg(self._process.pid, getattr(signal, name))
         except (ProcessLookupError, PermissionError):
             return
 
-    def _others(self) -> list[psutil.Process]:
-        """The processes that the bot has started and that still run, wherever they have gone."""
-        found = []
+    def _started_processes(self) -> list[psutil.Process]:
+        """Return the running processes that the program has started, directly or not."""
+        children = []
         with contextlib.suppress(psutil.Error):
             if self.exit_code is None:
-                found = psutil.Process(self._process.pid).children(recursive=True)
-        pids = set(psutil.pids()) - self._older_pids - {self._process.pid, *(process.pid for process in found)}
-        return found + _marked(pids, _BOT_VARIABLE, self._name, lambda mark: mark == self._mark)
+                children = psutil.Process(self._process.pid).children(recursive=True)
+        known_pids = {self._process.pid, *(process.pid for process in children)}
+        new_pids = set(psutil.pids()) - self._older_pids - known_pids
+        return children + _marked(new_pids, _BOT_VARIABLE, self._name, lambda mark: mark == self._mark)
 
 
 class _Outputs:
-    """Keeps the outputs of running programs within their bound: one thread, while there are any."""
+    """Bound the outputs of all running programs, by one thread that ends with the last of them."""
 
     def __init__(self) -> None:
         self._programs: set[Program] = set()
@@ -292,24 +297,31 @@ _outputs = _Outputs()
 
 
 def end_server_programs(server: str) -> int:
-    """End and count the processes that an earlier start of the server, a value of `SERVER_VARIABLE`, has left."""
+    """Kill the processes that a server left behind when it was killed, and return their number.
+
+    Args:
+        server: value of `SERVER_VARIABLE` in their environment.
+    """
     bits = _server_bits(server)
-    found = _marked(psutil.pids(), SERVER_VARIABLE, server, lambda mark: mark >> _BOT_BITS == bits >> _BOT_BITS)
-    for process in found:
+    processes = _marked(psutil.pids(), SERVER_VARIABLE, server, lambda mark: mark >> _BOT_BITS == bits >> _BOT_BITS)
+    for process in processes:
         with contextlib.suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(found, 5.0)
-    return len(found)
+    psutil.wait_procs(processes, 5.0)
+    return len(processes)
 
 
 def _server_bits(server: str) -> int:
     digest = hashlib.blake2b(server.encode("utf-8", "surrogateescape"), digest_size=4).digest()
-    return _LEAST_MARK | int.from_bytes(digest) >> 4 << _BOT_BITS
+    return _MIN_MARK | int.from_bytes(digest) >> 4 << _BOT_BITS
 
 
 @contextlib.contextmanager
 def _inherited(mark: int) -> Iterator[None]:
-    """Have what is started meanwhile inherit a mark, as a soft limit."""
+    """Set the soft limit of this process to a mark, so that a program inherits it from its first instruction.
+
+    The hard limit can be set only on the running program, and its first children may be older than that.
+    """
     if sys.platform != "linux":
         yield
         return
@@ -334,43 +346,52 @@ def _set_mark(pid: int, mark: int) -> None:
 
 
 def _marked(pids: Iterable[int], variable: str, value: str, has_mark: Callable[[int], bool]) -> list[psutil.Process]:
-    found = []
+    """Return those of the processes whose resource limit or environment variable marks them."""
+    processes = []
     for pid in pids:
         with contextlib.suppress(psutil.Error, OSError):
             process = psutil.Process(pid)
             is_marked = has_mark(_mark_of(pid)) or process.environ().get(variable) == value
             if is_marked and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def _mark_of(pid: int) -> int:
     if sys.platform != "linux":
         return 0
     limits = _REALTIME_LIMITS.search(Path(f"/proc/{pid}/limits").read_bytes())
-    soft, hard = limits.groups() if limits is not None else (b"", b"")
+    if limits is None:
+        return 0
+    soft, hard = limits.groups()
     if hard.isdigit():
         return int(hard)
-    # Only what a program starts before it has a hard limit. While one is started, we have the soft limit ourselves, and
-    # so has what other threads start.
+    # A soft limit alone marks children that the program started before it had its hard limit. This process, and
+    # whatever its other threads start, has the soft limit too for as long as `_starting` is held.
     is_ours = os.getpid() in (pid, psutil.Process(pid).ppid())
-    return int(soft) if soft.isdigit() and not is_ours else 0
+    if not soft.isdigit() or is_ours:
+        return 0
+    return int(soft)
 
 
 class GameFile(NamedTuple):
-    """A game for a program: the file of its definition, and its canonical name."""
+    """Definition file of the game that a program plays, and the game's canonical name."""
 
     path: Path
     name: str
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment variables of the program."""
+        """Environment variables by which the program finds the game."""
         return {"ARENA_GAME": str(self.path.absolute()), "ARENA_GAME_NAME": short_name(self.name)}
 
 
 def write_game(path: Path, game: Game, name: str = "") -> GameFile:
-    """Write the definition of a game; without a name it is called as the shipped game, or else as the file."""
+    """Write the definition of a game to a file.
+
+    Args:
+        name: canonical name, by default that of an equal shipped game, else the name of the file.
+    """
     path.write_text(protocol.format_game_definition(game), "ascii")
     return GameFile(path, name or name_of(game) or path.name)
 
@@ -383,32 +404,44 @@ def start_program(
     environment: Mapping[str, str] | None = None,
     directory: str | None = None,
 ) -> Program:
-    """Start a program as a dealer does, with host and port as its last arguments; it writes beside the game's file.
+    """Start a program with the host and port of a listener as its last arguments.
+
+    Its output goes to the file ``output`` next to the game's file.
 
     Args:
-        environment: besides the game; the variables of this process by default.
+        environment: environment variables besides those of the game, by default those of this process.
+
+    Raises:
+        OSError: the program cannot be started.
+        RuntimeError: no thread can be started to watch it.
     """
     host, port = listener.getsockname()
+    if environment is None:
+        environment = os.environ
     return Program(
         [*command, host, str(port)],
-        environment={**(os.environ if environment is None else environment), **game.variables},
+        environment={**environment, **game.variables},
         output_path=game.path.with_name("output"),
         directory=directory,
     )
 
 
 POLL_S: Final = 0.05
-"""How often a program that has not connected yet is looked after."""
+"""Interval of checks whether a program that has not connected has ended."""
 _RECEIVE_BYTES: Final = 1 << 16
 _QUICK_ACK: Final[int | None] = getattr(socket, "TCP_QUICKACK", None)
-"""Not lasting: it is set again after each read."""
+"""Socket option of Linux; None elsewhere."""
 
 
 def accept_program(listener: socket.socket, program: Program, deadline_s: float) -> socket.socket | None:
-    """The connection of a program that was given a port; None where it has ended, or does not connect in time."""
+    """Accept the connection of a program; return None if it ends without connecting, or at the deadline.
+
+    Args:
+        deadline_s: time of `time.monotonic`, in seconds.
+    """
     listener.settimeout(POLL_S)
     while True:
-        # Asked before looking: a program that ends right after it has connected is still found here.
+        # Read before `accept`, so that a program that connects and ends at once is still accepted.
         has_ended = program.exit_code is not None
         try:
             connection = listener.accept()[0]
@@ -421,14 +454,23 @@ def accept_program(listener: socket.socket, program: Program, deadline_s: float)
 
 
 def acknowledge(connection: socket.socket) -> None:
-    """Acknowledge received bytes at once, where the system can: what is sent in two calls is not delayed by 40 ms."""
+    """Acknowledge received bytes at once, so that a peer that writes twice is not delayed by 40 ms.
+
+    Linux clears the option by itself, so call this after each read. Other systems do nothing.
+    """
     if _QUICK_ACK is not None:
         with contextlib.suppress(OSError):
             connection.setsockopt(socket.IPPROTO_TCP, _QUICK_ACK, 1)
 
 
 class RemoteBot(Bot):
-    """A program that plays; a context manager that ends it."""
+    """Bot whose actions come from a program that speaks the ACPC protocol.
+
+    Use it as a context manager, which ends the program. The program receives the states between two of its turns with
+    its next question, and the last states of a hand when the hand ends. Its lines that are not replies are ignored, and
+    its comments are passed to `View.comment`. A reply without a readable action raises an error, since it is a bug of
+    the program. After an error every further call raises the same error.
+    """
 
     def __init__(
         self,
@@ -441,40 +483,45 @@ class RemoteBot(Bot):
         environment: Mapping[str, str] | None = None,
         directory: str | None = None,
     ) -> None:
-        """Start the program and wait until it has named its version.
+        """Start the program and wait for its handshake.
 
         Args:
-            command: the program and its arguments; as one text, split as a shell does.
-            game: the game, its name, or the path of its definition; see `GameFile` for what the program gets.
-            connect_timeout_s: how long it may take to connect and to name its version.
-            reply_timeout_s: how long it may take for an answer.
-            leave_timeout_s: how long it may take to end by itself once its connection is closed, and once more when it
-                is asked to end; then it is killed, with all it started.
-            environment: its environment variables; those of this process by default.
-            directory: the folder it is started in; None for the present one.
+            command: the program and its arguments, as words or as one text that `split_command` splits.
+            game: a game, its name, or the path of its definition. The program finds it in ``ARENA_GAME``.
+            connect_timeout_s: longest time until the handshake, in seconds.
+            reply_timeout_s: longest time for a reply, in seconds.
+            leave_timeout_s: time for the program to exit once its connection is closed, in seconds, and again after
+                it was asked to terminate. Then it is killed with all processes that it has started.
+            environment: its environment variables, by default those of this process.
+            directory: folder in which it is started; None for the current one.
 
         Raises:
-            OSError: it cannot be started.
-            BotExited: it ended before it had named its version.
-            BotTimeout: it did not connect, or name its version, in time.
-            RemoteBotError: its first line names no version.
+            GameDefinitionError: there is no such game.
+            OSError: the program cannot be started.
+            BotExited: it ended before the handshake.
+            BotTimeout: it did not connect, or send the handshake, in time.
+            RemoteBotError: its first line is not a handshake.
         """
         if isinstance(command, str):
             self.command = split_command(command)
         else:
             self.command = tuple(command)
-        name, self.game = protocol.find_game(game) if isinstance(game, str) else ("", game)
+        name = ""
+        if isinstance(game, str):
+            name, game = protocol.find_game(game)
+        self.game = game
         self._reply_timeout_s = reply_timeout_s
         self._leave_timeout_s = leave_timeout_s
         self._error: RemoteBotError | None = None
         self._session = protocol.DealerSession(self.game)
         self._connection: socket.socket | None = None
+        # A program expects growing hand numbers. A hand of the views that repeats a number gets the next free one.
         self._number = -1
-        """The hand the program is in, as it counts."""
+        """Number of the current hand as sent to the program."""
         self._hand: int | None = None
-        """The number of that hand in the views; None between hands."""
+        """Number of the current hand in the views; None between hands."""
         self._sent = -1
-        """How many actions of it were sent; -1 before its first state."""
+        """Number of actions in the last state sent; -1 before the first state of a hand."""
         self._folder = tempfile.TemporaryDirectory()
         file = write_game(Path(self._folder.name) / "bot.game", self.game, name)
         try:
@@ -486,8 +533,9 @@ class RemoteBot(Bot):
                 try:
                     self._connection = accept_program(listener, self._program, deadline_s)
                     if self._connection is None:
-                        has_ended = self._program.exit_code is not None
-                        raise self._exited() if has_ended else self._timed_out("connect", connect_timeout_s)
+                        if self._program.exit_code is not None:
+                            raise self._exited()
+                        raise self._timed_out("connect", connect_timeout_s)
                     self._greet(connect_timeout_s, deadline_s)
                 except BaseException:
                     self.close()
@@ -503,7 +551,7 @@ class RemoteBot(Bot):
         self.close()
 
     def close(self) -> None:
-        """Close the connection and end the program with all it started; a second call does nothing."""
+        """Close the connection and end the program with all its processes; a second call does nothing."""
         if self._error is None:
             self._error = RemoteBotError("it has been closed", self.command, self._program.last_lines())
         if self._connection is not None:
@@ -519,16 +567,16 @@ class RemoteBot(Bot):
         self._send_states(view)
 
     def act(self, view: View) -> Action:
-        """Send what has happened, and wait for the answer.
+        """Send the states since the last turn, and wait for the reply.
 
         Raises:
             BotExited: the program ended, or closed its connection.
-            BotTimeout: it did not answer in time.
-            RemoteBotError: its answer holds no action, or an earlier call failed.
+            BotTimeout: it did not reply in time.
+            RemoteBotError: its reply holds no action, or an earlier call failed.
         """
         self._send_states(view)
         if self._session.state is not protocol.SessionState.AWAITING_REPLY:
-            # The same state is asked about once more.
+            # The caller asks again about a state that was sent and answered before.
             self._send(view)
         deadline_s = time.monotonic() + self._reply_timeout_s
         while True:
@@ -550,15 +598,15 @@ class RemoteBot(Bot):
     # ---- states
 
     def _send_states(self, view: View) -> None:
-        """Send every state that has not been sent yet; the last is the view's own."""
+        """Send the states that lead from the last one sent to the state of the view, inclusive."""
         actions = [action for round_ in view.actions_by_round for _, action in round_]
         if view.hand_number != self._hand:
             self._hand = view.hand_number
             self._number = max(self._number + 1, view.hand_number)
             self._sent = -1
         betting = betting_start(self.game)
-        for known, action in enumerate(actions):
-            if known > self._sent:
+        for actions_before, action in enumerate(actions):
+            if actions_before > self._sent:
                 self._send(View.from_holding(betting, view.position, view.hole_cards, view.board))
             betting = betting.after(action)
         if self._sent < len(actions):
@@ -569,9 +617,10 @@ class RemoteBot(Bot):
         if self._error is not None:
             raise self._error
         state = View(view.betting, view.position, self._number, view.all_hole_cards, view.board).match_state
+        line = state.format().encode() + b"\r\n"
         assert self._connection is not None
         try:
-            self._connection.sendall(self._session.send(state.format().encode() + b"\r\n", is_question=view.is_my_turn))
+            self._connection.sendall(self._session.send(line, is_question=view.is_my_turn))
         except OSError:
             raise self._exited() from None
 
@@ -585,7 +634,15 @@ class RemoteBot(Bot):
         assert isinstance(event, protocol.Handshake)
 
     def _next_event(self, what: str, timeout_s: float, deadline_s: float) -> DealerEvent:
-        """What the program does next, except for its end, which raises."""
+        """Wait for the next event of the program's connection other than its end.
+
+        Args:
+            what: verb for the error if the program does not act in time, such as "answer".
+
+        Raises:
+            BotExited: the program ended, or closed its connection.
+            BotTimeout: the deadline passed.
+        """
         if self._error is not None:
             raise self._error
         assert self._connection is not None
@@ -593,12 +650,13 @@ class RemoteBot(Bot):
             event = self._session.next_event()
             if isinstance(event, protocol.Closed):
                 raise self._exited()
-            left_s = deadline_s - time.monotonic()
-            if left_s <= 0 and not isinstance(event, protocol.Reply | protocol.Handshake):
+            remaining_s = deadline_s - time.monotonic()
+            # A reply that has arrived counts, even if it is read after the deadline.
+            if remaining_s <= 0 and not isinstance(event, protocol.Reply | protocol.Handshake):
                 raise self._timed_out(what, timeout_s)
             if event is not protocol.NEED_DATA:
                 return event
-            self._connection.settimeout(left_s)
+            self._connection.settimeout(remaining_s)
             try:
                 data = self._connection.recv(_RECEIVE_BYTES)
             except TimeoutError:

@@ -1,23 +1,18 @@
-"""Python bots by name, and how to ask for one. A bot is named in one of four ways:
+"""Registry of Python bots: find a bot by its name, read its options, make it.
+
+A bot is named in one of four ways:
 
     random                     a bot that comes with the arena
-    shark                      a bot that an installed distribution declares, see below
+    shark                      a bot that an installed distribution declares
     my_package.bots:Shark      a class in a module, also one in the current folder
-    bots/shark.py:Shark        a class in a file; the file can import its neighbours
+    bots/shark.py:Shark        a class in a file, which may import its neighbours
 
-and takes options after a question mark: ``random?fold=0.1,call=0.5,raise=0.4``. The options are the parameters of the
-class's constructor: their names (without the underscore that keeps ``raise_`` from being a Python keyword), types and
-defaults are read from it, so they are written in one place only. One of the type `FilePath` is a file: its path is
-relative to the folder in which the bot is looked for. A parameter whose default is a dataclass is replaced by
-the fields of that dataclass.
-
-A distribution declares bots by entry points:
+Options follow a question mark: ``random?fold=0.1,call=0.5,raise=0.4``. They are the parameters of the constructor
+(`bots.sdk.options`), without the underscore in names such as ``raise_``. If the default of a parameter is a dataclass,
+its fields are options instead. A distribution declares bots by entry points:
 
     [project.entry-points."acpc_arena.bots"]
     shark = "my_package.bots:Shark"
-
-A bot's module is imported when the bot is made, never before, and so are the declarations of other distributions: a
-playing bot pays for no other's imports.
 """
 
 from __future__ import annotations
@@ -39,14 +34,21 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _ENTRY_POINT_GROUP: Final = "acpc_arena.bots"
-"""The entry points by which other distributions declare bots."""
+"""Group of the entry points by which distributions declare bots."""
 SEED_VARIABLE: Final = "ARENA_SEED"
-"""Holds the seed of a bot's process, where no option does: a command line can be read by all users of a machine."""
+"""Environment variable with the seed of a bot's process, if no option sets it.
+
+Not an argument, since all users of a machine can read command lines and the seed would reveal a bot's draws.
+"""
 OptionValue: TypeAlias = str | int | float | bool | None
 
 
 class BotDescription(NamedTuple):
-    """One bot; its origin is the distribution that declares it and its version, empty for a built-in bot."""
+    """Name, summary and options of a bot.
+
+    Attributes:
+        origin: distribution that declares the bot, and its version; empty for a built-in bot.
+    """
 
     name: str
     summary: str
@@ -78,41 +80,54 @@ _ENTRIES: Final[Mapping[str, tuple[str, str]]] = {
     "rembrant": ("bots.rembrant.bot:RembrantBot", "plays the rule tables of Rembrant"),
     "rh": ("bots.formula.bot:RhBot", "weighs pot and price, not its cards"),
 }
-"""By name, the class and what it does in a few words."""
+"""Class and summary of each built-in bot, by name.
+
+The class is a text, so that a bot's module is imported only when the bot is made.
+"""
 _REFERENCE: Final = re.compile(r"(?P<place>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<name>[A-Za-z_]\w*)", re.DOTALL)
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Return the names of all built-in bots; import none of them."""
+    """Return the names of all built-in bots, without importing any."""
     return tuple(_ENTRIES)
 
 
 def known_names() -> list[str]:
-    """Return the sorted names of all bots, built in or declared by installed packages; import none."""
+    """Return the sorted names of all built-in and declared bots, without importing any."""
     return sorted([*_ENTRIES, *_declared()])
 
 
 def nearest_name(name: str) -> str | None:
-    """Return the bot that a misspelt name is likely to mean."""
+    """Return the known name that a misspelt one probably means, or None."""
     from engine.text import meant
 
     return meant(name, known_names())
 
 
 def is_builtin(spec: str) -> bool:
-    """Return whether a text, with or without options, names a built-in bot."""
+    """Return whether a text names a built-in bot, with or without options."""
     return spec.partition("?")[0] in _ENTRIES
 
 
 def is_bot_name(name: str) -> bool:
-    """Return whether a text, without options, names a Python bot; import nothing of the bot's."""
+    """Return whether a text without options names a Python bot, without importing the bot."""
     if name in _ENTRIES or _REFERENCE.fullmatch(name) is not None:
         return True
     return name.replace("-", "_").isidentifier() and name in _declared()
 
 
 def parse_spec(spec: str, directory: str | None = None) -> tuple[type[Bot], dict[str, OptionValue]]:
-    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE`` into the class and its typed options."""
+    """Parse ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``, and import the bot's class.
+
+    Args:
+        directory: folder of files and modules; None for the current one.
+
+    Returns:
+        the class and the values of the options by name, converted to their types.
+
+    Raises:
+        SpecError: there is no such bot, it cannot be imported, or an option is unknown, repeated or of another type.
+    """
     name, _, rest = spec.partition("?")
     bot_class = _find_class(name, spec, directory)
     valid = {option.name: option for option in _options(bot_class)}
@@ -120,34 +135,33 @@ def parse_spec(spec: str, directory: str | None = None) -> tuple[type[Bot], dict
     if not rest:
         return bot_class, options
     for item in rest.split(","):
-        option, is_given, text = item.partition("=")
+        option, has_value, text = item.partition("=")
         option = option.strip()
         if option not in valid:
             raise SpecError(spec, f"{name} has no option {quoted(option)}; {_list_options(name, valid)}")
         if option in options:
             raise SpecError(spec, f"the option {quoted(option)} is given twice")
-        if not is_given:
-            raise SpecError(
-                spec, f"the option {quoted(option)} needs a value: {option}=VALUE; {_list_options(name, valid)}"
-            )
+        if not has_value:
+            problem = f"the option {quoted(option)} needs a value: {option}=VALUE"
+            raise SpecError(spec, f"{problem}; {_list_options(name, valid)}")
         try:
             options[option] = valid[option].parse(text.strip())
         except ValueError:
-            problem = f"{option} must be a {valid[option].type_name}, not {quoted(text)}; {_list_options(name, valid)}"
-            raise SpecError(spec, problem) from None
+            problem = f"{option} must be a {valid[option].type_name}, not {quoted(text)}"
+            raise SpecError(spec, f"{problem}; {_list_options(name, valid)}") from None
     return bot_class, options
 
 
 def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None) -> Bot:
-    """Make the bot that a text like ``random?fold=0.1`` names.
+    """Make the bot that a text such as ``random?fold=0.1`` names.
 
     Args:
-        seed: of its random numbers, for bots that draw any; a seed among the options takes precedence.
-        directory: where files and modules are looked for; None for the current folder.
+        seed: passed to bots with an option ``seed``, unless the text sets it.
+        directory: folder of files and modules; None for the current one.
 
     Raises:
-        SpecError: there is no such bot, module, file or class, it cannot be imported or is not a bot, it does not take
-            such options, or its constructor refuses them. Where the bot's own code raised, that is the error's cause.
+        SpecError: there is no such bot, it cannot be imported, it does not take such options, or its constructor
+            raised. An exception of the bot's own code is the error's cause.
     """
     bot_class, values = parse_spec(spec, directory)
     for name in _file_options(bot_class) & values.keys():
@@ -159,19 +173,19 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
     try:
         arguments = _arguments(bot_class, values)
     except ValueError as error:
-        # A dataclass of options refuses a value out of range.
+        # A dataclass of options raises it for a value out of bounds.
         raise SpecError(spec, str(error)) from error
     return _construct(bot_class, arguments, spec)
 
 
 def make_bot_from(source: type[Bot] | Bot, seed: int | None = None) -> Bot:
-    """Make a bot of a class, or copy an object: matches share nothing.
+    """Make a bot from a class, or copy a bot, so that matches share no object.
 
     Args:
-        seed: for a class whose constructor has a parameter of that name.
+        seed: passed to a class whose constructor has a parameter ``seed``.
 
     Raises:
-        SpecError: it cannot be made or copied.
+        SpecError: the constructor raised, or the bot cannot be copied.
     """
     if isinstance(source, type):
         from inspect import signature
@@ -204,14 +218,21 @@ def _construct(bot_class: type[Bot], arguments: Mapping[str, object], spec: str)
 
 
 def builtin_file_options(name: str) -> frozenset[str]:
-    """Options of a built-in bot that are files; none of any other bot, which would have to be imported."""
+    """Return the names of a built-in bot's options that are paths; empty for other bots, which it does not import."""
     if name not in _ENTRIES:
         return frozenset()
     return _file_options(_find_class(name, name))
 
 
 def describe(name: str) -> BotDescription:
-    """Describe a bot by its name or class; import it."""
+    """Import a bot and describe it.
+
+    Args:
+        name: a bot's name without options.
+
+    Raises:
+        SpecError: there is no such bot, or it cannot be imported.
+    """
     bot_class = _find_class(name, name)
     if name in _ENTRIES:
         return BotDescription(name, _ENTRIES[name][1], _options(bot_class), "")
@@ -220,9 +241,9 @@ def describe(name: str) -> BotDescription:
 
 
 def describe_all() -> list[BotDescription]:
-    """Describe every bot that has a name; import all of them.
+    """Import and describe all built-in and declared bots.
 
-    The summary of a declared bot that cannot be imported is the reason.
+    If a declared bot cannot be imported, its summary is the reason.
 
     Raises:
         SpecError: a built-in bot cannot be imported.
@@ -240,14 +261,14 @@ def describe_all() -> list[BotDescription]:
 
 # ---- finding a bot's class
 def _declared() -> dict[str, EntryPoint]:
-    """Bots that installed distributions declare, by name; a built-in bot keeps its name."""
+    """Return the entry points of declared bots by name, without those named like a built-in bot."""
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=_ENTRY_POINT_GROUP) if point.name not in _ENTRIES}
 
 
 def _origin(name: str) -> str:
-    """The distribution that declares a bot, and its version; empty where none does."""
+    """Return name and version of the distribution that declares a bot; empty if none does."""
     point = _declared().get(name)
     distribution = None if point is None else point.dist
     if distribution is None:
@@ -264,11 +285,7 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
     else:
         declared = _declared()
         if name not in declared:
-            problem = f"there is no bot {quoted(name)}"
-            if (near := nearest_name(name)) is not None:
-                raise SpecError(spec, f"{problem}; did you mean {near!r}?")
-            problem = f"{problem}; there are: {', '.join(sorted([*_ENTRIES, *declared]))}"
-            raise SpecError(spec, f"{problem}; a bot of your own is named file.py:Class or module:Class")
+            raise _unknown_bot(name, spec)
         place, _, class_name = declared[name].value.partition(":")
     module = _import(place, spec, directory)
     bot_class = getattr(module, class_name.strip(), None)
@@ -280,8 +297,16 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
     return bot_class
 
 
+def _unknown_bot(name: str, spec: str) -> SpecError:
+    problem = f"there is no bot {quoted(name)}"
+    if (near := nearest_name(name)) is not None:
+        return SpecError(spec, f"{problem}; did you mean {near!r}?")
+    problem = f"{problem}; there are: {', '.join(known_names())}"
+    return SpecError(spec, f"{problem}; a bot of your own is named file.py:Class or module:Class")
+
+
 def _own_bots(module: ModuleType) -> list[str]:
-    """Names of the bots that a module defines, sorted."""
+    """Return the sorted names of the bots that a module defines itself."""
     names = []
     for name, value in vars(module).items():
         if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == module.__name__:
@@ -290,10 +315,13 @@ def _own_bots(module: ModuleType) -> list[str]:
 
 
 def source_problem(name: str, directory: str | None = None, python_path: str = "") -> str | None:
-    """Return why its source shows that a bot in a file or module cannot be made; import nothing.
+    """Check by its source, without importing it, that a bot in a file or module can be made.
 
     Args:
-        python_path: the folders, as in ``PYTHONPATH``, in which its process looks for modules besides ours.
+        python_path: folders of modules besides those of this process, in the form of ``PYTHONPATH``.
+
+    Returns:
+        the problem, or None if the source shows none or cannot be read.
     """
     import ast
     import warnings
@@ -306,8 +334,8 @@ def source_problem(name: str, directory: str | None = None, python_path: str = "
     folder = directory or os.getcwd()
     path: str | None = os.path.join(folder, place)
     if not place.endswith(".py"):
-        own = [os.path.join(folder, entry) for entry in python_path.split(os.pathsep) if entry]
-        missing, path = _locate(place, [folder, *own, *sys.path])
+        more_folders = [os.path.join(folder, entry) for entry in python_path.split(os.pathsep) if entry]
+        missing, path = _locate(place, [folder, *more_folders, *sys.path])
         if missing:
             return f"there is no module {missing!r}"
     elif not os.path.isfile(path or ""):
@@ -321,19 +349,24 @@ def source_problem(name: str, directory: str | None = None, python_path: str = "
         return f"{place} cannot be imported: {in_one_line(error)}"
     except (OSError, RecursionError, MemoryError):
         return None
-    # A class may also come from another module, from a function, or from a text.
-    words = {"*", "__getattr__", class_name}
+    # A module may also import its class, build it in a function, or hold its name in a text. So any mention of the name
+    # will do, and so will a `*` import or a module `__getattr__`.
+    accepted_words = {"*", "__getattr__", class_name}
     for node in ast.walk(tree):
         for field in ("id", "name", "asname", "value"):
             word = getattr(node, field, None)
-            if isinstance(word, str) and word in words:
+            if isinstance(word, str) and word in accepted_words:
                 return None
     classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
     return f"{place} has no class {quoted(class_name)}; its classes: {', '.join(classes) or 'none'}"
 
 
 def _locate(place: str, path: list[str]) -> tuple[str, str | None]:
-    """The part of a module's name that is missing, and the path of its source, if any."""
+    """Search a module in folders, importing nothing.
+
+    Returns:
+        the first part of its name that does not exist, else empty, and the path of its source, if it has any.
+    """
     importlib.invalidate_caches()
     parts = place.split(".")
     source = None
@@ -361,7 +394,7 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
                 raise SpecError(spec, f"there is no file {place}")
             return _import_file(path)
         if folder not in sys.path:
-            # Last, so that nothing in it hides an installed package.
+            # Last, so that no file in it shadows an installed package.
             sys.path.append(folder)
         module = importlib.import_module(place)
     except SpecError:
@@ -385,15 +418,14 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
 
 
 _FILES: Final[dict[str, ModuleType]] = {}
-"""The files imported as bots, by path."""
+"""Bot files imported so far, by path."""
 
 
 def _import_file(path: str) -> ModuleType:
     """Import a file once, with its folder first on the path.
 
-    If a bot from another folder has a helper of the same name (both have a ``strategy.py``), each gets its own. The
-    name keeps meaning the helper of the first bot, so a helper must be imported at the top of a file, not inside a
-    function.
+    If bots in two folders each have a ``strategy.py``, each bot imports its own. Afterwards `sys.modules` holds that
+    of the first bot again, so a bot must import such a helper at the top of its file, not inside a function.
     """
     from importlib.util import module_from_spec, spec_from_file_location
 
@@ -412,27 +444,29 @@ def _import_file(path: str) -> ModuleType:
     file_spec = spec_from_file_location(name, path)
     assert file_spec is not None
     assert file_spec.loader is not None
-    hidden = _neighbours_elsewhere(folder, stem)
-    for known in hidden:
-        del sys.modules[known]
-    module = sys.modules[name] = module_from_spec(file_spec)
+    hidden = _modules_of_other_bots(folder, stem)
+    for hidden_name in hidden:
+        del sys.modules[hidden_name]
+    module = module_from_spec(file_spec)
+    sys.modules[name] = module
     try:
         file_spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     finally:
-        tops = {known.partition(".")[0] for known in hidden}
-        for known in list(sys.modules):
-            if known.partition(".")[0] in tops:
-                del sys.modules[known]
+        # Put back the hidden modules in place of this bot's, together with their submodules.
+        hidden_packages = {hidden_name.partition(".")[0] for hidden_name in hidden}
+        for loaded_name in list(sys.modules):
+            if loaded_name.partition(".")[0] in hidden_packages:
+                del sys.modules[loaded_name]
         sys.modules.update(hidden)
     _FILES[path] = module
     return module
 
 
-def _neighbours_elsewhere(folder: str, stem: str) -> dict[str, ModuleType]:
-    """Imported modules from other bots' folders that have the name of a file next to this bot's."""
+def _modules_of_other_bots(folder: str, stem: str) -> dict[str, ModuleType]:
+    """Return imported modules from folders of other bots that are named like a file in this bot's folder."""
     neighbours = {entry.removesuffix(".py") for entry in os.listdir(folder)}
     neighbours.discard(stem)
     other_folders = {os.path.join(os.path.dirname(path), "") for path in _FILES}
@@ -447,7 +481,7 @@ def _neighbours_elsewhere(folder: str, stem: str) -> dict[str, ModuleType]:
 
 # ---- options
 def _options(bot: type[Bot]) -> tuple[Option, ...]:
-    """Options of a bot by the names that people type, with their defaults; None for no default."""
+    """Return a bot's options under the names that users type, with None for no default."""
     options: list[Option] = []
     for option in options_of(bot, all_parameters=True):
         if hasattr(option.default, "__dataclass_fields__"):
@@ -466,7 +500,7 @@ def _file_options(bot: type[Bot]) -> frozenset[str]:
 
 
 def _arguments(bot: type[Bot], values: Mapping[str, OptionValue]) -> dict[str, object]:
-    """Arguments of the constructor for values by the names that people type."""
+    """Convert values under the names that users type to arguments of the constructor."""
     arguments: dict[str, object] = {}
     for option in options_of(bot, all_parameters=True):
         default = option.default
@@ -474,8 +508,11 @@ def _arguments(bot: type[Bot], values: Mapping[str, OptionValue]) -> dict[str, o
         if hasattr(default, "__dataclass_fields__") and not isinstance(default, type):
             from dataclasses import replace
 
-            fields = {field.name for field in options_of(type(default))}
-            arguments[option.name] = replace(default, **{name: values[name] for name in fields & values.keys()})
+            changes: dict[str, OptionValue] = {}
+            for field in options_of(type(default)):
+                if field.name in values:
+                    changes[field.name] = values[field.name]
+            arguments[option.name] = replace(default, **changes)
         elif typed_name in values:
             arguments[option.name] = values[typed_name]
     return arguments

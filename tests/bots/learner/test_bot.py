@@ -338,10 +338,10 @@ def test_a_journal_is_cut_off_after_its_last_whole_line(tmp_path: Path, tail: by
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (b"x 5\n", "line 1 is not that of a hand after hand -1"),
-        (b"1 5\n1 5\n", "line 2 is not that of a hand after hand 1"),
-        (b"1 5\n\0\0\n2 5\n", "line 2 is not that of a hand"),
-        (b"1 5\n2 \xff\n", "line 2 is not that of a hand"),
+        (b"x 5\n", "line 1 does not begin with a hand number above -1"),
+        (b"1 5\n1 5\n", "line 2 does not begin with a hand number above 1"),
+        (b"1 5\n\0\0\n2 5\n", "line 2 does not begin with a hand number"),
+        (b"1 5\n2 \xff\n", "line 2 does not begin with a hand number"),
         (b"1 5\n2 five\n", "hand 2: 'five' is not what a learner learns from a hand"),
         (b"1 5 510212211:6\n", "hand 1: '5 510212211:6' is not what"),
     ],

@@ -146,7 +146,9 @@ def test_another_game() -> None:
 
 
 def test_no_acpc_at_all() -> None:
-    with pytest.raises(DealerFailure, match=r"what the dealer sent is not a match state: 'HTTP/1.1 400 Bad Request'"):
+    with pytest.raises(
+        DealerFailure, match=r"the dealer sent a line that is not a match state: 'HTTP/1.1 400 Bad Request'"
+    ):
         opened(Caller(), KUHN).receive_data(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 

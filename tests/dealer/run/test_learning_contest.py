@@ -270,7 +270,7 @@ def test_a_journal_of_something_else_is_told(whole: Path, tmp_path: Path) -> Non
     (out / "result.json").unlink()
     journal = out / "match.a.seat1.learner.journal"
     journal.write_bytes(b"something else\n" + journal.read_bytes())
-    with pytest.raises(Exception, match=r"journal: line 1 is not that of a hand after hand -1"):
+    with pytest.raises(Exception, match=r"journal: line 1 does not begin with a hand number above -1"):
         resume(out)
     assert files(out)["match.a.log"] == files(whole)["match.a.log"]
 

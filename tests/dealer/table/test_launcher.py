@@ -332,7 +332,7 @@ def test_a_process_that_has_left_everything_ends_with_its_bot(start: Start, stay
 def test_a_process_that_starts_a_bot_is_not_taken_for_one() -> None:
     import resource
 
-    mark, own = program._LEAST_MARK + 7, os.getpid()
+    mark, own = program._MIN_MARK + 7, os.getpid()
     with program._inherited(mark), subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         assert program._marked([own, child.pid], "ARENA_BOT", "nobody", lambda found: found == mark) == []
         assert resource.getrlimit(resource.RLIMIT_RTTIME)[0] == mark
