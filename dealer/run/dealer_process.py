@@ -18,11 +18,11 @@ import socket
 import struct
 import sys
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from dealer.errors import DealerError
-from dealer.match.causes import Failure
+from dealer.match.causes import Failure, InternalError
 from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, Watcher
 from dealer.run.affinity import DealerCore
 from dealer.run.contest_plan import ContestPlan, MatchPlan
@@ -43,6 +43,7 @@ _FREQUENT: Final = frozenset({HandStarted, ActionPlayed, HandFinished, HandClose
 """Events of hands and actions: a page shows only the newest of each kind."""
 _PREFIX: Final = struct.Struct("!I")
 _PACKAGES: Final = ("dealer", "bots", "logs", "protocol", "engine")
+_log = logging.getLogger(__name__)
 
 
 class Settings(NamedTuple):
@@ -145,13 +146,19 @@ class Reply(NamedTuple):
 
     match: int
     failure: Failure | None
-    error: Exception | None = None
+    error: DealerError | None = None
 
 
 class Closed(NamedTuple):
     """The files of a match are closed, and its bots have ended."""
 
     match: int
+
+
+class Started(NamedTuple):
+    """First message of a dealer process."""
+
+    pid: int
 
 
 class LogRecord(NamedTuple):
@@ -225,17 +232,22 @@ class _DealtMatch:
             dealer.core,
         )
         self._working: asyncio.Task[None] | None = None
+        self._is_finishing = False
         self._updating = asyncio.create_task(self._update_regularly())
 
     def play(self, hands: int) -> None:
-        self._working = asyncio.create_task(self._answer(self._run.play_until(hands)))
+        self._work(self._run.play_until(hands))
 
     def finish(self) -> None:
-        self._working = asyncio.create_task(self._answer(self._run.finish()))
+        self._is_finishing = True
+        self._work(self._run.finish())
 
     def hold(self) -> None:
+        # A match that gets its score is over in a moment.
+        if self._working is None or self._is_finishing:
+            return
         # Between hands nothing is played that could be waited for.
-        if not self._run.hold() and self._working is not None:
+        if not self._run.hold():
             self._working.cancel()
 
     async def close(self) -> None:
@@ -249,20 +261,22 @@ class _DealtMatch:
             self._send_update()
             self._dealer.send(Closed(self._number))
 
-    async def _answer(self, work: Any) -> None:
-        error: Exception | None = None
-        try:
-            await work
-        except asyncio.CancelledError:
-            # By `hold` or `close`: the reply says how far the match has come.
-            pass
-        except DealerError as problem:
+    def _work(self, work: Coroutine[None, None, None]) -> None:
+        self._working = asyncio.create_task(work)
+        # In a callback, so that a task that is cancelled before its first step is answered, too.
+        self._working.add_done_callback(self._answer)
+
+    def _answer(self, work: asyncio.Task[None]) -> None:
+        failure, error = self._run.failure, None
+        # `hold` and `close` cancel the task. The reply then only ends the command.
+        problem = None if work.cancelled() else work.exception()
+        if isinstance(problem, DealerError):
             error = problem
-        except Exception as mistake:
-            logging.getLogger(__name__).exception("match %d", self._number)
-            error = RuntimeError(f"{type(mistake).__name__}: {mistake}")
+        elif isinstance(problem, Exception):
+            _log.error("match %s: internal error", self._run.setup.name, exc_info=problem)
+            failure = Failure(InternalError.from_error(problem))
         self._send_update()
-        self._dealer.send(Reply(self._number, self._run.failure, error))
+        self._dealer.send(Reply(self._number, failure, error))
 
     async def _update_regularly(self) -> None:
         while True:
@@ -332,12 +346,13 @@ class _Forwarder(logging.Handler):
         self._dealer = dealer
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._dealer.send(LogRecord(record.name, record.levelno, record.getMessage()))
+        self._dealer.send(LogRecord(record.name, record.levelno, self.format(record)))
 
 
 async def _deal(sock: socket.socket) -> None:
     """Play matches until the process of the run closes the connection or ends."""
     reader, writer = await asyncio.open_connection(sock=sock)
+    writer.write(pack(Started(os.getpid())))
     settings = await read_message(reader)
     if settings is None:
         return

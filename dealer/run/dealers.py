@@ -1,6 +1,6 @@
 """Processes that play the matches of a run, from the side of the run.
 
-    dealers = DealerProcesses(2, Affinity.AUTO)
+    dealers = DealerProcesses(2, has_affinity=True)
     match = DealtRun(dealers, plan, match_plan, watchers, tally)
     await match.play_until(100)
     ...
@@ -41,6 +41,7 @@ from dealer.run.dealer_process import (
     Reply,
     Settings,
     Standing,
+    Started,
     Update,
     pack,
     read_message,
@@ -57,8 +58,11 @@ _MAX_LOSSES: Final = 5
 """Processes that may end in turn without a match being closed in between."""
 _LEAVE_S: Final = 0.5
 """Time for bots to end by themselves after their dealer has."""
+_CLOSE_S: Final = 60.0
+"""Time for a dealer process to close a match, in which its bots also have time to leave."""
 _END_S: Final = 5.0
 """Time for a dealer process to end after its matches were closed."""
+_KILL: Final = signal.SIGTERM if os.name == "nt" else signal.SIGKILL
 MIN_HANDS: Final = 4000
 """Runs of fewer hands are dealt by the process of the run: starting others takes longer than they save."""
 
@@ -80,30 +84,34 @@ class DealerProcesses:
         self._held = tuple(held)
         self._processes: list[_DealerProcess] = []
         self._numbers = itertools.count()
-        self._starting = asyncio.Lock()
+        self._filling: asyncio.Task[None] | None = None
         self._losses = 0
 
-    async def process_for(self, match: DealtRun) -> _DealerProcess:
-        """Choose the process with the fewest matches for one more.
+    async def next_process(self) -> _DealerProcess:
+        """Return the process with the fewest matches, after starting those that are missing.
 
         Raises:
             LaunchError: no process can be started.
         """
-        async with self._starting:
-            lost = [process for process in self._processes if process.has_ended]
-            self._processes = [process for process in self._processes if not process.has_ended]
-            for process in lost:
-                await process.reap()
-            # A match that ends every process must not be played for ever.
-            self._losses += len(lost)
-            if self._losses > _MAX_LOSSES:
-                raise LaunchError("start a dealer process", f"{self._losses} ended in turn, and no match was finished")
-            missing = self._count - len(self._processes)
-            if missing:
-                self._processes += await self._start(missing)
-        process = min(self._processes, key=lambda process: len(process.matches))
-        process.matches[match.number] = match
-        return process
+        if self._filling is None or self._filling.done():
+            self._filling = asyncio.create_task(self._fill())
+        # Not cancelled with the match: half of the processes would be lost, though their bots hold the run's locks.
+        await asyncio.shield(self._filling)
+        return min(self._processes, key=lambda process: len(process.matches))
+
+    async def _fill(self) -> None:
+        """Start the processes that are missing: all at first, later those that have ended."""
+        lost = [process for process in self._processes if process.has_ended]
+        self._processes = [process for process in self._processes if not process.has_ended]
+        for process in lost:
+            await process.reap()
+        # A match that ends every process must not be played for ever.
+        self._losses += len(lost)
+        if self._losses > _MAX_LOSSES:
+            losses, self._losses = self._losses, 0
+            raise LaunchError("start a dealer process", f"{losses} ended in turn, and no match was finished")
+        if missing := self._count - len(self._processes):
+            await self._start(missing)
 
     def note_closed_match(self) -> None:
         """Count the processes that end in turn anew: a match was closed by its process."""
@@ -115,58 +123,80 @@ class DealerProcesses:
 
     async def close(self) -> None:
         """End the processes."""
+        if self._filling is not None:
+            await asyncio.wait([self._filling])
         await asyncio.gather(*(process.close() for process in self._processes))
         self._processes.clear()
 
-    async def _start(self, count: int) -> list[_DealerProcess]:
+    async def _start(self, count: int) -> None:
         """Start processes; where the system can fork, all are copies of one, which imports everything once."""
-        started: list[_DealerProcess] = []
-        with launching("start a dealer process"):
-            if os.name == "nt":
-                for _ in range(count):
-                    ours, theirs = socket.socketpair()
-                    with theirs:
-                        popen = subprocess.Popen([sys.executable, "-P", "-c", _START], stdin=subprocess.PIPE)
-                        assert popen.stdin is not None
-                        popen.stdin.write(theirs.share(popen.pid))  # type: ignore[attr-defined]
-                        popen.stdin.close()
-                    started.append(await _DealerProcess.connect(ours, popen, self._settings(len(started))))
-                return started
-            pairs = [socket.socketpair() for _ in range(count)]
-            fds = [theirs.fileno() for _, theirs in pairs]
+        if os.name == "nt":
+            for _ in range(count):
+                await self._start_windows()
+            return
+        with launching("start a dealer process"), contextlib.ExitStack() as kept, contextlib.ExitStack() as passed:
+            ours, fds = [], []
+            for _ in range(count):
+                own, theirs = socket.socketpair()
+                ours.append(kept.enter_context(own))
+                fds.append(passed.enter_context(theirs).fileno())
             popen = subprocess.Popen(
                 [sys.executable, "-P", "-c", _START, *map(str, fds)],
                 stdin=subprocess.DEVNULL,
                 pass_fds=(*fds, *self._held),
             )
-        for ours, theirs in pairs:
-            theirs.close()
-            # The process that was started has the first socket.
-            own_popen = None if started else popen
-            started.append(await _DealerProcess.connect(ours, own_popen, self._settings(len(started))))
-        return started
+            kept.pop_all()
+        # The process that was started has the first socket.
+        for place, own in enumerate(ours):
+            await self._connect(own, None if place else popen)
 
-    def _settings(self, number: int) -> Settings:
+    async def _start_windows(self) -> None:
+        with launching("start a dealer process"), contextlib.ExitStack() as kept:
+            ours, theirs = socket.socketpair()
+            kept.enter_context(ours)
+            with theirs:
+                popen = subprocess.Popen([sys.executable, "-P", "-c", _START], stdin=subprocess.PIPE)
+                assert popen.stdin is not None
+                with popen.stdin:
+                    popen.stdin.write(theirs.share(popen.pid))  # type: ignore[attr-defined]
+            kept.pop_all()
+        await self._connect(ours, popen)
+
+    async def _connect(self, sock: socket.socket, popen: subprocess.Popen[bytes] | None) -> None:
         level = logging.getLogger("dealer").getEffectiveLevel()
-        core = None
-        if self._cores:
-            # Runs side by side begin with different cores.
-            core = self._cores[(os.getpid() + number) % len(self._cores)]
-        return Settings(level, core, self._cores, self._has_spare_cores)
+        core = self._next_core()
+        process = await _DealerProcess.connect(sock, popen, Settings(level, core, self._cores, self._has_spare_cores))
+        self._processes.append(process)
+
+    def _next_core(self) -> int | None:
+        """Choose the core with the fewest processes."""
+        if not self._cores:
+            return None
+        # Runs side by side begin with different cores.
+        shift = os.getpid() % len(self._cores)
+        cores = self._cores[shift:] + self._cores[:shift]
+        return min(cores, key=[process.core for process in self._processes].count)
 
 
 class _DealerProcess:
     """One dealer process.
 
     Attributes:
+        core: shared with quick bots; None shares none.
         matches: those that it plays, by number.
     """
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, popen: subprocess.Popen[bytes] | None
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        popen: subprocess.Popen[bytes] | None,
+        core: int | None,
     ) -> None:
+        self.core = core
         self.matches: dict[int, DealtRun] = {}
         self.has_ended = False
+        self._pid: int | None = None
         self._writer = writer
         self._popen = popen
         self._reading = asyncio.create_task(self._read(reader))
@@ -178,28 +208,42 @@ class _DealerProcess:
         """Connect to a process; one that another dealer process has forked has no `popen`."""
         reader, writer = await asyncio.open_connection(sock=sock)
         writer.write(pack(settings))
-        return cls(reader, writer, popen)
+        return cls(reader, writer, popen, settings.core)
 
     def send(self, command: Command) -> None:
         if not self.has_ended:
             self._writer.write(pack(command))
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
-        while (message := await read_message(reader)) is not None:
-            if isinstance(message, LogRecord):
-                logging.getLogger(message.name).log(message.level, "%s", message.text)
-            elif (match := self.matches.get(message.match)) is not None:
-                match.receive(message)
-        self.has_ended = True
-        self._writer.close()
-        for match in list(self.matches.values()):
-            match.lose_process()
+        try:
+            while (message := await read_message(reader)) is not None:
+                if isinstance(message, Started):
+                    self._pid = message.pid
+                elif isinstance(message, LogRecord):
+                    logging.getLogger(message.name).log(message.level, "%s", message.text)
+                elif (match := self.matches.get(message.match)) is not None:
+                    match.receive(message)
+        finally:
+            self.has_ended = True
+            self._writer.close()
+            for match in list(self.matches.values()):
+                match.lose_process()
 
     async def close(self) -> None:
         """End the process; it has no matches."""
         self._writer.close()
-        await self._reading
+        await asyncio.wait([self._reading], timeout=_END_S)
+        if not self.has_ended:
+            self.kill()
         await self.reap()
+
+    def kill(self) -> None:
+        """Kill a process that does not answer; its matches are lost."""
+        # A process that was forked has no `popen`.
+        if self._pid is not None:
+            with contextlib.suppress(OSError):
+                os.kill(self._pid, _KILL)
+        self._writer.transport.abort()
 
     async def reap(self) -> None:
         """Wait for the process, which has ended or is about to end."""
@@ -253,8 +297,11 @@ class DealtRun(RunningMatch):
         self._sends_newest = sends_newest
         self._process: _DealerProcess | None = None
         self._reply: asyncio.Future[Reply] | None = None
-        self._closed: asyncio.Future[None]
+        self._closed: asyncio.Future[bool]
+        """Its result: whether the process has closed the match, rather than ended."""
         self._standing = Standing()
+        self._error: Exception | None = None
+        self._is_held = False
 
     @property
     def start_time_left_s(self) -> float | None:
@@ -267,9 +314,14 @@ class DealtRun(RunningMatch):
         return list(self._standing.waits)
 
     async def play_until(self, hands: int) -> None:
-        await self._command(Play(self.number, hands))
+        self._is_held = False
+        await self._open()
+        # `hold` may come while the process is being started.
+        if not self._is_held:
+            await self._command(Play(self.number, hands))
 
     def hold(self) -> bool:
+        self._is_held = True
         if self._process is None or self._reply is None:
             return False
         self._process.send(Hold(self.number))
@@ -277,6 +329,7 @@ class DealtRun(RunningMatch):
 
     async def finish(self) -> None:
         if self.failure is None:
+            await self._open()
             await self._command(Finish(self.number))
 
     async def close(self) -> None:
@@ -285,35 +338,44 @@ class DealtRun(RunningMatch):
             return
         # The reply to a command that was cancelled may come first.
         self._reply = None
-        if process.has_ended:
-            await self._kill_bots()
-        else:
+        try:
             process.send(Close(self.number))
-            await asyncio.shield(self._closed)
-            if not process.has_ended:
+            await asyncio.wait([self._closed], timeout=_CLOSE_S)
+            if self._closed.done() and self._closed.result():
                 self._dealers.note_closed_match()
-        process.matches.pop(self.number, None)
+            else:
+                if not process.has_ended:
+                    process.kill()
+                await self._kill_bots()
+        finally:
+            process.matches.pop(self.number, None)
 
-    async def _command(self, command: Play | Finish) -> None:
-        if self._process is None:
-            self._process = await self._dealers.process_for(self)
-            self._closed = asyncio.get_running_loop().create_future()
-            self._process.send(
-                Open(
-                    self.number,
-                    self._plan,
-                    self._match_plan,
-                    self.tally,
-                    learner_files=self._learner_files,
-                    wants=self._wants,
-                    sends_newest=self._sends_newest,
-                )
+    async def _open(self) -> None:
+        if self._process is not None:
+            return
+        self._process = await self._dealers.next_process()
+        self._process.matches[self.number] = self
+        self._closed = asyncio.get_running_loop().create_future()
+        self._process.send(
+            Open(
+                self.number,
+                self._plan,
+                self._match_plan,
+                self.tally,
+                learner_files=dict(self._learner_files),
+                wants=self._wants,
+                sends_newest=self._sends_newest,
             )
-        self._reply = asyncio.get_running_loop().create_future()
+        )
         if self._process.has_ended:
             self.lose_process()
-        else:
-            self._process.send(command)
+
+    async def _command(self, command: Play | Finish) -> None:
+        assert self._process is not None
+        if self._error is not None:
+            raise self._error
+        self._reply = asyncio.get_running_loop().create_future()
+        self._process.send(command)
         try:
             reply = await self._reply
         finally:
@@ -328,28 +390,39 @@ class DealtRun(RunningMatch):
             case Update():
                 self._standing = message.standing
                 self.tally.include(message.values, message.counts)
-                for event in message.events:
-                    self._audience.publish(event)
+                try:
+                    for event in message.events:
+                        self._audience.publish(event)
+                except Exception as error:
+                    # A watcher's own: it ends this match, and no other of the process.
+                    self._fail(error)
             case Reply():
                 if self._reply is not None and not self._reply.done():
                     self._reply.set_result(message)
             case Closed():
-                self._closed.set_result(None)
-
-    async def _kill_bots(self) -> None:
-        """Kill the bots that a dealer process has left, unless they end by themselves in time."""
-        await asyncio.sleep(_LEAVE_S)
-        for pid in self._standing.pids:
-            with contextlib.suppress(OSError):
-                if os.name == "nt":
-                    os.kill(pid, signal.SIGTERM)
-                else:
-                    # Each bot has a process group of its own.
-                    os.killpg(pid, signal.SIGKILL)
+                self._closed.set_result(True)
 
     def lose_process(self) -> None:
         """Note that the dealer process has ended."""
-        if self._reply is not None and not self._reply.done():
-            self._reply.set_result(Reply(self.number, None, DealerLostError(self._match_plan.name)))
+        self._fail(DealerLostError(self._match_plan.name))
         if not self._closed.done():
-            self._closed.set_result(None)
+            self._closed.set_result(False)
+
+    def _fail(self, error: Exception) -> None:
+        """Raise an error from the command that is carried out, otherwise from the next."""
+        self._error = self._error or error
+        if self._reply is not None and not self._reply.done():
+            self._reply.set_exception(self._error)
+
+    async def _kill_bots(self) -> None:
+        """Kill the bots that a dealer process has left, unless they end by themselves in time."""
+        try:
+            await asyncio.sleep(_LEAVE_S)
+        finally:
+            for pid in self._standing.pids:
+                with contextlib.suppress(OSError):
+                    if os.name == "nt":
+                        os.kill(pid, _KILL)
+                    else:
+                        # Each bot has a process group of its own.
+                        os.killpg(pid, _KILL)

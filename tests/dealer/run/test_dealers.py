@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import signal
 import subprocess
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
 
 import psutil
 import pytest
 
 from dealer import library
+from dealer.errors import DealerLostError
 from dealer.library import MatchEvent, play, resume, tournament
+from dealer.match.causes import InternalError
+from dealer.match.events import ActionPlayed, HandFinished
+from dealer.run import dealers as dealers_module
+from dealer.run.contest import Contest
+from dealer.run.contest_plan import ContestPlan
+from dealer.run.dealer_process import Open, Reply, _Dealer, _DealtMatch
+from dealer.run.dealers import DealerProcesses, DealtRun
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
-from tests.dealer.helpers import PATIENCE_S, without_times
+from dealer.run.tally import Tally
+from dealer.table.loop import new_event_loop
+from tests.dealer.helpers import PATIENCE_S, contest_plan, without_times
 
 FILES = ("*.log", "*.game", "*.comments", "*.faults")
 
@@ -180,3 +194,218 @@ def test_processes_that_inherit_a_lock_hold_it(tmp_path: Path) -> None:
         finally:
             process.kill()
     assert not is_busy(tmp_path)
+
+
+# ---- processes that are started, lost, stuck and closed
+
+
+def _run_on_loop(main: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await main()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(bounded())
+
+
+@contextlib.asynccontextmanager
+async def _started(count: int) -> AsyncIterator[DealerProcesses]:
+    dealers = DealerProcesses(count, has_affinity=False)
+    try:
+        yield dealers
+    finally:
+        await dealers.close()
+        assert not _dealer_processes()
+
+
+def _long_plan(folder: Path) -> ContestPlan:
+    return contest_plan(folder, "calling", "random", game="limit", deals=100_000)
+
+
+def _dealt_run(dealers: DealerProcesses, plan: ContestPlan, index: int = 0) -> DealtRun:
+    return DealtRun(dealers, plan, plan.match_plans[index], [], Tally(plan.game.num_players))
+
+
+async def _has_played(run: DealtRun) -> None:
+    while run.tally.hands < 1:
+        await asyncio.sleep(0.01)
+
+
+def test_processes_are_kept_when_the_match_that_starts_them_is_cancelled() -> None:
+    async def main() -> None:
+        async with _started(2) as dealers:
+            first = asyncio.create_task(dealers.next_process())
+            await asyncio.sleep(0)
+            first.cancel()
+            await asyncio.wait([first])
+            await dealers.next_process()
+            assert first.cancelled()
+            assert len(dealers._processes) == 2
+
+    _run_on_loop(main)
+
+
+def test_close_ends_processes_that_are_being_started(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _started(2) as dealers:
+            playing = asyncio.create_task(_dealt_run(dealers, _long_plan(tmp_path)).play_until(10))
+            await asyncio.sleep(0)
+            playing.cancel()
+
+    _run_on_loop(main)
+
+
+def test_restarted_process_gets_the_free_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dealers_module, "usable_cores", lambda: (4, 5, 6))
+    dealers = DealerProcesses(3, has_affinity=True)
+    dealers._processes = [cast("Any", SimpleNamespace(core=core)) for core in (4, 6)]
+    assert dealers._next_core() == 5
+
+
+def test_match_held_while_its_process_starts_is_not_played(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _started(1) as dealers:
+            run = _dealt_run(dealers, _long_plan(tmp_path))
+            playing = asyncio.create_task(run.play_until(10))
+            await asyncio.sleep(0)
+            assert not run.hold()
+            await playing
+            assert run.tally.hands == 0
+            await run.play_until(10)
+            assert run.tally.hands == 10
+            await run.close()
+
+    _run_on_loop(main)
+
+
+def test_loss_between_two_commands_fails_the_next(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _started(1) as dealers:
+            run = _dealt_run(dealers, _long_plan(tmp_path))
+            await run.play_until(10)
+            (process,) = _dealer_processes()
+            process.send_signal(signal.SIGKILL)
+            while not dealers._processes[0].has_ended:
+                await asyncio.sleep(0.01)
+            with pytest.raises(DealerLostError):
+                await run.play_until(20)
+            await run.close()
+
+    _run_on_loop(main)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no signals that stop a process there")
+@pytest.mark.parametrize("is_forked", [False, True])
+def test_stuck_process_is_killed_with_its_bots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_forked: bool
+) -> None:
+    monkeypatch.setattr(dealers_module, "_CLOSE_S", 0.2)
+
+    async def main() -> None:
+        plan = _long_plan(tmp_path)
+        async with _started(2) as dealers:
+            runs = [_dealt_run(dealers, plan, index) for index in range(2)]
+            playing = [asyncio.create_task(run.play_until(100_000)) for run in runs]
+            for run in runs:
+                await _has_played(run)
+            # The process that was started has the first match.
+            stuck = dealers._processes[is_forked]._pid
+            assert stuck is not None
+            os.kill(stuck, signal.SIGSTOP)
+            for task in playing:
+                task.cancel()
+            await asyncio.wait(playing)
+            await asyncio.gather(*(run.close() for run in runs))
+            assert not any("bots.sdk" in word for bot in psutil.Process(stuck).children() for word in _words(bot))
+
+    _run_on_loop(main)
+    assert not [child for child in psutil.Process().children(recursive=True) if child.status() != "zombie"]
+
+
+def test_error_of_a_watcher_ends_only_its_contest(tmp_path: Path) -> None:
+    def watch(event: MatchEvent) -> None:
+        if isinstance(event.event, HandFinished):
+            raise ValueError("a page cannot be drawn")
+
+    async def main() -> None:
+        semaphore = asyncio.Semaphore(4)
+        async with _started(1) as dealers:
+            failing = Contest(_long_plan(tmp_path / "failing"), semaphore, watch, dealers=dealers)
+            other_plan = contest_plan(tmp_path / "other", "calling", "random", deals=500)
+            other = Contest(other_plan, semaphore, lambda event: None, dealers=dealers)
+            await asyncio.gather(failing.play_out(), other.play_out())
+        assert failing.ending is not None
+        assert failing.ending.failure is not None
+        assert failing.ending.failure.cause == InternalError("ValueError", "a page cannot be drawn")
+        assert other.ending is not None
+        assert other.ending.outcome is Outcome.FINISHED
+
+    _run_on_loop(main)
+
+
+# ---- inside a dealer process
+
+
+class _RecordingDealer:
+    """Dealer process without a connection."""
+
+    core = None
+
+    def __init__(self) -> None:
+        self.replies: asyncio.Queue[Reply] = asyncio.Queue()
+
+    def send(self, message: NamedTuple) -> None:
+        if isinstance(message, Reply):
+            self.replies.put_nowait(message)
+
+
+def _dealt_match(plan: ContestPlan, dealer: _RecordingDealer) -> _DealtMatch:
+    tally = Tally(plan.game.num_players)
+    return _DealtMatch(
+        cast("_Dealer", dealer), Open(0, plan, plan.match_plans[0], tally, {}, frozenset({ActionPlayed}))
+    )
+
+
+def test_command_that_is_held_at_once_is_answered(tmp_path: Path) -> None:
+    async def main() -> None:
+        dealer = _RecordingDealer()
+        match = _dealt_match(_long_plan(tmp_path), dealer)
+        match.play(10)
+        match.hold()
+        assert await dealer.replies.get() == Reply(0, None)
+        await match.close()
+
+    _run_on_loop(main)
+
+
+def test_hold_does_not_cancel_the_end_of_a_match(tmp_path: Path) -> None:
+    async def main() -> None:
+        dealer = _RecordingDealer()
+        match = _dealt_match(_long_plan(tmp_path), dealer)
+        match.finish()
+        match.hold()
+        assert await dealer.replies.get() == Reply(0, None)
+        (log,) = tmp_path.glob("*.log")
+        assert "SCORE:" in log.read_text()
+        await match.close()
+
+    _run_on_loop(main)
+
+
+def test_internal_error_is_the_failure_of_the_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        dealer = _RecordingDealer()
+        match = _dealt_match(_long_plan(tmp_path), dealer)
+
+        async def play_until(hands: int) -> None:
+            raise KeyError(hands)
+
+        monkeypatch.setattr(match._run, "play_until", play_until)
+        match.play(10)
+        reply = await dealer.replies.get()
+        assert reply.error is None
+        assert reply.failure is not None
+        assert reply.failure.cause == InternalError("KeyError", "10")
+        await match.close()
+
+    _run_on_loop(main)
