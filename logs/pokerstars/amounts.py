@@ -1,7 +1,7 @@
 """Amounts of money as card rooms write them: ``$1,250.10``, ``€0,50``, ``1'000``, ``1 000``.
 
 A point or comma before one or two final digits begins the decimals; any other sign between digits separates thousands.
-``1,000`` may still be a thousand or one, so a sign has one use in all the amounts of a hand, or the hand is refused.
+``1,000`` could still be a thousand or one, so a hand that uses one sign for both is refused.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Final
 
 from logs.errors import HandError
 
+# Clients group digits with a space, or with a no-break, thin or narrow no-break space.
 _BLANKS: Final = " \u00a0\u2009\u202f"
 AMOUNT: Final = rf"((?:[^\w\s(]\s?)?[0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)"
-"""A number behind the sign of a currency; in old files that is a byte which is not UTF-8."""
+"""Pattern of a number and the sign of its currency, which in old files is a byte that is not UTF-8."""
 _DECIMALS: Final = re.compile(r"[.,]([0-9]{1,2})$")
 _SAME_SIGN: Final = str.maketrans({"\u2019": "'"} | dict.fromkeys(_BLANKS, " "))
 _SIGN_NAMES: Final = {" ": "a blank", "'": "an apostrophe", ",": "a comma", ".": "a point"}
@@ -23,7 +24,7 @@ class Amounts:
     """Parser of the amounts of one hand.
 
     Attributes:
-        symbol: of the currency, as the header has it; empty for play money.
+        symbol: symbol of the currency in the header; empty for play money.
     """
 
     def __init__(self, symbol: str) -> None:
@@ -31,17 +32,20 @@ class Amounts:
         self._uses: dict[str, str] = {}
 
     def cents(self, text: str, line: int) -> int:
-        """Parse an amount; return it in hundredths.
+        """Parse an amount to hundredths.
 
         Args:
-            text: what `AMOUNT` matches.
-            line: of the hand, 0-based, for the error.
+            text: a match of `AMOUNT`.
+            line: line of the hand, 0-based, for the error.
 
         Raises:
-            HandError: it is in another currency, is no amount, or may be one of two.
+            HandError: the text is in another currency, is not an amount, or is ambiguous.
         """
-        if text.startswith(self.symbol) and (whole := text[len(self.symbol) :]).isdecimal():
-            return int(whole) * 100
+        # Most amounts are whole and without separators.
+        if text.startswith(self.symbol):
+            whole = text[len(self.symbol) :]
+            if whole.isdecimal():
+                return int(whole) * 100
         symbol = ""
         if not text[0].isdecimal():
             symbol = text[0]
@@ -52,7 +56,8 @@ class Amounts:
             raise HandError(f"{text!r} is not {wanted}, as the stakes of the hand are", line)
         whole = text[len(symbol) :].lstrip()
         cents = 0
-        if decimals := _DECIMALS.search(whole):
+        decimals = _DECIMALS.search(whole)
+        if decimals is not None:
             whole = whole[: decimals.start()]
             cents = int(decimals[1].ljust(2, "0"))
             self._note_use(decimals[0][0], "before decimals", text, line)

@@ -1,6 +1,7 @@
-"""The content of the lines of a PokerStars hand, before the rules are applied to it.
+"""Parse the lines of a PokerStars hand into the facts that they state, before the rules are applied to them.
 
-GGPoker writes the same lines behind a header of its own, ``Poker Hand #HD...``.
+Lines that state nothing about the play are ignored, such as chat, players who come and go, and time-outs. GGPoker
+writes the same lines below a header of its own, ``Poker Hand #HD...``.
 """
 
 from __future__ import annotations
@@ -29,14 +30,16 @@ FIRST_WORDS: Final = (
     "PokerStars Home Game Hand #",
     "Poker Hand #",
 )
-"""Words at the start of a hand."""
+"""Beginnings of the first line of a hand."""
 _GAME: Final = re.compile(rf"(.+?) +\({AMOUNT}/{AMOUNT}([^)]*)\)")
 _GAME_WORDS: Final = frozenset({"hold'em", "texas", "limit", "no", "pot", "fixed"})
+# Signs of currencies in the encodings of older clients. Such bytes are surrogates in text that is read as UTF-8.
 _OLD_BYTES: Final = {0x80: "EUR", 0xA3: "GBP", 0xA4: "EUR"}
-"""Signs of currencies in the encodings of older clients."""
-_CURRENCIES: Final = {symbol: code or PLAY_MONEY for code, symbol in CURRENCY_SYMBOLS.items()} | {
-    chr(0xDC00 + byte): code for byte, code in _OLD_BYTES.items()
+_CURRENCIES: Final = {
+    **{symbol: code or PLAY_MONEY for code, symbol in CURRENCY_SYMBOLS.items()},
+    **{chr(0xDC00 + byte): code for byte, code in _OLD_BYTES.items()},
 }
+"""Codes of currencies by their signs."""
 _CODE: Final = re.compile(r" ([A-Z]{3})\b")
 _EASTERN: Final = re.compile(r"([0-9]{4})/([0-9]{2})/([0-9]{2}) ([0-9]{1,2}):([0-9]{2}):([0-9]{2}) ET")
 _ZONELESS: Final = re.compile(r"([0-9]{4})/([0-9]{2})/([0-9]{2}) ([0-9]{1,2}):([0-9]{2}):([0-9]{2})$")
@@ -51,7 +54,8 @@ _UNCALLED: Final = re.compile(rf"Uncalled bet \({AMOUNT}\) returned to (.+)$")
 _COLLECTED: Final = re.compile(rf"(.+) collected {AMOUNT} from (?:main pot|pot|side pot(?:-([0-9]+))?)$")
 _SIDE_POT: Final = " from side pot"
 _LINE_STARTS: Final = ("dealt to ", "uncalled bet")
-"""Of lines that are read, without regard to case."""
+"""Beginnings, in lower case, of lines about a player that do not begin with the player's name."""
+# Lines of hands that are refused: cancelled, cashed out at PokerStars or GGPoker, or with money from the house.
 _CANCELLED_WORDS: Final = "Hand cancel"
 _CANCELLED: Final = ("Hand cancelled", "Hand canceled")
 _CASHED_OUT: Final = "a player cashed out: what the pot paid is not in the hand"
@@ -61,7 +65,8 @@ _CASH_OUTS: Final = (
     "Receives Cashout",
     "pay premium of all-in insurance",
 )
-_ADDED: Final = ("Cash Drop to Pot", "STP added")
+_HOUSE_MONEY: Final = ("Cash Drop to Pot", "STP added")
+# Lines of the summary.
 _TOTAL: Final = re.compile(rf"Total pot {AMOUNT}")
 _POT_PART: Final = re.compile(rf"(Main pot|Side pot(?:-([0-9]+))?) {AMOUNT}\.?")
 _FEE: Final = re.compile(rf"[A-Za-z][A-Za-z ]* {AMOUNT}$")
@@ -74,19 +79,20 @@ _CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
 _STREET_LINES: Final = {"FLOP": 1, "TURN": 2, "RIVER": 3}
 _FOLD_STREETS: Final = {"before Flop": 0, "on the Flop": 1, "on the Turn": 2, "on the River": 3}
 _SILENT_VERBS: Final = frozenset({"shows", "mucks", "doesn't", "sits", "is", "has", "said"})
-"""Of lines about a player that say nothing about the play."""
+"""Verbs of lines about a player that state nothing about the betting."""
 _ACTS: Final = re.compile(r"(?:folds|checks|calls|bets|raises|posts)\b")
 
 
 class ActionLine(NamedTuple):
-    """An action of a player, or chips put in before the cards are dealt; `line` and `street` are 0-based.
+    """Action of a player, or chips posted before the cards are dealt.
 
     Attributes:
-        verb: ``folds``, ``checks``, ``calls``, ``bets`` or ``raises``; of a post the words of the line, ``small
-            blind``.
-        cents: hundredths of the money that a call or bet adds, or the total for the street that a raise is to.
-        raised_by_cents: hundredths that a raise is above the bet before it.
-        is_all_in: the line says that the player is all-in.
+        line: line of the hand, 0-based.
+        street: 0-based.
+        verb: ``folds``, ``checks``, ``calls``, ``bets`` or ``raises``, or the name of a post such as ``small blind``.
+        cents: hundredths that a call, bet or post adds, or the street total of a raise.
+        raised_by_cents: hundredths by which a raise is above the bet before it.
+        is_all_in: whether the line calls the player all-in.
     """
 
     line: int
@@ -99,7 +105,13 @@ class ActionLine(NamedTuple):
 
 
 class Payment(NamedTuple):
-    """Money, in hundredths, that a player gets from a pot: 0 is the main pot, -1 an uncalled bet; `line` is 0-based."""
+    """Money that a player gets from a pot.
+
+    Attributes:
+        line: line of the hand, 0-based.
+        cents: in hundredths.
+        pot: 0 is the main pot, -1 an uncalled bet.
+    """
 
     line: int
     name: str
@@ -108,13 +120,14 @@ class Payment(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The line of a player in the summary; None for facts that it omits.
+    """Line of a player in the summary.
 
     Attributes:
-        line: 0-based.
-        tags: of ``button``, ``small blind`` and ``big blind``.
-        fold_street: 0-based.
-        won_cents: 0 if the player folded, mucked or lost by the line.
+        line: line of the hand, 0-based.
+        tags: some of ``button``, ``small blind`` and ``big blind``.
+        fold_street: 0-based; None if the line names none.
+        has_bet: False only if the line says so.
+        won_cents: 0 if the player folded, mucked or lost; None if the line does not say.
     """
 
     line: int
@@ -127,23 +140,23 @@ class Result(NamedTuple):
 
 @dataclass(slots=True)
 class HandText:
-    """The content of the lines of a hand. All amounts are in hundredths of the money.
+    """Facts stated by the lines of a hand, with amounts in hundredths.
 
     Attributes:
         number_prefix: as in a `HandRecord`.
-        betting: fixed limit, or no limit; a pot-limit hand is legal in a no-limit game.
-        amounts: reads those of the hand.
+        betting: limit or no limit; a pot-limit hand is one of no limit.
+        amounts: parser of the hand's amounts.
         currency: as in a `HandRecord`.
         stakes_cents: both blinds, in limit games both bets.
-        begin_us: in microseconds of Unix time; None if the header has no Eastern time.
-        button: number of its seat; -1 before its line is read.
-        max_seats: of the table; None if its line does not say.
-        seats: number and stack of each player by name.
-        holes: hole cards by name, if known.
-        summary_board: None without its line.
-        total_cents: the pot with its rake; -1 before the summary is read.
-        rake_cents: with every other fee.
-        parts_cents: by pot, the payout of each in the line of the total; empty for a single pot.
+        begin_us: microseconds of Unix time; None if the header has no time in a known zone.
+        button: number of the button's seat; -1 before its line is parsed.
+        max_seats: size of the table; None if its line does not state it.
+        seats: seat number and stack of each player, by name.
+        holes: known hole cards, by name.
+        summary_board: line and cards of the board in the summary; None without that line.
+        total_cents: the pot, including rake; -1 before the summary is parsed.
+        rake_cents: rake and all other fees.
+        parts_cents: payout of each pot in the line of the total, by pot; empty for a single pot.
         puzzle: the first line about a player that is not understood, and its text.
     """
 
@@ -173,12 +186,12 @@ class HandText:
 
 
 def parse_hand(lines: list[str]) -> HandText:
-    """Read the lines of a hand; the first is its header.
+    """Parse the lines of a hand, of which the first is the header.
 
     Raises:
-        HandError: it is not a cash hand of hold'em, or a line that matters cannot be read.
+        HandError: the hand is not a cash hand of hold'em, or a line that matters cannot be parsed.
     """
-    # Most hands do not contain the words: one search costs less than a comparison for each line.
+    # Few hands contain the words, and one search costs less than a comparison for each line.
     if _CANCELLED_WORDS in "\n".join(lines):
         for line, text in enumerate(lines[1:], 1):
             if text.startswith(_CANCELLED):
@@ -244,7 +257,7 @@ def _parse_header(text: str) -> HandText:
 
 
 def _betting(game: str) -> BettingType | None:
-    """Return the betting of a game of hold'em by its name, its words in any order; None for other games."""
+    """Return the betting of a game of hold'em, given its name with the words in any order; None for other games."""
     words = game.casefold().replace("holdem", "hold'em").split()
     if not {"hold'em", "limit"} <= set(words) <= _GAME_WORDS:
         return None
@@ -272,17 +285,18 @@ def _begin_us(text: str, *, is_utc: bool) -> int | None:
     try:
         if times:
             return eastern_us(*map(int, times[-1]))
-        # GGPoker names no zone.
+        # GGPoker names no zone. Its times are UTC.
         zoneless = _ZONELESS.search(text.rstrip()) if is_utc else None
         if zoneless is not None:
-            return int(datetime(*map(int, zoneless.groups()), tzinfo=UTC).timestamp()) * 1_000_000  # type: ignore[arg-type, misc]
+            begin = datetime(*map(int, zoneless.groups()), tzinfo=UTC)  # type: ignore[arg-type, misc]
+            return int(begin.timestamp()) * 1_000_000
     except ValueError:
-        pass
+        pass  # The time is in no calendar, and a hand without a time can be read.
     return None
 
 
 def _begin_street(hand: HandText, line: int, text: str, street: int) -> int:
-    """Return the street after a line of stars; the board grows with it."""
+    """Add the cards of a line of stars to the board, and return the street that it begins."""
     match = _STREET.match(text)
     if match is None:
         return street
@@ -308,7 +322,7 @@ def _cards(line: int, text: str) -> tuple[Card, ...]:
 
 
 def _learn_cards(hand: HandText, line: int, name: str, text: str) -> None:
-    """Note a player's hole cards; a single shown card is ignored."""
+    """Add a player's hole cards, unless only one of them is shown."""
     hole = _cards(line, text)
     known = hand.holes.get(name)
     if len(hole) != 2:
@@ -319,8 +333,11 @@ def _learn_cards(hand: HandText, line: int, name: str, text: str) -> None:
 
 
 def _parse_seating(hand: HandText, line: int, text: str) -> bool:
-    """Read a line with the seat of a player or the table; return whether it is one."""
-    if text.startswith("Seat ") and (match := _SEAT.match(text)):
+    """Parse a line with the seat of a player or the table; return whether it is one."""
+    match = None
+    if text.startswith("Seat "):
+        match = _SEAT.match(text)
+    if match is not None:
         number = int(match[1])
         name = match[2]
         numbers = [other for other, _ in hand.seats.values()]
@@ -343,10 +360,12 @@ def _parse_seating(hand: HandText, line: int, text: str) -> bool:
 
 
 def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
+    # A player's name may contain nearly anything. An action belongs to the player whose name is all of the text before
+    # the last colon. Most lines are actions, so they are looked at first.
     before, colon, rest = text.rpartition(": ")
     if before in hand.seats:
         _parse_action(hand, line, before, rest.rstrip(), street)
-    elif text.startswith(_ADDED):
+    elif text.startswith(_HOUSE_MONEY):
         raise HandError("the house added money to the pot, which a game definition cannot express", line)
     elif " cashed out the hand for " in text and text.partition(" cashed out ")[0] in hand.seats:
         raise HandError(_CASHED_OUT, line)
@@ -370,7 +389,7 @@ def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
 
 
 def _begins_in_another_case(hand: HandText, text: str) -> bool:
-    """Return whether a casefolded line that was not understood begins as one that is read."""
+    """Return whether a casefolded line, which was not understood, begins as one that is parsed."""
     if text.startswith(_LINE_STARTS):
         return True
     return any(text.startswith(f"{name} collected ".casefold()) for name in hand.seats)
@@ -433,9 +452,9 @@ def _parse_summary(hand: HandText, start: int, lines: list[str]) -> None:
             hand.summary_board = line, _cards(line, text[len("Board [") :].partition("]")[0])
         elif text.startswith("Seat ") and text[5:7].rstrip(":").isdecimal():
             player = names.get(int(text[5:7].rstrip(":")))
-            start_of_name = text.find(": ") + 2
-            if player is not None and text.startswith(player, start_of_name):
-                _parse_result(hand, line, player, text[start_of_name + len(player) :])
+            name_start = text.find(": ") + 2
+            if player is not None and text.startswith(player, name_start):
+                _parse_result(hand, line, player, text[name_start + len(player) :])
     if hand.total_cents < 0:
         raise HandError("the summary does not give the pot: it has no line 'Total pot'", start + len(lines) - 1)
 

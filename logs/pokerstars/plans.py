@@ -1,10 +1,10 @@
-"""The lines of a hand that follow from its betting and from who sits where, with gaps for the rest.
+"""Lines of a hand that follow from its betting and seating, with gaps for the rest.
 
-In every hand with the same betting and seats these lines differ only in the cards. Bettings recur: 100,000 hands of
-heads-up limit between players who do anything have 6,500 different ones. So they are made once, as a `BettingPlan`, and
-with the winners of each pot as a `PlannedEnding`: a text with gaps (``%s``) for cards and hand names, which neither
-names nor amounts hold. In limit games streets recur even more: unless a player is all-in, every line of a street
-follows from its actions. A `TableText` has the lines that are the same as long as every player keeps its position.
+Hands with the same betting and seats differ only in the cards, and bettings recur: 100,000 hands of heads-up limit
+have about 6,500 different ones. So the lines are made once, as a `BettingPlan`, and with the winners of each pot as a
+`PlannedEnding`. A `TableText` has the lines that are the same as long as every player keeps its position.
+
+The gaps are ``%s``, which neither names nor amounts contain.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ _CHECK = Move.CHECK
 _BET = Move.BET
 _RAISE = Move.RAISE
 _ROUND: Final = itemgetter(Step._fields.index("round"))
-_MOST_STREETS: Final = 4096
-"""Streets of limit games remembered."""
+_MAX_STREETS: Final = 4096
+"""Streets of limit games in the cache."""
+# PokerStars has tables of these sizes. Importers take the number of seats from the line of the table.
 _TABLE_SIZES: Final = (2, 3, 6, 9, 10)
 
 
 class BettingPlan:
-    """What follows from the betting of a hand and from who sits where.
+    """Facts and lines of a hand that follow from its betting and seating.
 
     Attributes:
-        betting: the betting.
         text: the actions, street by street, and the uncalled bet. Gaps: the cards of the streets' lines.
         street: the last street dealt, 0-based.
         pots: the main pot first.
-        rake_cents: what the house takes of all of them.
+        rake_cents: total of all pots.
         showing: positions at the showdown, in order; empty if all but one folded.
-        folded_texts: what the summary has of each position that folded; empty for the others.
-        alone: who wins each pot without a showdown, where one player is left for all of them.
-        shown_by_seat: the places in `showing`, in the order of the seats.
-        endings: by the winners of each pot, and by the order of the hands that are shown, from 0 for the worst, as far
-            as they were met.
+        folded_texts: by position, the result in the summary of players who folded; empty for the others.
+        alone: winners of each pot if there is no showdown.
+        shown_by_seat: indices into `showing`, in the order of the seats.
+        endings: endings so far, by the winners of each pot and also by the order of the hands shown, from 0 for the
+            worst.
     """
 
     __slots__ = (
@@ -96,14 +96,14 @@ class BettingPlan:
 
 
 class PlannedEnding:
-    """A hand whose winners are known.
+    """Text of a hand whose winners are known.
 
     Attributes:
-        pieces: the hand, with an empty text for each gap: its number and time, the hero's line, the cards of the
-            streets' lines; cards and hand name of all who show, in the order of the showdown; the board; cards and
-            hand name of all who show, in the order of the seats.
-        winners: of each pot.
-        values: net chips of each position that were found right for it; None before any were looked at.
+        pieces: the text, cut at the gaps, with an empty text for each gap. The gaps are number and time, the hero's
+            line, the cards of the streets' lines, cards and hand name of each player who shows in the order of the
+            showdown, the board, and cards and hand name of each player who shows in the order of the seats.
+        winners: positions that win each pot.
+        values: net chips by position of the last hand that was checked against the winners; None before the first.
     """
 
     __slots__ = ("pieces", "values", "winners")
@@ -116,12 +116,12 @@ class PlannedEnding:
 
 
 class _Street(NamedTuple):
-    """One street.
+    """Lines of one street.
 
     Attributes:
-        text: its lines.
-        folded: who folded, and what the summary has of it.
-        shows_first: who would show first if it was the last street with actions.
+        text: the lines.
+        folded: positions that folded, with their results in the summary.
+        shows_first: position that shows first if no street with actions follows.
     """
 
     text: str
@@ -130,7 +130,7 @@ class _Street(NamedTuple):
 
 
 class Planner:
-    """Makes plans and endings for one game."""
+    """Planner of the bettings and endings of one match."""
 
     def __init__(self, money: Money, rake: RakeFunction | None, line_end: str) -> None:
         self._money = money
@@ -138,11 +138,12 @@ class Planner:
         self._line_end = line_end
         self._headings = [heading.replace("\n", line_end) for heading in _STREETS]
         self._boards = [board.replace("\n", line_end) for board in _BOARDS]
+        # Streets of limit games recur even more than bettings: unless a player is all-in, every line of a street
+        # follows from its round, actions and names.
         self._streets: dict[tuple[int, RoundActions, tuple[str, ...]], _Street] = {}
-        """Of limit games, by round, actions and names."""
 
     def plan(self, record: HandRecord, table: TableText) -> BettingPlan:
-        """The plan of a hand's betting.
+        """Plan the betting of a hand.
 
         Raises:
             LogsError: the format cannot express the betting, or the rake is not between 0 and the pot.
@@ -159,19 +160,28 @@ class Planner:
         pots = side_pots(betting.spent, betting.folded)
         rake_cents = rake_units(self._rake, record, pots, self._money.scale)
         folded_texts = [""] * len(betting.spent)
-        parts = []
+        parts: list[str] = []
         for text, folded, _ in streets:
             parts.append(text)
             for position, folded_text in folded:
                 folded_texts[position] = folded_text
+        # An uncalled bet is returned where the betting ends, before the streets that are dealt without actions.
         returned_to, returned = uncalled(betting.spent)
         if returned:
             amount = self._money.chips(returned)
             parts.append(f"Uncalled bet ({amount}) returned to {table.names[returned_to]}{self._line_end}")
         parts += self._headings[max(1, len(streets)) : betting.round + 1]
-        showing = order_of_showing(betting, streets[-1].shows_first if streets else Position(0))
+        shows_first = Position(0)
+        if streets:
+            shows_first = streets[-1].shows_first
         return BettingPlan(
-            betting, "".join(parts), pots, rake_cents, showing=showing, by_seat=table.by_seat, folded_texts=folded_texts
+            betting,
+            "".join(parts),
+            pots,
+            rake_cents,
+            showing=order_of_showing(betting, shows_first),
+            by_seat=table.by_seat,
+            folded_texts=folded_texts,
         )
 
     def ending(
@@ -181,73 +191,83 @@ class Planner:
         winners: tuple[tuple[Position, ...], ...],
         unknown: Container[Position] = (),
     ) -> PlannedEnding:
-        """The whole hand.
+        """Return the whole hand.
 
         Args:
-            plan: of its betting.
-            table: who sits where.
-            winners: of each pot.
+            winners: positions that win each pot.
             unknown: positions at the showdown whose cards are not known.
         """
-        scale = self._money.scale
-        money = self._money
         end = self._line_end
-        names = table.names
-        texts = list(plan.folded_texts)
-        won_cents = [0] * len(texts)
-        amounts = [pot.amount for pot in plan.pots]
-        left = [scale.units(amount) for amount in amounts]
-        if plan.rake_cents:
-            rakes = split_by_weight(plan.rake_cents, amounts)
-            left = [cents - rake for cents, rake in zip(left, rakes, strict=True)]
-        collecting = []
-        for pot in reversed(range(len(left))):
-            name = _pot_name(pot, left)
-            for position, cents in zip(winners[pot], equal_shares(left[pot], len(winners[pot])), strict=True):
+        results = list(plan.folded_texts)
+        pots_cents = self._payouts(plan)
+        won_cents = [0] * len(results)
+        collecting: list[str] = []
+        # Side pots are paid before the main pot, as in genuine hands.
+        for pot in reversed(range(len(pots_cents))):
+            name = _pot_name(pot, len(pots_cents))
+            shares = equal_shares(pots_cents[pot], len(winners[pot]))
+            for position, cents in zip(winners[pot], shares, strict=True):
                 won_cents[position] += cents
-                collecting.append(f"{names[position]} collected {money.text(cents)} from {name}{end}")
-        won = {position: f"({money.text(won_cents[position])})" for sharing in winners for position in sharing}
+                collecting.append(f"{table.names[position]} collected {self._money.text(cents)} from {name}{end}")
+        won: dict[Position, str] = {}
+        for pot_winners in winners:
+            for position in pot_winners:
+                won[position] = f"({self._money.text(won_cents[position])})"
         lines = [table.head, "%s", plan.text]
         if plan.showing:
             lines.append(f"*** SHOW DOWN ***{end}")
+        # Losers show as well, so that trackers see all cards. Only unknown hands are mucked.
         for position in plan.showing:
             if position not in unknown:
-                lines.append(f"{names[position]}: shows [%s] (%s){end}")
-                result = f"won {won[position]}" if position in won else "lost"
-                texts[position] = f"showed [%s] and {result} with %s"
+                lines.append(f"{table.names[position]}: shows [%s] (%s){end}")
+                if position in won:
+                    results[position] = f"showed [%s] and won {won[position]} with %s"
+                else:
+                    results[position] = "showed [%s] and lost with %s"
             elif position not in won:
-                lines.append(f"{names[position]}: mucks hand {end}")
-                texts[position] = "mucked"
+                lines.append(f"{table.names[position]}: mucks hand {end}")
+                results[position] = "mucked"
         lines += collecting
         for position, amount in won.items():
-            if not texts[position]:
-                texts[position] = f"collected {amount}"
+            if not results[position]:
+                results[position] = f"collected {amount}"
                 if not plan.showing:
-                    lines.append(f"{names[position]}: doesn't show hand {end}")
-        lines += self._summary(plan, left)
-        lines += [f"{table.seat_texts[position]}{texts[position]}{end}" for position in table.by_seat]
+                    lines.append(f"{table.names[position]}: doesn't show hand {end}")
+        lines += self._summary(plan, pots_cents)
+        for position in table.by_seat:
+            lines.append(f"{table.seat_texts[position]}{results[position]}{end}")
+        # Importers split a file at runs of empty lines, so there is none within a hand.
         lines += (end, end)
         return PlannedEnding("".join(lines), winners)
 
+    def _payouts(self, plan: BettingPlan) -> list[int]:
+        """Return the cents that the winners of each pot receive."""
+        chips = [pot.amount for pot in plan.pots]
+        payouts = [self._money.scale.units(amount) for amount in chips]
+        if plan.rake_cents:
+            rakes = split_by_weight(plan.rake_cents, chips)
+            payouts = [cents - rake for cents, rake in zip(payouts, rakes, strict=True)]
+        return payouts
+
     def _limit_streets(self, betting: BettingState, table: TableText) -> list[_Street]:
-        """The streets of a limit game in which no player is all-in: what was bet before changes none of their lines."""
-        found = []
-        steps = None
+        """Return the streets of a limit game in which no player is all-in."""
+        streets: list[_Street] = []
+        steps: Sequence[Step] | None = None
         for round_, actions in enumerate(betting.rounds):
             key = round_, actions, table.names
             street = self._streets.get(key)
             if street is None:
                 steps = steps or street_actions(betting)
-                if len(self._streets) >= _MOST_STREETS:
+                if len(self._streets) >= _MAX_STREETS:
                     self._streets.clear()
-                here = [step for step in steps if step.round == round_]
-                street = self._streets[key] = self._street(round_, here, table)
-            found.append(street)
-        return found
+                street = self._street(round_, [step for step in steps if step.round == round_], table)
+                self._streets[key] = street
+            streets.append(street)
+        return streets
 
     def _street(self, round_: int, steps: Sequence[Step], table: TableText) -> _Street:
         lines = [self._headings[round_]]
-        folded = []
+        folded: list[tuple[Position, str]] = []
         shows_first = steps[0].position
         chips = self._money.chips
         words = table.words
@@ -256,55 +276,63 @@ class Planner:
             if added:
                 if move >= _BET:
                     shows_first = position
-                amount = f"{chips(raised_by)} to {chips(street_total)}" if move is _RAISE else chips(added)
-                lines.append(f"{words[position][move]}{amount}{' and is all-in' if is_all_in else ''}{end}")
-            else:
-                lines.append(words[position][move] + end)
-                if move is _FOLD:
-                    has_bet = round_ or street_total
-                    folded.append((position, _FOLDED[round_] if has_bet else f"{_FOLDED[0]} (didn't bet)"))
+                # A raise names the increase of the bet and the total of the street; a call names the chips added.
+                if move is _RAISE:
+                    amount = f"{chips(raised_by)} to {chips(street_total)}"
+                else:
+                    amount = chips(added)
+                if is_all_in:
+                    amount += " and is all-in"
+                lines.append(f"{words[position][move]}{amount}{end}")
+                continue
+            lines.append(words[position][move] + end)
+            if move is _FOLD:
+                result = _FOLDED[round_]
+                if not round_ and not street_total:
+                    result += " (didn't bet)"
+                folded.append((position, result))
         return _Street("".join(lines), tuple(folded), shows_first)
 
-    def _summary(self, plan: BettingPlan, left_cents: Sequence[int]) -> Iterator[str]:
-        """The summary without its seats.
+    def _summary(self, plan: BettingPlan, pots_cents: Sequence[int]) -> Iterator[str]:
+        """Yield the lines of the summary above the seats.
 
         Args:
-            plan: of the betting.
-            left_cents: of each pot after rake.
+            pots_cents: payout of each pot, after rake.
         """
         money = self._money
         end = self._line_end
         parts = ""
-        if len(left_cents) > 1:
-            names = [_pot_name(pot, left_cents) for pot in range(len(left_cents))]
-            parts = "".join(
-                f"{name[0].upper()}{name[1:]} {money.text(cents)}. "
-                for name, cents in zip(names, left_cents, strict=True)
-            )
-        total = money.text(sum(left_cents) + plan.rake_cents)
+        if len(pots_cents) > 1:
+            for pot, cents in enumerate(pots_cents):
+                name = _pot_name(pot, len(pots_cents))
+                parts += f"{name[0].upper()}{name[1:]} {money.text(cents)}. "
+        total = money.text(sum(pots_cents) + plan.rake_cents)
         yield f"*** SUMMARY ***{end}Total pot {total} {parts}| Rake {money.text(plan.rake_cents)} {end}"
         yield self._boards[plan.street]
 
 
-def _pot_name(pot: int, all_pots: Sequence[int]) -> str:
-    if len(all_pots) == 1:
+def _pot_name(pot: int, pot_count: int) -> str:
+    if pot_count == 1:
         return "pot"
     if pot == 0:
         return "main pot"
-    if len(all_pots) == 2:
+    if pot_count == 2:
         return "side pot"
     return f"side pot-{pot}"
 
 
 def _without_idle_checks(betting: BettingState, actions: Sequence[Step]) -> Sequence[Step]:
-    """The actions without checks for which no table would ask.
+    """Return the actions without checks that no card room would ask for.
 
-    The last player with chips left is not asked at a table when all others in the hand are all-in for no more than its
-    bet, as happens after a big blind that puts a player all-in. The ACPC asks it.
+    A room does not ask the last player with chips left if all others in the hand are all-in for no more than its bet,
+    as can happen after a big blind that puts a player all-in. The ACPC does.
     """
-    blinds = betting.game.blinds
-    able = sum(1 << position for position, stack in enumerate(betting.game.stacks) if blinds[position] < stack)
-    kept = []
+    # A set of positions as bits: a comparison with one bit is cheaper than counting.
+    able = 0
+    for position, stack in enumerate(betting.game.stacks):
+        if betting.game.blinds[position] < stack:
+            able |= 1 << position
+    kept: list[Step] = []
     for action in actions:
         bit = 1 << action.position
         if able != bit or action.move is not _CHECK:
@@ -315,13 +343,13 @@ def _without_idle_checks(betting: BettingState, actions: Sequence[Step]) -> Sequ
 
 
 class TableText:
-    """Where the players of a hand sit.
+    """Lines of a hand that depend on the seating alone.
 
     Attributes:
-        names: of the players, as the format has them, by position.
-        words: by position and move, how the line of an action begins.
-        by_seat: the positions in the order of the seats.
-        seat_texts: how a position's line in the summary begins.
+        names: players' names in the history, by position.
+        words: beginnings of the lines of actions, by position and move.
+        by_seat: positions in the order of the seats.
+        seat_texts: beginnings of the summary's lines, by position.
         head: the lines before the cards are dealt. Gaps: number and time of the hand.
     """
 
@@ -340,22 +368,23 @@ class TableText:
         """Make the lines.
 
         Args:
-            game: the game.
-            blinds: who posts them.
-            seats: the seat of each position.
-            names: by seat, as the format has them.
-            first_line: of every hand, without its end; it has the gaps.
-            table_name: as the format has it.
-            money: what chips are worth.
-            line_end: of every line.
+            blinds: positions that post them.
+            seats: seat of each position.
+            names: players' names in the history, by seat.
+            first_line: the first line of every hand, without its end, with the gaps.
+            table_name: the table's name in the history.
+            money: format of amounts.
+            line_end: end of every line.
         """
         self.names = tuple([names[seat] for seat in seats])
+        # "NAME: folds " and "NAME: checks " keep the space at their end, as genuine lines do; one importer needs it.
         self.words = [[f"{name}: {move.name.lower()}s " for move in Move] for name in self.names]
         self.by_seat = tuple(sorted(map(Position, range(len(seats))), key=lambda position: seats[position]))
-        self.seat_texts = tuple(
-            f"Seat {seat + 1}: {name}{_tags(Position(position), blinds)} "
-            for position, (seat, name) in enumerate(zip(seats, self.names, strict=True))
-        )
+        seat_texts: list[str] = []
+        for position, seat in enumerate(seats):
+            tags = _tags(Position(position), blinds)
+            seat_texts.append(f"Seat {seat + 1}: {self.names[position]}{tags} ")
+        self.seat_texts = tuple(seat_texts)
         size = next(size for size in _TABLE_SIZES if size >= len(seats))
         play_money = "" if money.code else " (Play Money)"
         lines = [
@@ -366,12 +395,21 @@ class TableText:
         for position in self.by_seat:
             stack = money.chips(stacks[position])
             lines.append(f"Seat {seats[position] + 1}: {self.names[position]} ({stack} in chips) ")
-        for what, position in (("small", blinds.small), ("big", blinds.big)):
-            ending = " and is all-in" if game.blinds[position] == game.stacks[position] else ""
-            lines.append(f"{self.names[position]}: posts {what} blind {money.chips(game.blinds[position])}{ending}")
+        for blind_name, position in (("small", blinds.small), ("big", blinds.big)):
+            blind = game.blinds[position]
+            line = f"{self.names[position]}: posts {blind_name} blind {money.chips(blind)}"
+            if blind == game.stacks[position]:
+                line += " and is all-in"
+            lines.append(line)
         self.head = line_end.join([*lines, "*** HOLE CARDS ***", ""])
 
 
 def _tags(position: Position, blinds: Blinds) -> str:
-    places = ((blinds.button, "button"), (blinds.small, "small blind"), (blinds.big, "big blind"))
-    return "".join(f" ({what})" for place, what in places if place == position)
+    tags = ""
+    if position == blinds.button:
+        tags += " (button)"
+    if position == blinds.small:
+        tags += " (small blind)"
+    if position == blinds.big:
+        tags += " (big blind)"
+    return tags

@@ -1,28 +1,11 @@
-"""Read PokerStars and GGPoker hand histories: cash hands of hold'em, our own files and genuine ones.
+"""Read cash hands of hold'em from PokerStars and GGPoker histories, our own files and genuine ones.
 
     for record in read_pokerstars("HH20260103 m1 - $50-$100.txt", on_problem=print):
         ...
 
-Rules it obeys:
-
-- A hand is accepted only if all of it agrees. It is played again by the rules, every amount must be what the rules make
-  it, the pots must be the chips put in, and the winners must have collected them, less the rake. What the file says
-  twice must be the same: blinds and stakes, the size of a raise, all-ins and stacks, the button, the pots, board and
-  results of the summary, the cards of winners. What it does not say is not compared.
-- A hand is the lines from one header (``PokerStars Hand #...``, of GGPoker ``Poker Hand #...``) to the next, first read
-  as what they say (`logs.pokerstars.hand_text`). Lines that say nothing about the play are ignored: chat, players who
-  come and go, lost connections and time-outs. Where a hand cannot be played again, the first line about a player that
-  is not understood is named too. A player's name may hold nearly anything, so an action belongs to the seated player
-  whose name is all that comes before the last colon.
-- A hand that a game definition cannot express is left out and reported, and the rest is read: antes, straddles, dead
-  blinds, a big blind that is all-in for less, boards dealt twice, tournaments, games other than hold'em.
-- Cards that were never shown are not in the record (`Deal.hole_cards` is empty there); who won what then follows from
-  the lines that say who collected. Values are those before rake, as everywhere in this package.
-- The players of a hand are those who posted or acted; position 0 is the first of them left of the button. Seats are
-  counted without the empty ones.
-- A pot-limit hand is a hand of the no-limit game in which no player raised too much.
-- A chip is a cent, and a hundredth of a chip of play money, by default. Where a limit game of
-  the ACPC has no stacks, the record has those that our writer shows for it.
+Each hand is parsed (`logs.pokerstars.hand_text`), then played again by the rules. It is accepted only if all of it
+agrees. A hand that a game definition cannot express, such as one with antes, is reported and left out. Amounts are
+chips of a cent, or of a hundredth of a chip of play money, unless the caller sets the value of a chip.
 """
 
 from __future__ import annotations
@@ -56,16 +39,16 @@ from logs.formats.export_format import HandReader
 from logs.formats.hand_numbers import is_exported_number
 from logs.formats.money import Scale
 from logs.formats.settlement import check_values, paid_values
-from logs.pokerstars.hand_text import FIRST_WORDS, HEADER, ActionLine, HandText, Result, parse_hand
+from logs.pokerstars.hand_text import FIRST_WORDS, HEADER, ActionLine, HandText, Payment, Result, parse_hand
 from logs.record import HandRecord
 
 _MAX_CHARACTERS: Final = 1 << 16
-"""Of a hand."""
+"""Characters of a hand that are kept."""
+# A bet and three raises; before the flop the big blind is the bet.
 _LIMIT_CAPS: Final = (3, 4, 4, 4)
-"""A bet and three raises; before the flop the big blind is the bet."""
 _STREETS: Final = ("deal", "flop", "turn", "river")
+# In old archives every line begins with a blank.
 _HEADER_STARTS: Final = (*FIRST_WORDS, *(f" {words}" for words in FIRST_WORDS), "\ufeff")
-"""In old archives every line begins with a blank."""
 
 
 def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iterator[HandRecord]:
@@ -136,7 +119,11 @@ def _money(cents: int | Fraction) -> str:
 
 
 class _Replay:
-    """A hand played again by the rules."""
+    """Replay of a hand by the rules, which requires every amount to be that of the rules.
+
+    Facts that the text states twice must agree: blinds and stakes, the size of a raise, all-ins and stacks, the button,
+    the pots, the board and the results of the summary, the cards of winners. Facts that it omits are not compared.
+    """
 
     def __init__(self, text: HandText, chip_cents: Fraction | int) -> None:
         self._text = text
@@ -147,20 +134,20 @@ class _Replay:
             raise HandError(
                 "no line says which seat is the button, such as \"Table 'NAME' 6-max Seat #1 is the button\"", 0
             )
+        # Seated players who neither post nor act are sitting out.
         playing = {post.name for post in text.posts} | {move.name for move in text.moves}
         seated = sorted((number, name) for name, (number, _) in text.seats.items() if name in playing)
         if not 2 <= len(seated) <= 10:
             raise HandError(f"{len(seated)} of {len(text.seats)} players post or act, and a hand has 2 to 10", 0)
         self._check_table()
         self._by_seat = [name for _, name in seated]
-        # The seats behind the button come first, the button last.
+        # Position 0 is the first player left of the button, and the button is last.
         turned = sorted(seated, key=lambda seat: (seat[0] <= text.button, seat[0]))
         self._names = [name for _, name in turned]
         self._position_of = {name: Position(position) for position, name in enumerate(self._names)}
-        self._spent_cents: dict[str, Fraction | int] = {}
         self._betting = betting_start(self._game())
+        # Chips that each position had put in before the current street.
         self._before: tuple[int, ...] = (0,) * len(turned)
-        """Chips that each position had put in before the current street."""
 
     def record(self) -> HandRecord:
         """Return the hand; raise `HandError` if the rules or the amounts contradict the text."""
@@ -203,11 +190,26 @@ class _Replay:
             raise HandError("by their cards, other players should have won", last_line) from None
         return record
 
-    # ---- the game
-
     def _game(self) -> Game:
         text = self._text
         stacks = [self._chips(0, text.seats[name][1]) for name in self._names]
+        blinds, big_position = self._blinds(stacks)
+        sizes: tuple[int, ...] = ()
+        caps = (NO_CAP,) * 4
+        if text.betting is BettingType.LIMIT:
+            small_bet, big_bet = [self._chips(0, stake) for stake in text.stakes_cents]
+            sizes = (small_bet, small_bet, big_bet, big_bet)
+            if self._is_capped():
+                caps = _LIMIT_CAPS
+        first = Position((big_position + 1) % len(stacks))
+        try:
+            return holdem_game(text.betting, tuple(stacks), tuple(blinds), sizes, caps, first)
+        except GameError as error:
+            raise HandError(f"this game cannot be played: {error}", 0) from None
+
+    def _blinds(self, stacks: list[int]) -> tuple[list[int], Position]:
+        """Return the blinds in chips by position, and the position of the first big blind."""
+        text = self._text
         blinds = [0] * len(stacks)
         big: ActionLine | None = None
         small: ActionLine | None = None
@@ -220,17 +222,17 @@ class _Replay:
             position = self._position_of[post.name]
             is_small = post.verb == "small blind"
             if not is_small and post.verb != "big blind":
-                what = post.verb.removeprefix("the ")
-                raise HandError(f"{post.name} posts {what}, which a game definition cannot express", post.line)
+                posted = post.verb.removeprefix("the ")
+                raise HandError(f"{post.name} posts {posted}, which a game definition cannot express", post.line)
             if blinds[position] or (is_small and (small is not None or big is not None)):
-                dead = f"{post.name} posts a dead blind, which a game definition cannot express"
-                raise HandError(dead, post.line)
+                problem = f"{post.name} posts a dead blind, which a game definition cannot express"
+                raise HandError(problem, post.line)
             blinds[position] = self._chips(post.line, post.cents)
             if is_small:
                 small = post
             else:
+                # A limit game of the ACPC may have other blinds than card rooms have for its bets.
                 if not (is_limit and is_exported_number(text.number)):
-                    # A limit game of the ACPC may have other blinds than card rooms have for its bets.
                     self._check_big_blind(post, big_cents)
                 big = big or post
             self._check_all_in(post, blinds[position] == stacks[position])
@@ -240,18 +242,7 @@ class _Replay:
             self._check_small_blind(small, big.cents if is_limit else big_cents)
         big_position = self._position_of[big.name]
         self._check_button(small, big_position)
-        sizes: tuple[int, ...] = ()
-        caps = (NO_CAP,) * 4
-        if is_limit:
-            small_bet, big_bet = [self._chips(0, stake) for stake in text.stakes_cents]
-            sizes = (small_bet, small_bet, big_bet, big_bet)
-            if self._is_capped():
-                caps = _LIMIT_CAPS
-        first = Position((big_position + 1) % len(stacks))
-        try:
-            return holdem_game(text.betting, tuple(stacks), tuple(blinds), sizes, caps, first)
-        except GameError as error:
-            raise HandError(f"this game cannot be played: {error}", 0) from None
+        return blinds, big_position
 
     def _is_capped(self) -> bool:
         """Return whether no street has more raises than limit games allow."""
@@ -289,9 +280,9 @@ class _Replay:
             raise HandError(self._against_stakes(post, stake_cents), post.line)
 
     def _check_small_blind(self, post: ActionLine, big_cents: int) -> None:
-        """The header of a limit game does not have the small blind."""
         is_limit = self._text.betting is BettingType.LIMIT
         max_cents = self._text.stakes_cents[0]
+        # The header of a limit game has no small blind, so all that is known is that it is at most the big one.
         if is_limit:
             max_cents = big_cents
         may_be_less = is_limit or post.is_all_in
@@ -302,10 +293,8 @@ class _Replay:
         return f"{post.name} posts a {post.verb} of {_money(post.cents)}, and by the stakes it is {_money(stake_cents)}"
 
     def _check_button(self, small: ActionLine | None, big: Position) -> None:
-        """Blinds are posted left of the button, whose own seat may be empty.
-
-        With two players old clients dealt the button the big blind at times; the summary names the button then.
-        """
+        """Require the blinds to be posted left of the button, whose own seat may be empty."""
+        # With two players, old clients sometimes dealt the button the big blind. The summary names the button then.
         if small is None or len(self._names) == 2:
             return
         if (self._position_of[small.name], big) != (0, 1):
@@ -318,8 +307,6 @@ class _Replay:
     def _check_all_in(self, line: ActionLine, is_all_in: bool) -> None:
         if line.is_all_in and not is_all_in:
             raise HandError(f"{line.name} is all-in by this line, and has chips left by that of the seat", line.line)
-
-    # ---- the actions
 
     def _play(self, move: ActionLine) -> None:
         position = self._position_of[move.name]
@@ -359,10 +346,9 @@ class _Replay:
         self._betting = after
 
     def _pass_idle(self) -> bool:
-        """Check for a player who has no turn at a table, as no other player can bet and there is nothing to call.
+        """Check for the acting player if no table would ask it; return whether that was so.
 
-        Returns:
-            False if the acting player has a turn.
+        No other player can bet then, and there is nothing to call. The ACPC asks.
         """
         betting = self._betting
         if betting.finished or betting.to_call:
@@ -381,44 +367,20 @@ class _Replay:
             return f"{move.name} {move.verb} on the {_STREETS[move.street]}, where the betting is not yet or no more"
         return f"{move.name} {move.verb}, and it is the turn of {self._names[betting.acting_position]}"
 
-    # ---- the money
-
     def _winners(self, pots: list[Pot]) -> list[tuple[Position, ...]]:
         """Return the positions that collected each pot, whose payments must be the chips put in."""
         text = self._text
-        betting = self._betting
-        returned_to, returned = uncalled(betting.spent)
-        collected: list[dict[Position, int]] = [{} for _ in pots]
-        for name, spent in zip(self._names, betting.spent, strict=True):
-            self._spent_cents[name] = spent * self._chip
-        has_returned = False
-        for payment in text.payments:
-            position = self._position_of.get(payment.name)
-            if position is None:
-                raise HandError(f"{payment.name} gets money and is not in the hand", payment.line)
-            if payment.pot < 0:
-                if has_returned:
-                    raise HandError("the uncalled bet is returned twice", payment.line)
-                if not returned:
-                    raise HandError("the bet was called, and nothing of it is returned", payment.line)
-                if position != returned_to or payment.cents != returned * self._chip:
-                    whose = f"{_money(returned * self._chip)} of {self._names[returned_to]}"
-                    raise HandError(f"the uncalled bet is {whose}", payment.line)
-                has_returned = True
-                continue
-            if payment.pot >= len(pots) or position not in pots[payment.pot].players:
-                raise HandError(f"{payment.name} does not play for this pot", payment.line)
-            shares = collected[payment.pot]
-            shares[position] = shares.get(position, 0) + payment.cents
+        collected = self._collected(pots)
         last_line = text.payments[-1].line if text.payments else 0
         put_in = sum([pot.amount for pot in pots]) * self._chip
-        got = sum([sum(shares.values()) for shares in collected])
-        if text.total_cents != put_in or got + text.rake_cents != put_in:
+        collected_cents = sum([sum(shares.values()) for shares in collected])
+        if text.total_cents != put_in or collected_cents + text.rake_cents != put_in:
             raise HandError(
                 f"the players put in {_money(put_in)}, and the pot is {_money(text.total_cents)}: "
-                f"{_money(got)} collected and a rake of {_money(text.rake_cents)}",
+                f"{_money(collected_cents)} collected and a rake of {_money(text.rake_cents)}",
                 last_line,
             )
+        # Equal shares differ by the smallest coin at most, which is a whole chip in play money.
         coin = self._chip
         if text.amounts.symbol:
             coin = 1
@@ -431,8 +393,36 @@ class _Replay:
         self._check_parts(collected)
         return [tuple(sorted(shares)) for shares in collected]
 
+    def _collected(self, pots: list[Pot]) -> list[dict[Position, int]]:
+        """Return the cents that each position collected from each pot."""
+        collected: list[dict[Position, int]] = [{} for _ in pots]
+        has_returned = False
+        for payment in self._text.payments:
+            position = self._position_of.get(payment.name)
+            if position is None:
+                raise HandError(f"{payment.name} gets money and is not in the hand", payment.line)
+            if payment.pot < 0:
+                if has_returned:
+                    raise HandError("the uncalled bet is returned twice", payment.line)
+                self._check_uncalled(payment, position)
+                has_returned = True
+                continue
+            if payment.pot >= len(pots) or position not in pots[payment.pot].players:
+                raise HandError(f"{payment.name} does not play for this pot", payment.line)
+            shares = collected[payment.pot]
+            shares[position] = shares.get(position, 0) + payment.cents
+        return collected
+
+    def _check_uncalled(self, payment: Payment, position: Position) -> None:
+        returned_to, returned = uncalled(self._betting.spent)
+        if not returned:
+            raise HandError("the bet was called, and nothing of it is returned", payment.line)
+        if position != returned_to or payment.cents != returned * self._chip:
+            uncalled_bet = f"{_money(returned * self._chip)} of {self._names[returned_to]}"
+            raise HandError(f"the uncalled bet is {uncalled_bet}", payment.line)
+
     def _check_parts(self, collected: list[dict[Position, int]]) -> None:
-        """Compare the payouts with those in the line of the total, which has them if there are several pots."""
+        """Compare the payouts with the line of the total, which states them if there are several pots."""
         text = self._text
         if text.parts_cents and len(text.parts_cents) != len(collected):
             problem = f"the line of the total has {len(text.parts_cents)} pots, and the betting makes {len(collected)}"
@@ -448,7 +438,7 @@ class _Replay:
                 raise HandError(f"{name} is {_money(cents)}, and {_money(paid)} is collected from it", text.total_line)
 
     def _check_shown(self, deal: Deal, pots: list[Pot], winners: list[tuple[Position, ...]], line: int) -> None:
-        """Refuse a winner of a pot with a worse hand than a player for it, as far as cards are known."""
+        """Require each pot to be won by the best of the hands for it that are known."""
         if not self._betting.is_showdown:
             return
         ranks: dict[Position, int] = {}
@@ -504,18 +494,18 @@ class _Replay:
                 before = f"folded on the {_STREETS[fold_street]}"
             summary = f"{name} folded on the {_STREETS[result.fold_street]} in the summary"
             raise HandError(f"{summary}, and {before} before", result.line)
-        if not result.has_bet and self._spent_cents[name]:
-            raise HandError(
-                f"{name} did not bet by the summary, and put in {_money(self._spent_cents[name])}", result.line
-            )
+        spent = self._betting.spent[self._position_of[name]]
+        if not result.has_bet and spent:
+            put_in = _money(spent * self._chip)
+            raise HandError(f"{name} did not bet by the summary, and put in {put_in}", result.line)
 
     def _values(self, deal: Deal, pots: list[Pot], winners: list[tuple[Position, ...]]) -> tuple[float, ...]:
         """Return the net chips of each position, by the cards if they are known, else by the payments."""
         betting = self._betting
-        if not betting.is_showdown or all(deal.hole_cards[position] for position in betting.in_pot):
-            return tuple(hand_values(betting, deal))
-        return paid_values(betting, pots, winners)
+        if betting.is_showdown and any(not deal.hole_cards[position] for position in betting.in_pot):
+            return paid_values(betting, pots, winners)
+        return tuple(hand_values(betting, deal))
 
 
 read_pokerstars: Final = HandReader(_read, _MAX_CHARACTERS, Decimal("0.01"))
-"""Reads PokerStars hand histories. Hands keep the numbers of the file; their match is named after the table."""
+"""Reader of PokerStars hand histories. Hands keep the numbers of the file, and their match is named after the table."""

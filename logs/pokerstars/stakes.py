@@ -1,4 +1,4 @@
-"""The money of a PokerStars history: amounts, the stakes of the header, and the stakes that importers accept."""
+"""Money in a PokerStars history: amounts, the stakes of the header, and the stakes that importers accept."""
 
 from __future__ import annotations
 
@@ -14,26 +14,32 @@ from logs.formats.money import Scale, amount_text
 FORMAT_NAME: Final = "PokerStars hand history"
 
 CURRENCY_SYMBOLS: Final = {"USD": "$", "EUR": "€", "GBP": "£", None: ""}
-"""By the code of the currency; play money has neither."""
+"""Symbols by the code of the currency; play money has neither."""
 
 _CENT: Final = Decimal("0.01")
 
+# FPDB identifies a limit game by its big bet alone. It drops every hand of a game that is not in its list.
 _FPDB_BIG_BETS: Final = [
     *(Fraction(cents, 100) for cents in (4, 8, 10, 20, 40, 50)),
     *(Fraction(bet) for bet in (1, 2, 4, 6, 8, 10, 16, 20, 30, 40, 50, 60, 80, 100, 150, 200, 400, 500, 600, 800)),
     *(Fraction(bet) for bet in (1000, 2000, 4000, 10000, 20000, 40000)),
 ]
-"""Big bets of limit games that FPDB accepts; it drops every hand of any other."""
 
 
 class Money:
-    """Chips as a hand history writes them, with a scale whose units are cents; the currency has no symbol and no code
-    for play money.
+    """Format of chips as money of a history.
+
+    Attributes:
+        scale: converts chips to cents.
+        symbol: symbol of the currency; empty for play money.
+        code: code of the currency; None for play money.
     """
 
     def __init__(self, options: ExportOptions) -> None:
-        """Take the value of a chip and the currency; raises `ValueError` with the reason where a PokerStars history
-        cannot have them.
+        """Take the value of a chip and the currency.
+
+        Raises:
+            ValueError: PokerStars histories have no such currency, or a chip is not worth whole cents.
         """
         if options.currency not in CURRENCY_SYMBOLS:
             raise ValueError(f"the money is USD, EUR, GBP or none, not {options.currency!r}")
@@ -45,7 +51,7 @@ class Money:
         self._cents_per_chip = self.scale.units(1)
 
     def text(self, cents: int) -> str:
-        """An amount without decimals or with two: ``$5``, ``$0.50``."""
+        """Format cents without decimals or with two, as ``$5`` or ``$0.50``."""
         whole, rest = divmod(cents, 100)
         if rest:
             return f"{self.symbol}{whole}.{rest:02}"
@@ -57,17 +63,24 @@ class Money:
         return self.text(chips * self._cents_per_chip)
 
     def stakes(self, game: Game) -> tuple[str, str]:
-        """The stakes in the header: both blinds of a no-limit game, both bets of a limit game."""
-        both = [self.scale.units(chips) for chips in _stakes_chips(game)]
-        if any(cents % 100 for cents in both):
-            small, big = (f"{self.symbol}{cents // 100}.{cents % 100:02}" for cents in both)
-        else:
-            small, big = (self.text(cents) for cents in both)
-        return small, big
+        """Format both blinds of a no-limit game, or both bets of a limit game."""
+        small_chips, big_chips = _stakes_chips(game)
+        small = self.scale.units(small_chips)
+        big = self.scale.units(big_chips)
+        if small % 100 or big % 100:
+            # Genuine headers have the same number of decimals in both.
+            return self._text_with_cents(small), self._text_with_cents(big)
+        return self.text(small), self.text(big)
 
     def header_stakes(self, game: Game) -> str:
-        """The stakes as the first line has them: ``$10/$20 USD``."""
-        return "/".join(self.stakes(game)) + (f" {self.code}" if self.code else "")
+        """Format the stakes of the first line, as ``$10/$20 USD``."""
+        stakes = "/".join(self.stakes(game))
+        if self.code:
+            stakes += f" {self.code}"
+        return stakes
+
+    def _text_with_cents(self, cents: int) -> str:
+        return f"{self.symbol}{cents // 100}.{cents % 100:02}"
 
 
 def _stakes_chips(game: Game) -> tuple[int, int]:
@@ -78,12 +91,10 @@ def _stakes_chips(game: Game) -> tuple[int, int]:
 
 
 def stakes_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
-    """Stakes for which importers would drop the hands; None where all is well.
-
-    FPDB identifies limit games by their big bet, and only those of genuine tables.
+    """Return a warning about stakes for which FPDB drops the hands.
 
     Raises:
-        UnsupportedGameError: the format does not hold the game.
+        UnsupportedGameError: the format cannot express the game.
     """
     usual_blinds(game, FORMAT_NAME)
     if not game.is_limit:
@@ -92,10 +103,20 @@ def stakes_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
     value = Fraction(Decimal(str(options.chip_value)))
     if bet_chips * value in _FPDB_BIG_BETS:
         return None
-    wise = [bet / bet_chips for bet in _FPDB_BIG_BETS if bet_chips and (bet / bet_chips * 100).denominator == 1]
     small, big = Money(options).stakes(game)
     problem = f"FPDB does not recognise a limit table of {small}/{big} and drops its hands"
-    if not wise:
+    nearest = _nearest_accepted_value(value, bet_chips)
+    if nearest is None:
         return ExportWarning(f"{problem}, and no other stakes of this game would change that", None)
-    nearest = min(wise, key=lambda other: (max(other / value, value / other), other))
     return ExportWarning(problem, f"{amount_text(small_chips * nearest)}/{amount_text(bet_chips * nearest)}")
+
+
+def _nearest_accepted_value(value: Fraction, bet_chips: int) -> Fraction | None:
+    """Return the value of a chip, in whole cents, nearest by ratio to `value` among those that FPDB accepts."""
+    accepted: list[Fraction] = []
+    for bet in _FPDB_BIG_BETS:
+        if bet_chips and (bet / bet_chips * 100).denominator == 1:
+            accepted.append(bet / bet_chips)
+    if not accepted:
+        return None
+    return min(accepted, key=lambda other: (max(other / value, value / other), other))

@@ -1,34 +1,13 @@
-"""Writing hands as PokerStars does, the text that every tracker reads.
+"""Write hands of hold'em as PokerStars does, the text that every tracker reads.
 
     writer = PokerStarsWriter(game, "m1", ("Ann", "Bob"), ExportOptions(hero="Ann"))
-    for record in read_log("m1.log"):
-        file.write(writer.format(record))
+    with open("m1.txt", "w", encoding="utf-8", newline="") as file:
+        for record in read_log("m1.log"):
+            file.write(writer.format(record))
 
-`format_pokerstars_file` does the same with records of any number of matches. Hold'em only, limit and no-limit. Rules
-that are easy to get wrong:
-
-- A raise is written as what it adds to the bet and the player's total for the street; a call as the chips added.
-- An uncalled bet is returned where it happened, and is in no pot: what the players put in, without it, is the
-  pot; what they collect is the pot less the rake, to the cent. Pots are split in whole cents: the first winner left of
-  the button gets the odd ones.
-- Heads-up the button is the small blind. A game in which it is not cannot be written: trackers would report actions out
-  of turn. Checks for which no table would ask are left out (`logs.pokerstars.plans`). What the ACPC allows beyond the
-  rules of card rooms is written as it happened: a raise that no other player can afford to call, and one by a player
-  who has called, after an all-in that was not a full raise.
-- At the showdown every player shows, the losers too, so that trackers see all cards; only unknown hands are mucked.
-  Players who folded show nothing, except the hero.
-- Times are those of New York: importers take them for US Eastern time and convert them to their own. Trackers sort
-  hands by these times and cut sessions by them, so the times of a match grow with every hand: a hand that comes too
-  early for that, also because the clock was put back in autumn, is written one second after the hand before. So the
-  times of several hands a second run ahead of the clock; hands that take longer let it catch up.
-- A hand has the same number in every export (`logs.formats.hand_numbers`); names do not confuse importers
-  (`logs.pokerstars.names`).
-- Every hand ends in two empty lines. Some lines end in a space, as genuine ones do: one importer looks for it.
-- Lines end in CR LF as in genuine files, for programs that could not be tried here; those that could take either. Write
-  files with ``newline=""``, or it will be CR CR LF on Windows. There is no byte order mark, so files may be appended to
-  and joined; only the signs of euro and pound are not ASCII.
-
-The writer keeps what it made of the bettings it met last (`logs.pokerstars.plans`), so memory does not grow.
+Lines end in CR LF, so files are opened with ``newline=""``. Files have no byte order mark, so they can be appended to
+and joined. `format_pokerstars_file` writes records of any number of matches. Actions that the ACPC allows beyond the
+rules of card rooms are written as they happened.
 """
 
 from __future__ import annotations
@@ -54,32 +33,54 @@ from logs.record import HandRecord
 
 _NEW_YORK: Final = ZoneInfo("America/New_York")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_US, _END_US = ((datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1) for year in (2, 9999))
+_FIRST_US: Final = (datetime(2, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+_END_US: Final = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 _HOUR_S: Final = 3600
+_MAX_PLANS: Final = 1 << 14
+"""Plans in a writer's cache: all bettings of heads-up limit that occur, in both seatings."""
+_MAX_TABLES: Final = 64
+"""Seatings in a writer's cache. A match has one, or as many as players."""
+_DEFAULT_OPTIONS: Final = ExportOptions()
+_ShownHand: TypeAlias = tuple[int, str, str, str]
+"""Hand at the showdown: rank, hole cards, name in the summary, and name at the showdown with its ending."""
 
 
 class HandClock:
-    """The times of one match's hands, in texts that grow; `ahead_s` is how many seconds late the last hand is dated."""
+    """Clock of New York for the hands of one match, in texts that grow.
+
+    Attributes:
+        ahead_s: seconds by which the last hand is dated late.
+    """
+
+    # Importers take times for US Eastern time and convert them to their own. Trackers sort hands by them and cut
+    # sessions by them, so a hand that is not later than the one before, also because the clock was put back in autumn,
+    # is dated one second after it. Hands that take longer let the clock catch up.
 
     def __init__(self) -> None:
         self.ahead_s = 0
         self._last_s: int | None = None
-        self._hour = self._offset_s = 0
+        self._hour = 0
+        self._offset_s = 0
         self._minute: int | None = None
         self._minute_text = ""
 
-    def text(self, at_us: int) -> str:
-        """The time of the next hand, ``2026/01/02 9:05:00``, given microseconds of Unix time.
+    def text(self, time_us: int) -> str:
+        """Format the time of the next hand, as ``2026/01/02 9:05:00``.
+
+        Args:
+            time_us: microseconds of Unix time.
 
         Raises:
             ValueError: the time is in no calendar.
         """
-        utc_s = at_us // 1_000_000
+        utc_s = time_us // 1_000_000
         # The clock of a zone changes at full hours only.
-        if utc_s // _HOUR_S != self._hour or self._last_s is None:
-            offset = _eastern(at_us).utcoffset()
+        hour = utc_s // _HOUR_S
+        if hour != self._hour or self._last_s is None:
+            offset = _eastern(time_us).utcoffset()
             assert offset is not None
-            self._hour, self._offset_s = utc_s // _HOUR_S, int(offset.total_seconds())
+            self._hour = hour
+            self._offset_s = int(offset.total_seconds())
         local_s = utc_s + self._offset_s
         self.ahead_s = 0
         if self._last_s is not None and local_s <= self._last_s:
@@ -88,56 +89,49 @@ class HandClock:
         self._last_s = local_s
         minute, second = divmod(local_s, 60)
         if minute != self._minute:
-            on = _EPOCH + timedelta(minutes=minute)
+            local = _EPOCH + timedelta(minutes=minute)
             self._minute = minute
-            self._minute_text = f"{on.year:04}/{on.month:02}/{on.day:02} {on.hour}:{on.minute:02}:"
+            # The hour has no leading zero.
+            self._minute_text = f"{local.year:04}/{local.month:02}/{local.day:02} {local.hour}:{local.minute:02}:"
         return f"{self._minute_text}{second:02}"
 
 
-def eastern_date(at_us: int) -> date:
-    """The day in New York at a moment given in microseconds of Unix time.
+def eastern_date(time_us: int) -> date:
+    """Return the date in New York at a moment in microseconds of Unix time.
 
     Raises:
         ValueError: the time is in no calendar.
     """
-    return _eastern(at_us).date()
+    return _eastern(time_us).date()
 
 
 def eastern_us(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:
-    """The moment, in microseconds of Unix time, at which the clock of New York shows a time.
+    """Return the moment, in microseconds of Unix time, of a time on the clock of New York.
 
-    Of a time that it shows twice, when it is put back in autumn, the first.
+    A time that occurs twice, when the clock is put back in autumn, is the first of the two.
 
     Raises:
         ValueError: the time is in no calendar.
     """
-    shown = datetime(year, month, day, hour, minute, second, tzinfo=_NEW_YORK)
-    return (shown.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)
+    local = datetime(year, month, day, hour, minute, second, tzinfo=_NEW_YORK)
+    return (local.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)
 
 
-def _eastern(at_us: int) -> datetime:
+def _eastern(time_us: int) -> datetime:
     # In the last year, a clock that runs ahead could leave the calendar.
-    if not _FIRST_US <= at_us < _END_US:
-        raise ValueError(f"an impossible time: {at_us} us")
-    return (_EPOCH + timedelta(microseconds=at_us)).astimezone(_NEW_YORK)
-
-
-_MOST_PLANS: Final = 1 << 14
-"""Bettings a writer remembers with their seats: all that heads-up limit has in both seatings."""
-_MOST_TABLES: Final = 64
-"""Seatings remembered; a match has as many as players, or one."""
-_DEFAULT_OPTIONS: Final = ExportOptions()
-_ShownHand: TypeAlias = tuple[int, str, str, str]
-"""A hand at the showdown: its rank, its hole cards, what it is called in the summary and at the showdown."""
+    if not _FIRST_US <= time_us < _END_US:
+        raise ValueError(f"an impossible time: {time_us} us")
+    return (_EPOCH + timedelta(microseconds=time_us)).astimezone(_NEW_YORK)
 
 
 def check_game(game: Game) -> Blinds:
-    """Who posts the blinds of a game that the format has.
+    """Return the positions of the blinds of a game that the format can express.
 
     Raises:
         UnsupportedGameError: the game is not hold'em, or its blinds are not the usual two.
     """
     blinds = usual_blinds(game, FORMAT_NAME)
+    # Trackers would report actions out of turn if the button were not the small blind heads-up.
     if game.first_players[0] != blinds.small and game.num_players == 2:
         raise UnsupportedGameError(
             FORMAT_NAME,
@@ -163,7 +157,10 @@ def _writer(first: HandRecord, options: ExportOptions) -> PokerStarsWriter:
 
 
 class PokerStarsWriter:
-    """Writes the hands of one match, in their order."""
+    """Writer of the hands of one match, in their order.
+
+    Caches are bounded, so its memory does not grow with the match.
+    """
 
     def __init__(
         self,
@@ -172,11 +169,15 @@ class PokerStarsWriter:
         names: tuple[str, ...],
         options: ExportOptions = _DEFAULT_OPTIONS,
     ) -> None:
-        """Prepare what all hands of the match have in common; `names` are by seat.
+        """Prepare the parts that all hands of the match share.
+
+        Args:
+            names: players by seat.
 
         Raises:
             UnsupportedGameError: the game is not hold'em, or its blinds are not the usual two.
             LogsError: the hero is not at the table.
+            ValueError: the currency or the value of a chip is not one of PokerStars.
         """
         self._blinds = check_game(game)
         self._game = game
@@ -189,20 +190,22 @@ class PokerStarsWriter:
             if options.hero not in names:
                 raise LogsError(f"no player of the match is called {options.hero!r}")
             self._hero_seat = Seat(names.index(options.hero))
+        # Genuine lines end in CR LF. Every importer that was tried takes either, others may not.
         self._line_end = "\r\n" if options.crlf else "\n"
         self._money = Money(options)
         self._table_name = table_name(match_name if options.table is None else options.table)
         game_words = "Hold'em Limit" if game.is_limit else "Hold'em No Limit"
+        # FPDB finds the fields of the first line by their exact separators, such as the two blanks behind the number.
         self._first_line = f"PokerStars Hand #%s:  {game_words} ({self._money.header_stakes(game)}) - %s ET"
         self._numbers = HandNumbers(options.match_id)
         self._clock = HandClock()
         self._planner = Planner(self._money, options.rake, self._line_end)
         self._plans: dict[tuple[BettingState, tuple[Seat, ...]], BettingPlan] = {}
-        self._table = lru_cache(_MOST_TABLES)(self._new_table)
+        self._table = lru_cache(_MAX_TABLES)(self._new_table)
         self._hand_names: dict[int, HandName] = {}
 
     def file_name(self, record: HandRecord) -> str:
-        """What a file that begins with a hand is called: ``HH20260102 m1 - $10-$20.txt``.
+        """Return the name of a file that begins with a hand, as ``HH20260102 m1 - $10-$20.txt``.
 
         Raises:
             LogsError: the time of the hand is in no calendar.
@@ -215,11 +218,11 @@ class PokerStarsWriter:
 
     @property
     def ahead_s(self) -> int:
-        """How many seconds after its real time the last hand is dated; see `logs.pokerstars.writer`."""
+        """Seconds by which the last hand is dated late, see `HandClock`."""
         return self._clock.ahead_s
 
     def format(self, record: HandRecord) -> str:
-        """A hand, with the two empty lines after it.
+        """Format a hand, with the two empty lines after it.
 
         Raises:
             LogsError: the format cannot express it, or it is not a hand of this match.
@@ -232,32 +235,39 @@ class PokerStarsWriter:
         board = record.deal.board
         if plan.street and len(board) < plan.street + 2:
             raise LogsError(f"hand {record.hand_number}: cards of its board are missing")
-        shown = self._shown_hands(record, plan) if plan.showing else []
+        shown: list[_ShownHand | None] = []
+        if plan.showing:
+            shown = self._shown_hands(record, plan)
         ending = self._ending(record, plan, table, shown)
-        # Each street's line repeats the cards before it: see the templates in `logs.pokerstars.plans`.
+        # In the order of `PlannedEnding.pieces`.
         gaps = [str(self._numbers.number(record)), self._time(record), self._hero_line(record)]
-        on_board: list[str] = []
+        board_texts: list[str] = []
         if plan.street:
-            on_board.append(f"{CARD_TEXTS[board[0]]} {CARD_TEXTS[board[1]]} {CARD_TEXTS[board[2]]}")
-            gaps += on_board
+            board_texts.append(f"{CARD_TEXTS[board[0]]} {CARD_TEXTS[board[1]]} {CARD_TEXTS[board[2]]}")
+            # Each street's line repeats the cards before it.
+            gaps += board_texts
             for card in board[3 : plan.street + 2]:
-                on_board.append(CARD_TEXTS[card])
-                gaps += on_board
+                board_texts.append(CARD_TEXTS[card])
+                gaps += board_texts
         for hand in shown:
             if hand is not None:
-                gaps += hand[1], hand[3]
-        gaps += on_board
-        for place in plan.shown_by_seat:
-            if (hand := shown[place]) is not None:
-                gaps += hand[1:3]
+                _, hole, _, shown_name = hand
+                gaps += hole, shown_name
+        gaps += board_texts
+        for index in plan.shown_by_seat:
+            hand = shown[index]
+            if hand is not None:
+                _, hole, summary_name, _ = hand
+                gaps += hole, summary_name
         pieces = ending.pieces.copy()
         pieces[1::2] = gaps
         return "".join(pieces)
 
     def _new_plan(self, record: HandRecord, table: TableText) -> BettingPlan:
-        if len(self._plans) >= _MOST_PLANS:
+        if len(self._plans) >= _MAX_PLANS:
             self._plans.clear()
-        plan = self._plans[record.betting, record.seats] = self._planner.plan(record, table)
+        plan = self._planner.plan(record, table)
+        self._plans[record.betting, record.seats] = plan
         return plan
 
     def _new_table(self, seats: tuple[Seat, ...]) -> TableText:
@@ -279,7 +289,7 @@ class PokerStarsWriter:
             raise LogsError(f"hand {record.hand_number} was played at {error}") from None
 
     def _hero_line(self, record: HandRecord) -> str:
-        """The hero's cards; nothing without a hero, or if its cards are not known."""
+        """Return the line of the hero's cards; empty without a hero, or if its cards are not known."""
         hero = self._hero_seat
         if hero is None:
             return ""
@@ -289,25 +299,25 @@ class PokerStarsWriter:
         return f"Dealt to {self._screen_names[hero]} [{_hole_text(hole)}]{self._line_end}"
 
     def _shown_hands(self, record: HandRecord, plan: BettingPlan) -> list[_ShownHand | None]:
-        """The hands at the showdown in the order of showing; None for unknown cards."""
-        holes = record.deal.hole_cards
+        """Return the hands at the showdown in the order of showing; None for unknown cards."""
         board = record.deal.board[:5]
         shown: list[_ShownHand | None] = []
         best: HandName | None = None
         best_rank = -1
         for position in plan.showing:
-            hole = holes[position]
+            hole = record.deal.hole_cards[position]
             if not hole:
                 shown.append(None)
                 continue
             rank = rank_hand(hole + board)
             name = self._hand_names.get(rank)
             if name is None:
-                name = self._hand_names[rank] = name_hand(hole + board, rank)
-            text = called = name.text
-            if best is not None and text == best.text:
-                called += name_ending(name, rank, best, best_rank)
-            shown.append((rank, _hole_text(hole), text, called))
+                name = name_hand(hole + board, rank)
+                self._hand_names[rank] = name
+            shown_name = name.text
+            if best is not None and name.text == best.text:
+                shown_name += name_ending(name, rank, best, best_rank)
+            shown.append((rank, _hole_text(hole), name.text, shown_name))
             if rank > best_rank:
                 best = name
                 best_rank = rank
@@ -318,18 +328,26 @@ class PokerStarsWriter:
     ) -> PlannedEnding:
         ranks = [hand[0] for hand in shown if hand is not None]
         if len(ranks) == len(plan.showing):
-            # Who wins what depends on the order of the hands alone.
+            # The order of the hands alone decides the winners of every pot.
             in_order = sorted(ranks)
             order = tuple([in_order.index(rank) for rank in ranks])
             ending = plan.endings.get(order)
             if ending is None:
-                winners = _winners(plan, dict(zip(plan.showing, ranks, strict=True))) if shown else plan.alone
+                winners = plan.alone
+                if shown:
+                    winners = _winners(plan, dict(zip(plan.showing, ranks, strict=True)))
                 ending = plan.endings.get(winners) or self._planner.ending(plan, table, winners)
-                plan.endings[order] = plan.endings[winners] = ending
+                plan.endings[order] = ending
+                plan.endings[winners] = ending
         else:
-            by_values = {Position(p): rank for p, rank in enumerate(hand_ranks(record)) if rank is not None}
+            # Unknown hands are ranked by the values of the record.
+            rank_by_position: dict[Position, int] = {}
+            for position, rank_or_none in enumerate(hand_ranks(record)):
+                if rank_or_none is not None:
+                    rank_by_position[Position(position)] = rank_or_none
             unknown = {position for position, hand in zip(plan.showing, shown, strict=True) if hand is None}
-            ending = self._planner.ending(plan, table, _winners(plan, by_values), unknown)
+            ending = self._planner.ending(plan, table, _winners(plan, rank_by_position), unknown)
+        # Most hands with this ending have the same values.
         if record.values != ending.values:
             check_values(record, plan.pots, ending.winners)
             ending.values = record.values
@@ -342,29 +360,29 @@ def _hole_text(hole: tuple[Card, ...]) -> str:
 
 
 def _winners(plan: BettingPlan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:
-    found = []
+    winners: list[tuple[Position, ...]] = []
     for pot in plan.pots:
         best = max([ranks[position] for position in pot.players])
-        found.append(tuple([position for position in pot.players if ranks[position] == best]))
-    return tuple(found)
+        winners.append(tuple([position for position in pot.players if ranks[position] == best]))
+    return tuple(winners)
 
 
 def format_pokerstars(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) -> str:
-    """A single hand, with the two empty lines after it.
+    """Format a single hand, with the two empty lines after it.
 
-    Without a `match_id` its number is made of the hand itself; `PokerStarsWriter` is for matches.
+    Without a `match_id` the hand itself identifies its match; use `PokerStarsWriter` for the hands of a match.
 
     Raises:
-        UnsupportedGameError: it is not hold'em, or its blinds are not the usual two.
+        UnsupportedGameError: the game is not hold'em, or its blinds are not the usual two.
         LogsError: the format cannot express it, or the hero is not at the table.
     """
     return _writer(record, options).format(record)
 
 
 def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
-    """Hands as the pieces of a file, one per hand.
+    """Yield the text of each hand of a file.
 
-    Hands of several matches may follow each other; a hand number that does not grow begins another match too.
+    Hands of several matches may follow each other. A hand number that does not grow begins another match too.
 
     Raises:
         UnsupportedGameError: a hand is not hold'em, or its blinds are not the usual two.

@@ -115,13 +115,13 @@ def test_rake_is_shared_out_among_the_pots() -> None:
         plan_of("r300r500cc/r2000c//", (2000, 3000, 500), greedy)
 
 
-@pytest.mark.parametrize("most", [0, 3])
+@pytest.mark.parametrize("max_streets", [0, 3])
 @pytest.mark.parametrize("name", ["limit", "limit3"])
-def test_streets_remembered_change_nothing(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streets_remembered_change_nothing(name: str, max_streets: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does it whether a street is made of its own hand or of another one with the same actions."""
     hands = random_hands(name, 60)
     whole = list(format_pokerstars_file(hands))
-    monkeypatch.setattr(plans, "_MOST_STREETS", most)
+    monkeypatch.setattr(plans, "_MAX_STREETS", max_streets)
     assert list(format_pokerstars_file(hands)) == whole
     monkeypatch.setattr(Planner, "_limit_streets", _streets_of_steps)
     assert list(format_pokerstars_file(hands)) == whole

@@ -191,8 +191,8 @@ def test_a_writer_writes_one_match() -> None:
 def test_what_a_writer_remembers_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     hands = sample.random_hands("limit3", 200)
     whole = list(format_pokerstars_file(hands))
-    monkeypatch.setattr(writer_module, "_MOST_PLANS", 3)
-    monkeypatch.setattr(writer_module, "_MOST_TABLES", 2)
+    monkeypatch.setattr(writer_module, "_MAX_PLANS", 3)
+    monkeypatch.setattr(writer_module, "_MAX_TABLES", 2)
     assert list(format_pokerstars_file(hands)) == whole
     writer = PokerStarsWriter(hands[0].game, "match", hands[0].names_by_seat)
     for hand in hands:
