@@ -27,7 +27,7 @@ from dealer.server.table_manager import TableManager, TableStore
 from dealer.web.pages import leak_pages, live, replay_pages
 from dealer.web.pages.play_pages import LOCAL_OWNER, routes
 from dealer.web.pages.shown_runs import Counting, Library, LocalLibrary
-from dealer.web.serving import answering
+from dealer.web.serving import serve_app
 from dealer.web.site import Site, make_app
 from logs.document import Link
 
@@ -66,7 +66,7 @@ async def local_site(library: LocalLibrary, *, port: int = 0, begin: str = "/") 
     counting = Counting()
     try:
         app = make_app(site, local_routes(site, library, counting))
-        async with answering(app, _HOST, WebSettings(port=port)) as address:
+        async with serve_app(app, _HOST, WebSettings(port=port)) as address:
             yield urljoin(address, begin)
     finally:
         counting.close()
@@ -92,7 +92,7 @@ async def play_in_browser(run: Run[ContestResult], port: int, on_address: Callab
     async with TableManager(table_store, web) as table_manager:
         site = Site(table_manager=table_manager)
         table_session = await table_manager.table_session(table)
-        async with answering(make_app(site, routes(site, table_manager)), _HOST, web) as address:
+        async with serve_app(make_app(site, routes(site, table_manager)), _HOST, web) as address:
             on_address(f"{address}play/{table.id}")
             with contextlib.suppress(asyncio.CancelledError):
                 await table_store.closed.wait()

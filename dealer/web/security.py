@@ -35,7 +35,7 @@ from dealer.errors import RefusedError, StoreError, WebError
 from dealer.server.access import Person
 from dealer.server.accounts import RateLimit
 from dealer.server.server_settings import WebSettings
-from dealer.web.visitor import KNOWN_KEY, SCOPE_KEY, Sessions, Visitor, visitor_of
+from dealer.web.visitor import KNOWN_KEY, SCOPE_KEY, Sessions, Visitor, get_visitor
 
 _log = logging.getLogger(__name__)
 HEADERS: Final = {
@@ -53,7 +53,7 @@ HEADERS: Final = {
 """On every answer."""
 _NO_PAGES: Final = ("/api/", "/slumbot/", "/static/")
 """Addresses of programs, which have their own limits, and of files."""
-UPLOADS: Final = "/uploads"
+_UPLOADS_SUFFIX: Final = "/uploads"
 """How the addresses end to which archives of bots are sent."""
 _FORM_BYTES: Final = 10_000
 """Of a form around its file."""
@@ -62,7 +62,7 @@ _MOST_COOKIE_LETTERS = 100
 _RETRY_S = 5
 
 
-def cookie_name(request: HTTPConnection, visitor: Visitor) -> str:
+def _cookie_name(request: HTTPConnection, visitor: Visitor) -> str:
     """The name of our cookie: browsers keep those of all ports of a machine together."""
     server = request.scope.get("server")
     name = f"arena-{server[1] if server else 0}"
@@ -72,7 +72,7 @@ def cookie_name(request: HTTPConnection, visitor: Visitor) -> str:
 def set_cookie(request: HTTPConnection, response: Response, visitor: Visitor, value: str) -> None:
     """Give a browser its cookie; no script sees it, and no other site's form sends it."""
     response.set_cookie(
-        cookie_name(request, visitor), value, path="/", secure=visitor.is_secure, httponly=True, samesite="lax"
+        _cookie_name(request, visitor), value, path="/", secure=visitor.is_secure, httponly=True, samesite="lax"
     )
 
 
@@ -101,7 +101,7 @@ class SecurityMiddleware:
         *,
         sessions: Sessions | None,
         is_loopback: bool,
-        most_upload_bytes: int = 0,
+        max_upload_bytes: int = 0,
     ) -> None:
         """Wrap an application.
 
@@ -111,10 +111,10 @@ class SecurityMiddleware:
             on_error: makes the answer where something is wrong.
             sessions: of those who have logged in; None where the only visitor is the owner of everything.
             is_loopback: whether only this machine is listened to.
-            most_upload_bytes: of an archive, for which other bounds hold than for other bodies.
+            max_upload_bytes: of an archive, for which other bounds hold than for other bodies.
         """
         self._app = app
-        self._most_upload_bytes = most_upload_bytes
+        self._most_upload_bytes = max_upload_bytes
         self._settings = settings
         self._on_error = on_error
         self._sessions = sessions
@@ -202,7 +202,7 @@ class SecurityMiddleware:
 
     def _most_bytes(self, path: str) -> int:
         most = self._settings.max_body_bytes
-        return max(most, self._most_upload_bytes + _FORM_BYTES) if path.endswith(UPLOADS) else most
+        return max(most, self._most_upload_bytes + _FORM_BYTES) if path.endswith(_UPLOADS_SUFFIX) else most
 
     def _bounded(self, request: HTTPConnection, receive: Receive) -> Receive:
         """The body of a request, within its bounds."""
@@ -233,7 +233,7 @@ class SecurityMiddleware:
             is_owner=self._sessions is None,
             is_secure=request.url.scheme == "https",
         )
-        cookie = request.cookies.get(cookie_name(request, found), "")
+        cookie = request.cookies.get(_cookie_name(request, found), "")
         if not cookie.isascii() or len(cookie) > _MOST_COOKIE_LETTERS:
             return found
         person = Person() if self._sessions is None or not cookie else self._sessions.find(cookie)
@@ -250,7 +250,7 @@ def _host_of(text: str) -> str:
     return name.lower().rstrip(".")
 
 
-FORM_KEY = "form_key"
+_FORM_KEY = "form_key"
 """The name of the field that holds the key; scripts may send it as the header ``X-Form-Key`` instead."""
 _MOST_FIELDS = 200
 _MOST_DIGITS = 12
@@ -271,7 +271,7 @@ async def read_form(request: Request) -> Mapping[str, str]:
         fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except ValueError:
         raise WebError(400, f"A form has {_MOST_FIELDS} fields, no more.") from None
-    _check_key(request, fields.pop(FORM_KEY, "") or request.headers.get("x-form-key", ""))
+    _check_key(request, fields.pop(_FORM_KEY, "") or request.headers.get("x-form-key", ""))
     return fields
 
 
@@ -293,7 +293,7 @@ async def read_file(request: Request, name: str) -> bytes:
         about, _, data = part.partition(b"\r\n\r\n")
         if (found := re.search(rb'(?i)\bname="([^"]*)"', about)) is not None:
             fields[found[1].decode("utf-8", "replace")] = data
-    _check_key(request, fields.get(FORM_KEY, b"").decode("utf-8", "replace"))
+    _check_key(request, fields.get(_FORM_KEY, b"").decode("utf-8", "replace"))
     if not fields.get(name):
         raise WebError(422, "Choose a file.")
     return fields[name]
@@ -306,7 +306,7 @@ def _check_origin(request: Request) -> None:
 
 
 def _check_key(request: Request, given: str) -> None:
-    if not hmac.compare_digest(given.encode("utf-8", "replace"), visitor_of(request).form_key.encode()):
+    if not hmac.compare_digest(given.encode("utf-8", "replace"), get_visitor(request).form_key.encode()):
         raise WebError(403, "This form is out of date: go back, reload the page and send it again.")
 
 

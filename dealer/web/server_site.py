@@ -1,4 +1,4 @@
-"""The site of a server: its pages and interfaces, and answering as long as the server runs."""
+"""The site of a server: its pages and interfaces, and serve_app as long as the server runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dealer.web.pages import (
 )
 from dealer.web.pages.monitoring import Metrics
 from dealer.web.pages.shown_runs import Counting, ServerLibrary
-from dealer.web.serving import answering
+from dealer.web.serving import serve_app
 from dealer.web.site import Site, compile_templates, make_app
 from dealer.web.slumbot.interface import SlumbotSessions
 from dealer.web.visitor import Sessions
@@ -99,7 +99,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
         async with (
             site.table_manager,
             site.intake.open(),
-            answering(app, host, settings, busy_s=listener.BUSY_PORT_S) as address,
+            serve_app(app, host, settings, busy_s=listener.BUSY_PORT_S) as address,
         ):
             try:
                 yield address

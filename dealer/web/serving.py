@@ -35,7 +35,7 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def answering(app: ASGIApp, host: str, settings: WebSettings, *, busy_s: float = 0.0) -> AsyncIterator[str]:
+async def serve_app(app: ASGIApp, host: str, settings: WebSettings, *, busy_s: float = 0.0) -> AsyncIterator[str]:
     """Serve an application on a port until the end of the block; gives the address for browsers.
 
     Args:

@@ -37,7 +37,7 @@ from dealer.server.server_settings import ServerGame, WebSettings
 from dealer.server.table_manager import TableManager
 from dealer.uploads.intake import Intake
 from dealer.web.security import SecurityMiddleware, as_web_error
-from dealer.web.visitor import Sessions, visitor_of
+from dealer.web.visitor import Sessions, get_visitor
 from engine.text import duration, shown
 from logs.document import Document, Link, Value, text_of
 from logs.document.page import add_filters, template_text
@@ -82,7 +82,7 @@ class Site:
             status: of the answer.
             values: for the template.
         """
-        visitor = visitor_of(request)
+        visitor = get_visitor(request)
         is_known = visitor.user is not None or visitor.is_owner
         more = self.organiser_links if visitor.is_organiser else ()
         links = (*self.links, *(self.private_links if is_known else ()), *more)
@@ -131,7 +131,7 @@ class Site:
         )
 
 
-def game_of(server: ServerParts, name: str) -> ServerGame:
+def find_server_game(server: ServerParts, name: str) -> ServerGame:
     """A game that an address names.
 
     Raises:
@@ -143,7 +143,7 @@ def game_of(server: ServerParts, name: str) -> ServerGame:
         raise WebError.of(error, 404) from None
 
 
-def next_pages(request: Request, following: str) -> list[Link]:
+def next_page_links(request: Request, following: str) -> list[Link]:
     """The first page of a list and the next one, whose address has `following` as ``after``; none without it."""
     query = {name: word for name, word in request.query_params.items() if name != "after" and word}
     first = [Link("First page", f"?{urlencode(query)}")] if request.query_params.get("after") else []
@@ -241,11 +241,11 @@ def make_app(
         ],
         exception_handlers=error_handlers(site),
     )
-    on_error = partial(error_answer, site)
+    on_error = partial(error_response, site)
     settings = settings or WebSettings()
     most = 0 if site.intake is None or site.intake.settings is None else site.intake.settings.archive_mb * 10**6
     secured = SecurityMiddleware(
-        app, settings, on_error, sessions=site.sessions, is_loopback=is_loopback, most_upload_bytes=most
+        app, settings, on_error, sessions=site.sessions, is_loopback=is_loopback, max_upload_bytes=most
     )
     return ProxyHeadersMiddleware(secured, list(settings.proxies))  # type: ignore[arg-type,return-value]
 
@@ -254,11 +254,11 @@ def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request,
     """What answers where something is raised, for an application of a site."""
 
     async def on_error(request: Request, error: Exception) -> Response:
-        return error_answer(site, request, as_web_error(error))
+        return error_response(site, request, as_web_error(error))
 
     async def on_http_error(request: Request, error: HTTPException) -> Response:
         sentence = _SENTENCES.get(error.status_code, f"{error.detail}.")
-        answer = error_answer(site, request, WebError(error.status_code, sentence))
+        answer = error_response(site, request, WebError(error.status_code, sentence))
         answer.headers.update(error.headers or {})
         if error.status_code == 405:
             answer.headers["allow"] = ", ".join(_methods(request))
@@ -281,7 +281,7 @@ def _methods(request: Request) -> list[str]:
     return sorted({method for route in fitting for method in route.methods or ()})
 
 
-def error_answer(site: Site, request: HTTPConnection, error: WebError) -> Response:
+def error_response(site: Site, request: HTTPConnection, error: WebError) -> Response:
     """The answer to an error: for programs a problem, for people a page."""
     heading = HTTPStatus(error.status).phrase
     headers = {"Retry-After": str(math.ceil(error.wait_s))} if error.wait_s else {}

@@ -63,14 +63,14 @@ class Visitor:
         return Person(self.user)
 
 
-def visitor_of(request: HTTPConnection) -> Visitor:
+def get_visitor(request: HTTPConnection) -> Visitor:
     """Who asks."""
     visitor = request.scope[SCOPE_KEY]
     assert isinstance(visitor, Visitor)
     return visitor
 
 
-def login_first(request: Request) -> HTTPException:
+def _login_redirect(request: Request) -> HTTPException:
     """Sends a visitor who wants to see a page to the login, and back afterwards; others are refused."""
     if request.method == "POST":
         return HTTPException(401, "Log in first")
@@ -78,11 +78,11 @@ def login_first(request: Request) -> HTTPException:
     return HTTPException(SEE_OTHER, headers={"Location": f"/login?next={quote(here)}"})
 
 
-def user_of(request: Request) -> User:
+def require_user(request: Request) -> User:
     """Who has logged in; who has not is sent to the login."""
-    user = visitor_of(request).user
+    user = get_visitor(request).user
     if user is None:
-        raise login_first(request)
+        raise _login_redirect(request)
     return user
 
 

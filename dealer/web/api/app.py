@@ -24,7 +24,7 @@ from dealer.server.server import ServerParts
 from dealer.web.api import models, operations
 from dealer.web.api.calls import PREFIX, Callers, router
 from dealer.web.pages.live import EventStreams
-from dealer.web.site import Site, error_answer, error_handlers
+from dealer.web.site import Site, error_handlers, error_response
 
 
 def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
@@ -32,7 +32,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
 
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return error_answer(site, request, WebError(422, _sentence(error)))
+        return error_response(site, request, WebError(422, _sentence(error)))
 
     api = FastAPI(
         openapi_url=None,
@@ -44,7 +44,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     api.state.parts = server
     api.state.intake = site.intake
     api.state.callers = Callers(server)
-    api.state.streams = EventStreams(operations.MOST_STREAMS_PER_USER, "This user")
+    api.state.streams = EventStreams(operations.MAX_STREAMS_PER_USER, "This user")
     api.state.locks = WeakValueDictionary()
     api.router.routes.extend(router.routes)
 

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from dealer.errors import WebError
 from dealer.server.accounts import RateLimit, Scope, Token
 from dealer.server.server import ServerParts
-from dealer.web.visitor import KNOWN_KEY, visitor_of
+from dealer.web.visitor import KNOWN_KEY, get_visitor
 from engine.text import shown
 
 
@@ -42,7 +42,7 @@ class Callers:
         Raises:
             WebError: it is missing, unknown or not good for this, or there are too many calls.
         """
-        address = visitor_of(request).address
+        address = get_visitor(request).address
         if wait_s := self._parts.accounts.guesses.wait_s(address):
             raise WebError(429, "Too many wrong tokens came from your address.", "login", wait_s)
         if given is None:
@@ -63,7 +63,7 @@ class Callers:
         Raises:
             WebError: there are too many calls.
         """
-        self._limit.count(f"address {visitor_of(request).address}")
+        self._limit.count(f"address {get_visitor(request).address}")
 
 
 PREFIX: Final = "/api/v1"

@@ -16,8 +16,8 @@ from dealer.server.hosting import Hosting, Line
 from dealer.server.server import ServerParts
 from dealer.server.textport.port import MAX_UNSENT_BYTES
 from dealer.web.api.calls import PREFIX, Callers, bearer
-from dealer.web.site import Site, error_answer
-from dealer.web.visitor import visitor_of
+from dealer.web.site import Site, error_response
+from dealer.web.visitor import get_visitor
 from protocol import RemoteProtocolError
 from protocol.joining import Refused, ServerMessage, encode, read_request
 
@@ -34,7 +34,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         try:
             token = callers.token_of(websocket, await bearer(cast(Request, websocket)), Scope.PLAY)
         except WebError as error:
-            await websocket.send_denial_response(error_answer(site, websocket, error))
+            await websocket.send_denial_response(error_response(site, websocket, error))
             return
         await websocket.accept()
         outbox = _Outbox(websocket)
@@ -42,7 +42,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         def close() -> None:
             answering.cancel()
 
-        line = Line(hosting, token.user, visitor_of(websocket).address, outbox.put, close)
+        line = Line(hosting, token.user, get_visitor(websocket).address, outbox.put, close)
         answering = asyncio.create_task(_answer_all(websocket, line))
         is_for_good = False
         try:

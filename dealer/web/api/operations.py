@@ -45,7 +45,7 @@ from dealer.uploads.upload_records import Upload, read_reports, uploads
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Anyone, Organiser, Parts, Player, Reader, answers, router
 from dealer.web.pages.live import QUIET_S, EventStreams
-from dealer.web.site import download, game_of
+from dealer.web.site import download, find_server_game
 from engine.text import count_of, shown
 from logs.acpc_log.writer import state_text
 from logs.conversion import match_file
@@ -55,7 +55,7 @@ from logs.hand_index import open_hands
 from logs.hand_source import HandFile
 from protocol import format_game_definition
 
-MOST_STREAMS_PER_USER: Final = 20
+MAX_STREAMS_PER_USER: Final = 20
 _STATE = Query(description="in this state only")
 _NO_JOB = answers(s404="there is no such job")
 _NO_RUN = answers(s404="there is no such run, or no such player in it")
@@ -228,7 +228,7 @@ async def standings(
     caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
 ) -> models.Standings:
     """Ratings: the largest field first, and in it the highest first."""
-    found = counted_scores.standings(parts.store, game_of(parts, game).name)
+    found = counted_scores.standings(parts.store, find_server_game(parts, game).name)
     return models.Standings(ratings=models.Rating.all_of(found[after:][:limit]), after=_after(found, after + limit))
 
 
@@ -237,7 +237,7 @@ async def pairs(
     caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
 ) -> models.Pairs:
     """Pairs, or larger tables, of which something counts."""
-    found = counted_scores.pairs(parts.store, game_of(parts, game))
+    found = counted_scores.pairs(parts.store, find_server_game(parts, game))
     return models.Pairs(pairs=models.Pair.all_of(found[after:][:limit]), after=_after(found, after + limit))
 
 
@@ -268,7 +268,7 @@ async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> models.Eve
 @router.post("/scheduled-events", summary="Announce an event", status_code=201)
 async def announce(caller: Organiser, parts: Parts, wanted: EventSettings) -> models.ScheduledEvent:
     """Enter an event; it is on disk when the answer comes."""
-    game = game_of(parts, wanted.game)
+    game = find_server_game(parts, wanted.game)
     await parts.store.write(lambda db: add_event(db, caller.user.name, wanted, game.name))
     found = event_records.event(parts.store, wanted.name)
     assert found is not None

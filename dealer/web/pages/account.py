@@ -46,7 +46,7 @@ from dealer.server.server_tables import connected_bots_in
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
 from dealer.web.site import Site
-from dealer.web.visitor import SEE_OTHER, Sessions, user_of, visitor_of
+from dealer.web.visitor import SEE_OTHER, Sessions, get_visitor, require_user
 from engine.text import ago, count_of, duration, escaped
 from logs.document import CHIPS, CODE, NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from logs.estimation import Estimate
@@ -110,7 +110,7 @@ class _Account:
 
     async def log_in(self, request: Request) -> Response:
         form = await read_form(request)
-        visitor = visitor_of(request)
+        visitor = get_visitor(request)
         name, secret = form.get("name", "").strip(), form.get("secret", "").strip()
         user = await self.server.accounts.log_in_person(name, secret, visitor.address)
         token = self.server.accounts.find_token(secret)
@@ -124,9 +124,9 @@ class _Account:
 
     async def log_out(self, request: Request) -> Response:
         await read_form(request)
-        await self.sessions.end(visitor_of(request).cookie)
+        await self.sessions.end(get_visitor(request).cookie)
         answer = RedirectResponse("/", SEE_OTHER)
-        set_cookie(request, answer, visitor_of(request), "")
+        set_cookie(request, answer, get_visitor(request), "")
         return answer
 
     async def show_invitation(self, request: Request) -> Response:
@@ -143,14 +143,14 @@ class _Account:
         if accepted is None:
             raise WebError(404, _NO_INVITATION)
         user, token = accepted
-        visitor = visitor_of(request)
+        visitor = get_visitor(request)
         await self.sessions.end(visitor.cookie)
         answer = self._invitation(request, user, token=token)
         set_cookie(request, answer, visitor, await self.sessions.begin(user))
         return answer
 
     def _invited(self, request: Request) -> User:
-        guesses, address = self.server.accounts.guesses, visitor_of(request).address
+        guesses, address = self.server.accounts.guesses, get_visitor(request).address
         if wait_s := guesses.wait_s(address):
             raise WebError(
                 429, f"There were too many attempts; try again in {count_of(wait_s, 'second')}.", "login", wait_s
@@ -179,7 +179,7 @@ class _Account:
 
     async def show(self, request: Request) -> Response:
         """The page."""
-        user = user_of(request)
+        user = require_user(request)
         store, manager = self.server.store, self.site.table_manager
         forecasts = await self.server.service.queue.forecasts()
         jobs = [job for job in records.jobs(store, user=user.id, limit=_MOST_JOBS) if job.tag != TABLE_TAG]
@@ -209,7 +209,7 @@ class _Account:
     def _settings_page(
         self, request: Request, *, status: int = 200, problem: str = "", made: str = "", token: str = ""
     ) -> Response:
-        user = user_of(request)
+        user = require_user(request)
         return self.site.document(
             request,
             Document("Settings"),
@@ -264,7 +264,7 @@ class _Account:
 
     async def ask(self, request: Request) -> Response:
         """The form of a request."""
-        user_of(request)
+        require_user(request)
         return self._request_page(request, dict(request.query_params))
 
     def _request_page(self, request: Request, given: Mapping[str, str], problem: str = "") -> Response:
@@ -284,7 +284,7 @@ class _Account:
 
     async def submit(self, request: Request) -> Response:
         """A request to have a contest played."""
-        user = user_of(request)
+        user = require_user(request)
         form = await read_form(request)
         game = self.server.settings.find_game(form.get("game", ""))
         if game is None:
@@ -297,7 +297,7 @@ class _Account:
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a request."""
-        user = user_of(request)
+        user = require_user(request)
         await read_form(request)
         if not await self.server.service.queue.cancel_job(user, request.path_params["job"]):
             raise WebError(404, "You have no such request of which something is left to play.")
@@ -307,11 +307,11 @@ class _Account:
 
     def _own_run(self, request: Request) -> tuple[Run, Access]:
         """A run that the user asked for or in which its bots played, with what the user may see of it."""
-        user_of(request)
+        require_user(request)
         store, number = self.server.store, request.path_params["run"]
         run, job = records.run(store, number), records.job_of_run(store, number)
         if run is not None and job is not None:
-            seen = access.access_to(store, run, job, visitor_of(request).person)
+            seen = access.access_to(store, run, job, get_visitor(request).person)
             if seen.is_managed or seen.own:
                 return run, seen
         raise WebError(404, "You have no such run.")
@@ -386,7 +386,7 @@ class _Account:
 
     async def faults(self, request: Request) -> Response:
         """What the user's bots did wrong, page by page."""
-        user_of(request)
+        require_user(request)
         title = "What your bots did wrong"
         faults = self._faults(request)
         document = Document(title, sections=(Section(title, (_faults_part(faults),)),))
@@ -396,7 +396,7 @@ class _Account:
     def _faults(self, request: Request) -> list[tuple[str, Fault]]:
         """The names of bots, and what each did wrong."""
         before, store = whole_number(request.query_params.get("before", "")), self.server.store
-        found = access.faults(store, visitor_of(request).person, before=before, limit=_MOST_FAULTS)
+        found = access.faults(store, get_visitor(request).person, before=before, limit=_MOST_FAULTS)
         bots = {version: records.bot(store, version) for version in {fault.version for fault in found}}
         return [("" if (bot := bots[fault.version]) is None else bot.name, fault) for fault in found]
 
@@ -404,7 +404,7 @@ class _Account:
 
     async def make_token(self, request: Request) -> Response:
         """A new token, shown once."""
-        user = user_of(request)
+        user = require_user(request)
         form = await read_form(request)
         label = form.get("label", "").strip()
         scopes = [scope for scope in _OWNER_SCOPES if form.get(f"scope_{scope.value}")]
@@ -424,7 +424,7 @@ class _Account:
 
     async def revoke(self, request: Request) -> Response:
         """Revoke a token."""
-        user = user_of(request)
+        user = require_user(request)
         await read_form(request)
         number = request.path_params["token"]
         change = with_audit(user.name, f"revoked the token {number}", lambda db: revoke_token(db, user.id, number))
@@ -434,20 +434,20 @@ class _Account:
 
     async def change_password(self, request: Request) -> Response:
         """Another password; all browsers but this one have to log in again."""
-        user = user_of(request)
+        user = require_user(request)
         form = await read_form(request)
         old, new = form.get("old", ""), form.get("new", "")
         if user.name in dict(self.server.settings.passwords):
             problem = _FIXED
         elif problem := _password_problem(new, form.get("again", "")):
             pass
-        elif await self.server.accounts.log_in_person(user.name, old, visitor_of(request).address) != user:
+        elif await self.server.accounts.log_in_person(user.name, old, get_visitor(request).address) != user:
             problem = "The present password, or a token in its place, is another."
         else:
             await self.server.accounts.change(user, new)
             made = "Your password is changed, and your other browsers are logged out."
             answer = self._settings_page(request, made=made)
-            set_cookie(request, answer, visitor_of(request), await self.sessions.begin(user))
+            set_cookie(request, answer, get_visitor(request), await self.sessions.begin(user))
             return answer
         return self._settings_page(request, status=422, problem=problem)
 

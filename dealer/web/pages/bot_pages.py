@@ -25,8 +25,8 @@ from dealer.server.server_settings import ServerGame
 from dealer.web.pages.shown_runs import bot_path, run_path, runs_table
 from dealer.web.pages.standings import crumbs, met_by, name_of, won_by
 from dealer.web.security import whole_number
-from dealer.web.site import Site, game_of
-from dealer.web.visitor import visitor_of
+from dealer.web.site import Site, find_server_game
+from dealer.web.visitor import get_visitor
 from engine import DealKey
 from engine.holdem import is_holdem
 from engine.text import ago, shown
@@ -43,8 +43,8 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     """The address of these pages."""
 
     async def bot(request: Request) -> Response:
-        game, name = game_of(server, request.path_params["game"]), request.path_params["name"]
-        number, user = whole_number(request.query_params.get("version", "")), visitor_of(request).user
+        game, name = find_server_game(server, request.path_params["game"]), request.path_params["name"]
+        number, user = whole_number(request.query_params.get("version", "")), get_visitor(request).user
         document = await run_in_threadpool(_document, server, game, name, number, user)
         return site.document(request, document, crumbs=crumbs(game), layout="broad paired")
 

@@ -27,8 +27,8 @@ from dealer.server.event_settings import EventSettings
 from dealer.server.server import ServerParts
 from dealer.web.pages.shown_runs import run_path
 from dealer.web.security import as_web_error, read_form, whole_number
-from dealer.web.site import Site, game_of, next_pages
-from dealer.web.visitor import SEE_OTHER, visitor_of
+from dealer.web.site import Site, find_server_game, next_page_links
+from dealer.web.visitor import SEE_OTHER, get_visitor
 from engine.text import capitalized, shown
 from logs.document import Document, Fact, Link, Section
 
@@ -54,19 +54,19 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             request,
             document,
             "events.html.jinja",
-            pages=next_pages(request, following),
+            pages=next_page_links(request, following),
             problems=[problem] if problem else [],
             status=422 if problem else 200,
             given=defaultdict(str, given or {}),
         )
 
     async def announce(request: Request) -> Response:
-        visitor = visitor_of(request)
+        visitor = get_visitor(request)
         if visitor.user is None or not visitor.is_organiser:
             raise WebError(403, "Organisers announce events: log in with a token for admins in place of the password.")
         form = await read_form(request)
         try:
-            game, settings = game_of(parts, form.get("game", "")), _settings_of(form)
+            game, settings = find_server_game(parts, form.get("game", "")), _settings_of(form)
             await parts.store.write(partial(add_event, who=visitor.user.name, settings=settings, game=game.name))
         except (RefusedError, WebError) as error:
             return await show(request, form, as_web_error(error).sentence)

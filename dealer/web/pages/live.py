@@ -49,7 +49,7 @@ from dealer.web.pages.views import (
     verdict,
 )
 from dealer.web.site import Site, document_part, templates
-from dealer.web.visitor import Visitor, visitor_of
+from dealer.web.visitor import Visitor, get_visitor
 from engine.text import count_of
 from logs.errors import LogsError
 from logs.hand_view import views_of
@@ -174,7 +174,7 @@ class _Live:
         return await self._follow(request, "home", read, Access(), _RUNS_S)
 
     async def _follow_run(self, request: Request, key: str, make: _Make, every_s: float) -> Response:
-        run, visitor = request.path_params["run"], visitor_of(request)
+        run, visitor = request.path_params["run"], get_visitor(request)
 
         def read() -> tuple[Access, str, str, bool]:
             found = self._library.open(run, visitor)
@@ -228,7 +228,7 @@ class _Live:
                     # The browser connects again and is answered with the reason.
                     return
 
-        return self._streams.response(visitor_of(request).address, events(await newest(access)))
+        return self._streams.response(get_visitor(request).address, events(await newest(access)))
 
     def _make_table(self, found: ShownRun, key: str) -> tuple[str, str]:
         contest, match = match_of(found, key)

@@ -32,7 +32,7 @@ from dealer.server.db.records import RunState
 from dealer.server.resources import free_bytes
 from dealer.server.server import ServerParts
 from dealer.web.site import Site, templates
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import get_visitor
 
 _RESULTS: Final = 30
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
@@ -144,7 +144,7 @@ def routes(site: Site, server: ServerParts, metrics: Metrics) -> list[BaseRoute]
         return PlainTextResponse(f"{problem or 'ok'}\n", 503 if problem else 200)
 
     async def shown_metrics(request: Request) -> Response:
-        address = ipaddress.ip_address(visitor_of(request).address)
+        address = ipaddress.ip_address(get_visitor(request).address)
         if not any(address in ipaddress.ip_network(network) for network in server.settings.web.metrics_from):
             raise WebError(403, "Metrics are for the addresses of the setting metrics_from.")
         return Response(await run_in_threadpool(metrics.text), media_type=_METRICS_TYPE)

@@ -28,8 +28,8 @@ from dealer.server.server import ServerParts
 from dealer.web.pages.monitoring import database_bytes, hands_per_second, health_problem
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import whole_number
-from dealer.web.site import Site, next_pages
-from dealer.web.visitor import user_of, visitor_of
+from dealer.web.site import Site, next_page_links
+from dealer.web.visitor import get_visitor, require_user
 from engine.text import count_of
 from logs.document import DATE, DURATION, NAME, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
@@ -45,8 +45,8 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     """The addresses of these pages."""
 
     def check(request: Request) -> None:
-        user_of(request)
-        if not visitor_of(request).is_organiser:
+        require_user(request)
+        if not get_visitor(request).is_organiser:
             raise WebError(403, "This page is for organisers: log in with a token for admins in place of the password.")
 
     async def show(request: Request) -> Response:
@@ -61,7 +61,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
         found = await run_in_threadpool(changes, server.store, before=before, limit=_CHANGES_OF_A_PAGE + 1)
         shown = found[:_CHANGES_OF_A_PAGE]
         document = Document("All changes", (), (), (Section("All changes", (_changes_part(shown),)),))
-        pages = next_pages(request, str(shown[-1]["id"]) if len(found) > len(shown) else "")
+        pages = next_page_links(request, str(shown[-1]["id"]) if len(found) > len(shown) else "")
         return site.document(request, document, crumbs=(Link("Organiser", _PATH),), pages=pages)
 
     return [Route(_PATH, show), Route(f"{_PATH}/changes", show_changes)]

@@ -28,7 +28,7 @@ from dealer.server.table_manager import TableManager
 from dealer.web.pages.views import table_values
 from dealer.web.security import form_number, read_form
 from dealer.web.site import Site
-from dealer.web.visitor import SEE_OTHER, Visitor, user_of, visitor_of
+from dealer.web.visitor import SEE_OTHER, Visitor, get_visitor, require_user
 from engine import DealKey, Seed
 
 LOCAL_OWNER: Final = "owner"
@@ -93,7 +93,7 @@ class PlayPage:
         form = await read_form(request)
         server = self.site.server
         assert server is not None
-        visitor = visitor_of(request)
+        visitor = get_visitor(request)
         try:
             game = self._game(form.get("game", ""))
             bots = _bots_of(form, game, [name for name, _ in connected_bots_in(server, game)])
@@ -122,7 +122,7 @@ class PlayPage:
     def _check_welcome(self, request: Request) -> None:
         assert self.site.server is not None
         if not self.site.server.settings.web.guests_may_play:
-            user_of(request)
+            require_user(request)
 
     def _game(self, name: str) -> ServerGame:
         assert self.site.server is not None
@@ -138,7 +138,7 @@ class PlayPage:
         games = [game for game in self.site.server.settings.games if game.bots]
         chosen = self.site.server.settings.find_game(given.get("game", ""))
         game = chosen if chosen in games else None
-        owner = bot_owner(visitor_of(request))
+        owner = bot_owner(get_visitor(request))
         return self.site.page(
             request,
             "play.html.jinja",
@@ -158,7 +158,7 @@ class PlayPage:
 
     def _table(self, request: Request) -> TableRow:
         table = self.table_manager.table_store.find(request.path_params["table"])
-        if table is None or table.owner != bot_owner(visitor_of(request)):
+        if table is None or table.owner != bot_owner(get_visitor(request)):
             # The existence of another person's table is not revealed.
             raise WebError(404, "You do not sit at such a table; it may have been ended.")
         return table

@@ -46,7 +46,7 @@ from dealer.web.pages.views import (
     scores_document,
 )
 from dealer.web.security import whole_number
-from dealer.web.site import Site, download, next_pages
+from dealer.web.site import Site, download, next_page_links
 from engine.text import count_of, shown
 from logs import format_state_line
 from logs.contest_scores import called_pot
@@ -98,7 +98,7 @@ class _Pages:
             table=table,
             nothing=self._no_runs(query, after),
             events="" if after or server is None else f"/live/runs?{urlencode(query)}",
-            pages=next_pages(request, following),
+            pages=next_page_links(request, following),
             layout="broad",
             query=query,
             states=list(RunState),
@@ -157,7 +157,7 @@ class _Pages:
             rows, following = _hand_rows(found.run.key, match, begin, count, winner, pot)
             nothing = "There are none." if found.sees_cards else _NOT_PUBLIC
             if is_chosen:
-                pages: tuple[Value, ...] = tuple(next_pages(request, str(following) if following < count else ""))
+                pages: tuple[Value, ...] = tuple(next_page_links(request, str(following) if following < count else ""))
                 nothing = f"No hand of the {following - begin:,} that were looked at matches these choices."
             else:
                 earlier = (Link("First", "?page=1"), Link("Earlier", f"?page={page - 1}")) if page > 1 else ()

@@ -29,8 +29,8 @@ from dealer.web.pages.event_pages import event_path
 from dealer.web.pages.shown_runs import ServerLibrary, bot_path, run_path, runs_table
 from dealer.web.pages.views import crosstable_note, match_path, table_now
 from dealer.web.security import whole_number
-from dealer.web.site import Site, game_of, next_pages
-from dealer.web.visitor import Visitor, visitor_of
+from dealer.web.site import Site, find_server_game, next_page_links
+from dealer.web.visitor import Visitor, get_visitor
 from engine.text import count_of, shown
 from logs.document import CODE, NAME, Column, Document, Fact, Link, Section, Table
 from logs.errors import LogsError
@@ -59,7 +59,7 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
     """The addresses of these pages."""
 
     async def front(request: Request) -> Response:
-        now = await run_in_threadpool(now_values, library, visitor_of(request))
+        now = await run_in_threadpool(now_values, library, get_visitor(request))
         return site.document(
             request,
             Document(site.name),
@@ -76,26 +76,26 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
         return RedirectResponse(_path("standings", games[0]) if games else "/", 302)
 
     async def game(request: Request) -> Response:
-        found = game_of(server, request.path_params["game"])
+        found = find_server_game(server, request.path_params["game"])
         skipped = _number(request, "after") or 0
         document, following = await run_in_threadpool(_standings, server, found, skipped)
         games = [Link(one.shown, _path("standings", one)) for one in server.settings.games]
-        pages = next_pages(request, following)
+        pages = next_page_links(request, following)
         return site.document(request, document, tabs=games, pages=pages, layout="broad", here=_path("standings", found))
 
     async def tables(request: Request) -> Response:
-        found = game_of(server, request.path_params["game"])
+        found = find_server_game(server, request.path_params["game"])
         if found.game.num_players == 2:
             raise WebError(404, "In this game two play; the standings lead to every pair.")
         numbers = [_number(request, name) for name in ("bot", "with", "after")]
         document, following = await run_in_threadpool(_tables, server, found, *numbers)
-        return site.document(request, document, crumbs=crumbs(found), pages=next_pages(request, following))
+        return site.document(request, document, crumbs=crumbs(found), pages=next_page_links(request, following))
 
     async def pair(request: Request) -> Response:
-        found = game_of(server, request.path_params["game"])
+        found = find_server_game(server, request.path_params["game"])
         number, after = request.path_params["number"], _number(request, "after")
         document, following = await run_in_threadpool(_pair, server, found, number, after)
-        return site.document(request, document, crumbs=crumbs(found), pages=next_pages(request, following))
+        return site.document(request, document, crumbs=crumbs(found), pages=next_page_links(request, following))
 
     return [
         Route("/", front),

@@ -19,7 +19,7 @@ from dealer.uploads.upload_records import Upload, UploadState, read_reports, upl
 from dealer.web.pages.account import CRUMBS
 from dealer.web.security import as_web_error, read_file, read_form
 from dealer.web.site import Site
-from dealer.web.visitor import SEE_OTHER, user_of
+from dealer.web.visitor import SEE_OTHER, require_user
 from engine.text import ago
 from logs.document import NAME, Column, Document, Fact, Link, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
@@ -53,7 +53,7 @@ class _UploadPages:
         return self._page(request)
 
     def _page(self, request: Request, error: WebError | None = None) -> Response:
-        found = uploads(self.server.store, user=user_of(request).id, limit=_MOST_UPLOADS)
+        found = uploads(self.server.store, user=require_user(request).id, limit=_MOST_UPLOADS)
         rows = [
             (
                 Link(one.bot, f"{_PATH}/{one.id}"),
@@ -79,7 +79,7 @@ class _UploadPages:
 
     async def upload(self, request: Request) -> Response:
         """Take an archive."""
-        user = user_of(request)
+        user = require_user(request)
         try:
             found = await self.intake.take(user, await read_file(request, "archive"))
         except (RefusedError, WebError) as error:
@@ -87,7 +87,7 @@ class _UploadPages:
         return RedirectResponse(f"{_PATH}/{found.id}", SEE_OTHER)
 
     def _own(self, request: Request) -> Upload:
-        found = uploads(self.server.store, user=user_of(request).id, number=request.path_params["upload"])
+        found = uploads(self.server.store, user=require_user(request).id, number=request.path_params["upload"])
         if not found:
             raise WebError(404, "You have no such upload.")
         return found[0]

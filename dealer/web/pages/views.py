@@ -33,7 +33,7 @@ from dealer.run.results import ContestResult, GameStandings, TournamentResult
 from dealer.run.results.result_sentences import Standing, played_text
 from dealer.watching import WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.pages.shown_runs import Counting, Library, ShownRun, run_path
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import get_visitor
 from engine import Deal, Move
 from engine.holdem import is_holdem
 from engine.text import count_of, escaped, listed, shown
@@ -102,7 +102,7 @@ async def read_run(
 
     def work() -> _T:
         try:
-            found = library.open(request.path_params["run"], visitor_of(request))
+            found = library.open(request.path_params["run"], get_visitor(request))
             if counting is not None:
                 counting.ask(found.run)
             with found.run.lock:

@@ -41,7 +41,7 @@ from dealer.server.server_tables import table_settings
 from dealer.server.table_manager import TableManager
 from dealer.web.slumbot import luck
 from dealer.web.slumbot.luck import LuckCorrection
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import get_visitor
 from engine import CARD_TEXTS, Card, DealKey, Game, Move
 from engine.betting import BettingState, betting_steps
 from engine.holdem import is_holdem
@@ -68,7 +68,7 @@ _MOST_SESSIONS: Final = 10_000
 _MOST_LETTERS: Final = 256
 
 
-def server_bots(parts: ServerParts) -> list[tuple[ServerGame, str]]:
+def find_server_bots(parts: ServerParts) -> list[tuple[ServerGame, str]]:
     """The server's bots that play the interface's game, the strongest first.
 
     These are the built-in `cfr`, `mfs` and `rembrant`, in this order; then all others, as they are configured; last the
@@ -211,7 +211,7 @@ class SlumbotSessions:
     # ---- the calls
 
     async def _log_in(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
-        address = visitor_of(request).address
+        address = get_visitor(request).address
         user = await self._parts.accounts.log_in_person(_word(sent, "username"), _word(sent, "password"), address)
         if user is None:
             raise WebError(401, "No user has this name with this password or token.")
@@ -228,7 +228,7 @@ class SlumbotSessions:
             raise WebError(401, "Call login first: guests may not play on this server.")
         async with session.lock:
             if session.table is None:
-                session.table = await self._open(session, visitor_of(request).address)
+                session.table = await self._open(session, get_visitor(request).address)
             table_session = await self._table_manager.table_session(session.table)
             scene = await _asked(table_session)
             if not scene.finished and scene.hand_number == session.shown:
@@ -257,7 +257,7 @@ class SlumbotSessions:
     # ---- inside
 
     def _begin(self, request: Request, user: User | None) -> tuple[str, _Session]:
-        address = visitor_of(request).address
+        address = get_visitor(request).address
         if wait_s := self._begin_limit.take(address):
             sentence = f"{_SESSIONS_PER_MINUTE} sessions a minute may begin; keep the token of yours."
             raise WebError(429, sentence, "sessions", wait_s)
@@ -278,11 +278,11 @@ class SlumbotSessions:
             if not tables:
                 sentence = "This token is unknown, or its session is over: log in, or call new_hand without one."
                 raise WebError(401, sentence)
-            session = _Session(owner, f"address {visitor_of(request).address}", table=tables[0])
+            session = _Session(owner, f"address {get_visitor(request).address}", table=tables[0])
         return self._remember(session)
 
     async def _open(self, session: _Session, address: str) -> TableRow:
-        there = server_bots(self._parts)
+        there = find_server_bots(self._parts)
         chosen = next(((game, bot) for game, bot in there if session.bot in ("", bot)), None)
         if chosen is None:
             raise WebError(404, f"The bots here are {', '.join(bot for _, bot in there) or 'none'}.")

@@ -19,13 +19,13 @@ from dealer.server.db.users import User
 from dealer.server.server_settings import WebSettings
 from dealer.web.security import HEADERS, read_form
 from dealer.web.site import Site, make_app
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import get_visitor
 from logs.document import Link
 from tests.dealer.web.visits import Visit, small_house, visit
 
 
 async def tell(request: Request) -> Response:
-    visitor = visitor_of(request)
+    visitor = get_visitor(request)
     return PlainTextResponse(f"{visitor.address} {visitor.is_owner} {visitor.is_secure} {visitor.user}")
 
 

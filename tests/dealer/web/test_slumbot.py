@@ -15,7 +15,7 @@ import pytest
 from dealer.run.run_settings import BotSettings
 from dealer.server import server_settings as configured
 from dealer.server.server_settings import ServerSettings
-from dealer.web.slumbot.interface import server_bots
+from dealer.web.slumbot.interface import find_server_bots
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import Game
 from logs import HandRecord
@@ -84,14 +84,19 @@ def test_hundreds_of_hands(tmp_path: Path, bot: str) -> None:
 
 def test_the_opponent_is_the_strongest_there_is_unless_the_address_names_another() -> None:
     parts: Any = SimpleNamespace(settings=configured.default_settings())
-    (game,) = {game.name for game, _ in server_bots(parts)}
-    assert [bot for _, bot in server_bots(parts)][:3] == ["cfr", "mfs", "rembrant"]
-    assert [bot for _, bot in server_bots(parts)][-1] == "folding"
+    (game,) = {game.name for game, _ in find_server_bots(parts)}
+    assert [bot for _, bot in find_server_bots(parts)][:3] == ["cfr", "mfs", "rembrant"]
+    assert [bot for _, bot in find_server_bots(parts)][-1] == "folding"
     described = ("calling", "own.sh", "cfr?rivers=0", "random")
     bots = {f"bot{number}": BotSettings(bot=text) for number, text in enumerate(described)}
     (there,) = (one for one in parts.settings.games if one.name == game)
     parts.settings = replace(parts.settings, games=(replace(there, bots=bots),))
-    assert [game.bots[bot].bot for game, bot in server_bots(parts)] == ["cfr?rivers=0", "own.sh", "random", "calling"]
+    assert [game.bots[bot].bot for game, bot in find_server_bots(parts)] == [
+        "cfr?rivers=0",
+        "own.sh",
+        "random",
+        "calling",
+    ]
 
 
 def test_the_opponent_is_chosen_by_the_address(tmp_path: Path) -> None:
