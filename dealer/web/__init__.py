@@ -1,15 +1,15 @@
-"""The pages and the HTTP interface: of a server (`arena serve`), or of runs on this machine (`arena watch`).
+"""Web pages and HTTP interface of a server (`arena serve`), or pages of runs on this machine (`arena watch`).
 
-`site` is what every page is given and makes the application of the routes of `pages`, `api` and `slumbot`, `security`
-is what every request passes, `serving` lets it answer on a port within `connection_limits`. `server_site` and
-`local_site` put them together. Needs the extra `web`; only servers import it.
+`site` renders the pages of `pages` and makes the application, `security` checks every request, and `serving` listens on
+a port within `connection_limits`. `api` and `slumbot` are interfaces for programs. `server_site` and `local_site`
+combine them. Needs the extra `web`.
 """
 
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
 
 class _Number(IntegerConvertor):
-    """A number in an address (``{run:int}``): no longer than those of databases."""
+    """A number in a path (``{run:int}``), short enough for a 64-bit column of the database."""
 
     regex = "[0-9]{1,18}"
 

@@ -1,11 +1,11 @@
 """Limits on the connections of the port of the pages.
 
-`ConnectionLimits` stands on both sides of the HTTP server. Below it, every connection is a `LimitedConnection`, an
-asyncio protocol that passes events on to the server's own protocol. Above it, it is ASGI middleware, which reports the
-beginning and the end of each request.
+`ConnectionLimits` wraps both sides of the HTTP server. Below it, every connection is a `LimitedConnection`, an asyncio
+protocol that forwards events to the server's own protocol. Above it, ASGI middleware reports the begin and the end of
+each request.
 
-A slow client costs its own connection and no other client's time. When all connections are in use, a new one takes the
-place of the oldest without a login or a token.
+A slow client delays no other client. When all connections are in use, a new one replaces the oldest that has neither a
+login nor a token.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ _UNAVAILABLE: Final = "503 Service Unavailable"
 
 
 class ConnectionLimits:
-    """Connections of a port and the limits on them."""
+    """Connections of a port and the limits on them.
+
+    Args:
+        settings: the limits, and the proxies to which the limit per address does not apply.
+    """
 
     def __init__(self, settings: WebSettings) -> None:
         self.settings = settings
@@ -44,7 +48,7 @@ class ConnectionLimits:
         return cast(Callable[..., asyncio.Protocol], make_limited)
 
     def limit_app(self, app: ASGIApp) -> ASGIApp:
-        """Wrap an application, which must be the outermost: its clients are those of the connections."""
+        """Wrap the outermost application, whose clients have the addresses of the connections."""
 
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
             connection = self._connections.get(scope.get("client") or ("", 0))
@@ -56,41 +60,41 @@ class ConnectionLimits:
         return limited
 
     def admit(self, connection: LimitedConnection) -> str:
-        """Count a new connection; return a sentence that refuses it, or nothing."""
+        """Register a new connection; return a sentence that refuses it, or an empty text."""
         host = connection.client[0]
-        own = sum(client[0] == host for client in self._connections)
-        # A proxy's connections are those of many clients, which it has to limit itself.
+        own_count = sum(client[0] == host for client in self._connections)
+        # A proxy carries the requests of many clients and has to limit them itself.
         is_proxy = any(ip_address(host) in network for network in self._proxies)
-        if own >= self.settings.max_connections_per_address and not is_proxy:
-            return "Your address has too many connections to this server; close some, and try again."
+        if own_count >= self.settings.max_connections_per_address and not is_proxy:
+            return "Your address has too many connections to this server. Close some and try again."
         if len(self._connections) >= self.settings.max_connections:
-            sentence = "The server has too many connections; try again in some seconds."
-            # In the order of their arrival.
-            oldest = next((other for other in self._connections.values() if not other.is_known), None)
+            sentence = "The server has too many connections. Try again in a few seconds."
+            # A dict keeps the order of arrival.
+            unknown = (other for other in self._connections.values() if not other.is_known)
+            oldest = next(unknown, None)
             if oldest is None:
                 return sentence
             oldest.dismiss(_UNAVAILABLE, sentence)
         self._connections[connection.client] = connection
         return ""
 
-    def let_go(self, connection: LimitedConnection) -> bool:
-        """Stop counting a connection that is being closed; return whether it may stay for an answer."""
+    def start_closing(self, connection: LimitedConnection) -> bool:
+        """Stop counting a connection that is being closed; return whether it may send a last response."""
         self.forget(connection)
         self._leaving.add(connection)
         return len(self._leaving) <= MAX_CLOSING
 
     def forget(self, connection: LimitedConnection) -> None:
-        """Forget a connection that is closed."""
         self._leaving.discard(connection)
         if self._connections.get(connection.client) is connection:
             del self._connections[connection.client]
 
 
 class LimitedConnection(SharedBufferProtocol):
-    """A connection in front of a protocol of the HTTP server.
+    """Connection in front of a protocol of the HTTP server.
 
     Attributes:
-        client: address and port of the client.
+        client: IP address and port of the client.
     """
 
     def __init__(self, limits: ConnectionLimits, server_protocol: asyncio.Protocol) -> None:
@@ -111,7 +115,7 @@ class LimitedConnection(SharedBufferProtocol):
 
     @property
     def is_known(self) -> bool:
-        """Whether its last request came with a login or a token, or asked for a WebSocket."""
+        """The last request had a login or a token, or opened a WebSocket."""
         return self._is_upgraded or bool(self._scope.get(KNOWN_KEY))
 
     @property
@@ -125,7 +129,7 @@ class LimitedConnection(SharedBufferProtocol):
         self._transport = cast(asyncio.Transport, transport)
         peer = transport.get_extra_info("peername")
         if peer is None:
-            # The client has gone already.
+            # The client has already disconnected.
             self._transport.abort()
             return
         self.client = (str(peer[0]), int(peer[1]))
@@ -138,7 +142,7 @@ class LimitedConnection(SharedBufferProtocol):
         self._limit_request(self._settings.header_timeout_s)
 
     def data_received(self, data: bytes) -> None:
-        """Pass bytes on; bytes that are not HTTP are answered at once."""
+        """Forward bytes to the server, or answer at once if they are not HTTP."""
         if self._protocol is None:
             return
         if self._is_idle:
@@ -150,7 +154,7 @@ class LimitedConnection(SharedBufferProtocol):
             if end or len(line) > _MAX_FIRST_LINE_BYTES:
                 self._first_line = None
             if end and b" HTTP/" not in line:
-                self.dismiss("400 Bad Request", "This is not HTTP. The server's text port is another one.")
+                self.dismiss("400 Bad Request", "This port speaks HTTP only. The text protocol has a port of its own.")
                 return
         self._protocol.data_received(data)
 
@@ -158,7 +162,7 @@ class LimitedConnection(SharedBufferProtocol):
         return None if self._protocol is None else self._protocol.eof_received()
 
     def pause_writing(self) -> None:
-        """Give the client time to read."""
+        """Limit the time in which the client must read."""
         self._limit_reading(self._settings.write_timeout_s)
         if self._protocol is not None:
             self._protocol.pause_writing()
@@ -179,28 +183,29 @@ class LimitedConnection(SharedBufferProtocol):
             self._protocol.connection_lost(exc)
 
     def switch_protocol(self, protocol: asyncio.Protocol) -> None:
-        """Continue with another protocol of the server, that of WebSockets."""
+        """Continue with the server's WebSocket protocol."""
         self._is_upgraded = True
         self._protocol = protocol
         if self._request_timer is not None:
             self._request_timer.cancel()
 
     def close(self) -> None:
-        """Close the connection once the client has read the rest, in limited time."""
+        """Close the connection once the client has read the rest, within the time limit."""
         if self._protocol is not None and not self._lost.is_set():
             self._transport.close()
             self._limit_reading(self._settings.write_timeout_s)
 
     def dismiss(self, status: str, sentence: str) -> None:
-        """Close the connection, after a sentence if no answer has begun."""
+        """Close the connection, with a last response if none has begun."""
         if self._protocol is not None:
-            # The server's protocol must write no more; closing is left to this one.
-            protocol, self._protocol = self._protocol, None
+            # Detach the server's protocol first, so that it writes nothing after the last response.
+            protocol = self._protocol
+            self._protocol = None
             protocol.connection_lost(ConnectionAbortedError())
         self._close_with(status, sentence)
 
     def _close_with(self, status: str, sentence: str) -> None:
-        if not self._limits.let_go(self) or self._is_answering:
+        if not self._limits.start_closing(self) or self._is_answering:
             self._transport.abort()
             return
         head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(sentence) + 1}\r\n"
@@ -209,7 +214,7 @@ class LimitedConnection(SharedBufferProtocol):
         self._transport.write(f"{head}Connection: close\r\n\r\n{sentence}\n".encode())
         if self._transport.can_write_eof():
             self._transport.write_eof()
-        # Closed at once, it would be reset by what the client sends meanwhile, and the sentence lost.
+        # An immediate close would answer bytes still on their way with a reset, which discards the sentence.
         self._limit_request(LAST_WORDS_S)
 
     def _limit_request(self, time_s: float) -> None:
@@ -225,14 +230,15 @@ class LimitedConnection(SharedBufferProtocol):
     # ---- above the HTTP server
 
     async def answer(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request of this connection by an application."""
+        """Answer a request of this connection with an application."""
         is_denied = False
 
-        async def answer(message: Message) -> None:
+        async def observe(message: Message) -> None:
             nonlocal is_denied
             if message["type"] == "http.response.start":
                 self._is_answering = True
-            is_denied |= message["type"] == "websocket.http.response.start"
+            elif message["type"] == "websocket.http.response.start":
+                is_denied = True
             await send(message)
 
         if self._request_timer is not None and self._protocol is not None:
@@ -241,22 +247,22 @@ class LimitedConnection(SharedBufferProtocol):
         self._is_idle = False
         self._scope = scope
         try:
-            await app(scope, receive, answer)
+            await app(scope, receive, observe)
         finally:
             self._requests -= 1
             if self._requests == 0 and not self.is_closing and not self._is_upgraded:
                 self._is_answering = False
                 self._is_idle = True
-                # The server closes an idle connection after `keep_alive_s`; the rest is for what it does not see: a
-                # request that is not whole, the body of one that is answered, an answer that nobody reads.
+                # The server itself closes an idle connection after `keep_alive_s`. The additional time covers cases
+                # that it does not see: an incomplete request, an unread body, a response that nobody reads.
                 self._limit_request(self._settings.keep_alive_s + self._settings.header_timeout_s)
         if is_denied:
-            # The server takes a handshake that is denied for an error of the application until the connection ends.
+            # uvicorn reports an error if the application returns from a denied handshake before the connection ends.
             await self._lost.wait()
 
 
 class _ServerTransport:
-    """A transport as the HTTP server's protocols see it."""
+    """Transport of a connection as the HTTP server's protocols see it."""
 
     def __init__(self, connection: LimitedConnection, transport: asyncio.Transport) -> None:
         self._connection = connection

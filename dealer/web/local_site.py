@@ -1,6 +1,6 @@
-"""Pages on this machine without a server, on a free port of the loopback address, for one person.
+"""Pages for one person on this machine, served on the loopback address without a server.
 
-`local_site` shows runs; `play_in_browser` is a table with the person in the first seat.
+`local_site` shows runs. `play_in_browser` lets the person play the first seat of a run.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from logs.document import Link
 
 _HOST: Final = "127.0.0.1"
 _LAST_PAGE_S: Final = 0.5
-"""So long the browser has to fetch the last page and its style."""
+"""Time for the browser to load the last page and its style sheet."""
 
 
 def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
-    """All pages of runs, the list of them first."""
+    """Return the routes of all pages about runs; the first page redirects to their list."""
 
-    async def first(request: Request) -> Response:
+    async def redirect(request: Request) -> Response:
         return RedirectResponse("/runs", 302)
 
     return [
-        Route("/", first),
+        Route("/", redirect),
         *leak_pages.routes(site, library),
         *live.routes(site, library, counting),
         *replay_pages.routes(site, library, counting),
@@ -52,15 +52,15 @@ def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseR
 
 @contextlib.asynccontextmanager
 async def local_site(library: LocalLibrary, *, port: int = 0, begin: str = "/") -> AsyncIterator[str]:
-    """Show the pages until the end of the block; gives the address to begin with.
+    """Serve the pages until the end of the block; yield the address of the page to open.
 
     Args:
-        library: of the runs.
-        port: 0 is a free one.
-        begin: where to begin.
+        library: runs to show.
+        port: port to listen on; 0 for a free one.
+        begin: path of the page to open.
 
     Raises:
-        ListenError: the port cannot be had.
+        ListenError: the port is unavailable.
     """
     site = Site(links=(Link("Runs", "/runs"),))
     counting = Counting()
@@ -73,15 +73,15 @@ async def local_site(library: LocalLibrary, *, port: int = 0, begin: str = "/") 
 
 
 async def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> TableSession:
-    """Let a person play the first seat of a run in a browser, until it leaves there or the task is cancelled.
+    """Let a person play the first seat of a run until they leave the table or the task is cancelled.
 
     Args:
-        run: its first player is ``tcp``.
-        port: to listen on; 0 for a free one.
-        on_address: called with the address of the page, which cannot be guessed.
+        run: run whose first player is ``tcp``.
+        port: port to listen on; 0 for a free one.
+        on_address: called with the address of the page, which contains a secret.
 
     Raises:
-        ListenError: the port cannot be had.
+        ListenError: the port is unavailable.
         WebError: the run cannot be resumed.
     """
     names = tuple(run.planned[0].names)

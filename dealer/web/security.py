@@ -1,14 +1,10 @@
-"""Security of the pages and the HTTP interface: checks on every request, headers on every answer, forms.
+"""Checks of every request, headers of every response, and forms.
 
-`SecurityMiddleware` identifies the visitor by the address and by the login of the browser's cookie. The address and
-the scheme are the client's: `ProxyHeadersMiddleware` has taken them from a trusted proxy's headers. A request for
-another host name is rejected, since another site could otherwise reach a loopback server under a name of its own;
-bodies that are too long or too slow are rejected, and so are too many requests for pages. The headers of every answer
-forbid scripts and resources from other origins, frames, guessed types, and referrers to other sites.
+`SecurityMiddleware` identifies the visitor by address and cookie. `ProxyHeadersMiddleware` has already replaced the
+address and the scheme by those that a trusted proxy reports. A request for another host name is rejected, because a
+site could otherwise reach a loopback server under a name of its own. Bodies and page requests are limited.
 
-`read_form` reads a form of bounded size that one of our own pages sent: it carries a key derived from the browser's
-cookie, and its ``Origin``, if present, is ours. Forms are ``application/x-www-form-urlencoded``, or
-``multipart/form-data`` with a file (`read_file`).
+`read_form` and `read_file` read forms that our own pages sent. Such a form has a key derived from the browser's cookie.
 """
 
 from __future__ import annotations
@@ -50,48 +46,51 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-"""On every answer."""
+"""Headers of every response."""
 _NO_PAGES: Final = ("/api/", "/slumbot/", "/static/")
-"""Addresses of programs, which have their own limits, and of files."""
+"""Paths without a page limit: interfaces for programs, which have limits of their own, and static files."""
 _UPLOADS_SUFFIX: Final = "/uploads"
-"""How the addresses end to which archives of bots are sent."""
+"""Ending of the paths that receive archives of bots."""
 _FORM_BYTES: Final = 10_000
-"""Of a form around its file."""
+"""Bytes that a multipart form may have besides its file."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
-_MOST_COOKIE_LETTERS = 100
+_MAX_COOKIE_CHARACTERS = 100
 _RETRY_S = 5
 
 
 def _cookie_name(request: HTTPConnection, visitor: Visitor) -> str:
-    """The name of our cookie: browsers keep those of all ports of a machine together."""
+    """Return the name of our cookie."""
+    # Browsers share the cookies of a host among all of its ports: two servers of one machine need two names.
     server = request.scope.get("server")
-    name = f"arena-{server[1] if server else 0}"
-    return f"__Host-{name}" if visitor.is_secure else name
+    port = server[1] if server else 0
+    # Browsers accept the prefix on encrypted connections only.
+    prefix = "__Host-" if visitor.is_secure else ""
+    return f"{prefix}arena-{port}"
 
 
 def set_cookie(request: HTTPConnection, response: Response, visitor: Visitor, value: str) -> None:
-    """Give a browser its cookie; no script sees it, and no other site's form sends it."""
+    """Set a browser's cookie, hidden from scripts and from forms of other sites."""
     response.set_cookie(
         _cookie_name(request, visitor), value, path="/", secure=visitor.is_secure, httponly=True, samesite="lax"
     )
 
 
 def as_web_error(error: Exception) -> WebError:
-    """The answer to an error, without what belongs in the log only."""
+    """Convert an exception to the error that the client sees; details stay in the log."""
     if isinstance(error, WebError):
         return error
     if isinstance(error, RefusedError):
         return WebError.of(error, 422)
     if isinstance(error, StoreError):
         _log.error("%s", error)
-        return WebError(503, "The server cannot read or write what it keeps; try again later.", wait_s=_RETRY_S)
+        return WebError(503, "The server cannot access its data. Try again later.", wait_s=_RETRY_S)
     if isinstance(error, WorkersError):
-        return WebError(503, "This cannot be computed now; try again later.", wait_s=_RETRY_S)
-    return WebError(500, "An internal error of the server; its log has the details.")
+        return WebError(503, "The computation is not possible now. Try again later.", wait_s=_RETRY_S)
+    return WebError(500, "The server had an internal error. Its log has the details.")
 
 
 class SecurityMiddleware:
-    """An ASGI application around another."""
+    """ASGI middleware that identifies the visitor, checks the request and adds headers to the response."""
 
     def __init__(
         self,
@@ -106,15 +105,15 @@ class SecurityMiddleware:
         """Wrap an application.
 
         Args:
-            app: whose requests these are.
-            settings: with the bounds and the names.
-            on_error: makes the answer where something is wrong.
-            sessions: of those who have logged in; None where the only visitor is the owner of everything.
-            is_loopback: whether only this machine is listened to.
-            max_upload_bytes: of an archive, for which other bounds hold than for other bodies.
+            app: application to wrap.
+            settings: limits and host names of the server.
+            on_error: makes the response to an error.
+            sessions: sessions of users; None if the only visitor is the owner of the machine.
+            is_loopback: whether the server listens on loopback addresses only.
+            max_upload_bytes: size of an archive; other bodies have a smaller limit.
         """
         self._app = app
-        self._most_upload_bytes = max_upload_bytes
+        self._max_upload_bytes = max_upload_bytes
         self._settings = settings
         self._on_error = on_error
         self._sessions = sessions
@@ -127,172 +126,212 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
         request = HTTPConnection(scope)
-        visitor = self._visitor(request)
+        visitor = self._identify(request)
         is_new = not visitor.cookie
         if is_new:
             visitor = replace(visitor, cookie=secrets.token_urlsafe(24))
         scope[SCOPE_KEY] = visitor
         scope[KNOWN_KEY] = visitor.user is not None or visitor.is_owner
         if scope["type"] == "websocket":
-            try:
-                self._check(request)
-            except WebError as error:
-                await WebSocket(scope, receive, send).send_denial_response(self._on_error(request, error))
-            else:
-                await self._app(scope, receive, send)
-            return
-        is_started = has_left = False
+            await self._answer_websocket(request, scope, receive, send)
+        else:
+            await self._answer_request(request, visitor, _Sender(request, visitor, send, sets_cookie=is_new), receive)
 
-        async def answer(message: Message) -> None:
-            nonlocal is_started, has_left
-            if message["type"] == "http.response.start":
-                is_started = True
-                headers = MutableHeaders(scope=message)
-                if message["status"] == 408:
-                    headers["Connection"] = "close"
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                is_page = headers.get("content-type", "").startswith("text/html")
-                is_file = request.url.path.startswith("/static/")
-                headers.setdefault("Cache-Control", "no-cache" if is_file else "no-store")
-                if is_page and is_new and "set-cookie" not in headers:
-                    cookie = Response()
-                    set_cookie(request, cookie, visitor, visitor.cookie)
-                    headers.append("set-cookie", cookie.headers["set-cookie"])
-            try:
-                await send(message)
-            except OSError:
-                has_left = True
-                raise
-
+    async def _answer_websocket(self, request: HTTPConnection, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             self._check(request)
-            if not visitor.is_owner and not request.url.path.startswith(_NO_PAGES):
-                self._page_limit.count(visitor.address if visitor.user is None else f"user {visitor.user.id}")
+        except WebError as error:
+            await WebSocket(scope, receive, send).send_denial_response(self._on_error(request, error))
+            return
+        await self._app(scope, receive, send)
+
+    async def _answer_request(
+        self, request: HTTPConnection, visitor: Visitor, sender: _Sender, receive: Receive
+    ) -> None:
+        scope = request.scope
+        try:
+            self._check(request)
+            self._count_page(request, visitor)
             if self._sessions is not None and visitor.user is not None:
                 await self._sessions.touch(visitor.cookie)
-            await self._app(scope, self._bounded(request, receive), answer)
+            await self._app(scope, self._limit_body(request, receive), sender.send)
         except WebError as error:
-            if not is_started:
+            if not sender.has_started:
                 refusal = self._on_error(request, error)
                 if error.status in (400, 408, 413):
-                    # What is left of the body must not be taken for the next request.
+                    # The unread rest of the body must not be parsed as the next request.
                     refusal.headers["connection"] = "close"
-                await refusal(scope, receive, answer)
+                await refusal(scope, receive, sender.send)
         except ClientDisconnect:
-            # In the middle of what it sent, or of what it was sent.
+            # The client left in the middle of its request or of the response.
             pass
         except Exception as error:
-            if has_left:
+            if sender.is_disconnected:
                 return
             _log.exception("%s %s", scope["method"], request.url.path)
-            if not is_started:
-                await self._on_error(request, as_web_error(error))(scope, receive, answer)
+            if not sender.has_started:
+                await self._on_error(request, as_web_error(error))(scope, receive, sender.send)
+
+    def _count_page(self, request: HTTPConnection, visitor: Visitor) -> None:
+        if visitor.is_owner or request.url.path.startswith(_NO_PAGES):
+            return
+        key = visitor.address if visitor.user is None else f"user {visitor.user.id}"
+        self._page_limit.count(key)
 
     def _check(self, request: HTTPConnection) -> None:
         host = _host_of(request.headers.get("host", ""))
         if self._names and host not in self._names:
-            raise WebError(421, "This name is not one of this server; its configuration lists them under [web] names.")
-        # h11 has refused what is no number.
-        if int(request.headers.get("content-length", "0")) > (most := self._most_bytes(request.url.path)):
-            raise _too_long(most)
+            raise WebError(421, "The server has another host name. Its operator can add names under [web] names.")
+        # h11 has already rejected a length that is not a number.
+        length = int(request.headers.get("content-length", "0"))
+        max_bytes = self._max_body_bytes(request.url.path)
+        if length > max_bytes:
+            raise _too_long(max_bytes)
         if "content-length" in request.headers and "transfer-encoding" in request.headers:
-            # A proxy that goes by the other of the two takes a part of the body for a request of another client.
-            raise WebError(400, "The request has Content-Length and Transfer-Encoding: one of them is wrong.")
+            # A proxy that trusts the other header would pass the end of this body as a request of another client.
+            raise WebError(400, "The request has both Content-Length and Transfer-Encoding. Send one of them.")
 
-    def _most_bytes(self, path: str) -> int:
-        most = self._settings.max_body_bytes
-        return max(most, self._most_upload_bytes + _FORM_BYTES) if path.endswith(_UPLOADS_SUFFIX) else most
+    def _max_body_bytes(self, path: str) -> int:
+        max_bytes = self._settings.max_body_bytes
+        if path.endswith(_UPLOADS_SUFFIX):
+            return max(max_bytes, self._max_upload_bytes + _FORM_BYTES)
+        return max_bytes
 
-    def _bounded(self, request: HTTPConnection, receive: Receive) -> Receive:
-        """The body of a request, within its bounds."""
-        count, most = 0, self._most_bytes(request.url.path)
-        is_whole = False
+    def _limit_body(self, request: HTTPConnection, receive: Receive) -> Receive:
+        """Wrap `receive` so that a body that is too long or too slow raises a `WebError`."""
+        count = 0
+        max_bytes = self._max_body_bytes(request.url.path)
+        is_complete = False
         deadline_s = asyncio.get_running_loop().time() + self._settings.header_timeout_s
 
-        async def next_piece() -> Message:
-            nonlocal count, is_whole
-            if is_whole:
+        async def receive_limited() -> Message:
+            nonlocal count, is_complete
+            if is_complete:
                 return await receive()
             try:
                 async with asyncio.timeout_at(deadline_s):
                     message = await receive()
             except TimeoutError:
-                raise WebError(408, "The body of the request did not come in time.") from None
+                raise WebError(408, "The body of the request did not arrive in time.") from None
             count += len(message.get("body", b""))
-            is_whole = not message.get("more_body", False)
-            if count > most:
-                raise _too_long(most)
+            is_complete = not message.get("more_body", False)
+            if count > max_bytes:
+                raise _too_long(max_bytes)
             return message
 
-        return next_piece
+        return receive_limited
 
-    def _visitor(self, request: HTTPConnection) -> Visitor:
-        found = Visitor(
+    def _identify(self, request: HTTPConnection) -> Visitor:
+        visitor = Visitor(
             request.client.host if request.client else "",
             is_owner=self._sessions is None,
             is_secure=request.url.scheme == "https",
         )
-        cookie = request.cookies.get(_cookie_name(request, found), "")
-        if not cookie.isascii() or len(cookie) > _MOST_COOKIE_LETTERS:
-            return found
-        person = Person() if self._sessions is None or not cookie else self._sessions.find(cookie)
-        return replace(found, cookie=cookie, user=person.user, is_organiser=person.is_admin)
+        cookie = request.cookies.get(_cookie_name(request, visitor), "")
+        if not cookie.isascii() or len(cookie) > _MAX_COOKIE_CHARACTERS:
+            return visitor
+        person = Person()
+        if cookie and self._sessions is not None:
+            person = self._sessions.find(cookie)
+        return replace(visitor, cookie=cookie, user=person.user, is_organiser=person.is_admin)
 
 
-def _too_long(most: int) -> WebError:
-    return WebError(413, f"The body of a request may have {most:,} bytes, no more.")
+class _Sender:
+    """Sends the messages of one response, with our headers.
+
+    Attributes:
+        has_started: the status has been sent, so that no other response is possible.
+        is_disconnected: the client closed the connection.
+    """
+
+    def __init__(self, request: HTTPConnection, visitor: Visitor, send: Send, *, sets_cookie: bool) -> None:
+        self._request = request
+        self._visitor = visitor
+        self._send = send
+        self._sets_cookie = sets_cookie
+        self.has_started = False
+        self.is_disconnected = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_started = True
+            self._add_headers(message)
+        try:
+            await self._send(message)
+        except OSError:
+            self.is_disconnected = True
+            raise
+
+    def _add_headers(self, message: Message) -> None:
+        headers = MutableHeaders(scope=message)
+        if message["status"] == 408:
+            headers["Connection"] = "close"
+        for name, value in HEADERS.items():
+            headers.setdefault(name, value)
+        is_file = self._request.url.path.startswith("/static/")
+        headers.setdefault("Cache-Control", "no-cache" if is_file else "no-store")
+        is_page = headers.get("content-type", "").startswith("text/html")
+        if is_page and self._sets_cookie and "set-cookie" not in headers:
+            cookie = Response()
+            set_cookie(self._request, cookie, self._visitor, self._visitor.cookie)
+            headers.append("set-cookie", cookie.headers["set-cookie"])
+
+
+def _too_long(max_bytes: int) -> WebError:
+    return WebError(413, f"The body of the request is longer than {max_bytes:,} bytes.")
 
 
 def _host_of(text: str) -> str:
-    """A host without its port, in small letters."""
+    """Extract the host of a Host header, in lower case and without its port."""
     name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
     return name.lower().rstrip(".")
 
 
 _FORM_KEY = "form_key"
-"""The name of the field that holds the key; scripts may send it as the header ``X-Form-Key`` instead."""
-_MOST_FIELDS = 200
-_MOST_DIGITS = 12
+"""Field with the key of a form; scripts may send the key as the header ``X-Form-Key`` instead."""
+_MAX_FIELDS = 200
+_MAX_DIGITS = 12
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
-    """The fields of a form that one of our pages has sent; of several with one name, the last.
+    """Read a form that one of our pages sent; of fields with the same name, the last one counts.
 
     Raises:
-        WebError: it comes from elsewhere, or is not a form.
+        WebError: the form was sent by another site, or the body is not a form.
     """
     _check_origin(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in ("application/x-www-form-urlencoded", ""):
-        raise WebError(415, "A form is sent as application/x-www-form-urlencoded.")
+        raise WebError(415, "Send the form as application/x-www-form-urlencoded.")
     text = (await request.body()).decode("utf-8", "replace")
     try:
-        fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+        fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS))
     except ValueError:
-        raise WebError(400, f"A form has {_MOST_FIELDS} fields, no more.") from None
+        raise WebError(400, f"The form has more than {_MAX_FIELDS} fields.") from None
     _check_key(request, fields.pop(_FORM_KEY, "") or request.headers.get("x-form-key", ""))
     return fields
 
 
 async def read_file(request: Request, name: str) -> bytes:
-    """The file in a field of a form that one of our pages has sent as ``multipart/form-data``.
+    """Read the file in a field of a ``multipart/form-data`` form that one of our pages sent.
 
     Raises:
-        WebError: it comes from elsewhere, is not such a form, or has no file.
+        WebError: the form was sent by another site, the body is not such a form, or it has no file.
     """
     _check_origin(request)
     head = EmailMessage()
     head["content-type"] = request.headers.get("content-type", "")
     boundary = head.get_boundary()
     if head.get_content_type() != "multipart/form-data" or not boundary:
-        raise WebError(415, "A form with a file is sent as multipart/form-data.")
+        raise WebError(415, "Send the form and its file as multipart/form-data.")
+    body = b"\r\n" + await request.body()
     fields: dict[str, bytes] = {}
-    # A boundary is in no part.
-    for part in (b"\r\n" + await request.body()).split(b"\r\n--" + boundary.encode())[1:-1]:
-        about, _, data = part.partition(b"\r\n\r\n")
-        if (found := re.search(rb'(?i)\bname="([^"]*)"', about)) is not None:
-            fields[found[1].decode("utf-8", "replace")] = data
+    # The sender chooses a boundary that occurs in no part.
+    for part in body.split(b"\r\n--" + boundary.encode())[1:-1]:
+        part_headers, _, data = part.partition(b"\r\n\r\n")
+        match = re.search(rb'(?i)\bname="([^"]*)"', part_headers)
+        if match is not None:
+            fields[match[1].decode("utf-8", "replace")] = data
     _check_key(request, fields.get(_FORM_KEY, b"").decode("utf-8", "replace"))
     if not fields.get(name):
         raise WebError(422, "Choose a file.")
@@ -305,24 +344,30 @@ def _check_origin(request: Request) -> None:
         raise WebError(403, "This form was sent from a page of another site.")
 
 
-def _check_key(request: Request, given: str) -> None:
-    if not hmac.compare_digest(given.encode("utf-8", "replace"), get_visitor(request).form_key.encode()):
-        raise WebError(403, "This form is out of date: go back, reload the page and send it again.")
+def _check_key(request: Request, key: str) -> None:
+    expected_key = get_visitor(request).form_key
+    if not hmac.compare_digest(key.encode("utf-8", "replace"), expected_key.encode()):
+        raise WebError(403, "This form is out of date. Go back, reload the page and send it again.")
 
 
-def whole_number(text: str) -> int | None:
-    """A number of an address, a query or a form; None for anything else."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
+def parse_number(text: str) -> int | None:
+    """Parse a whole number of a path, a query or a form; return None for any other text."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    return int(text) if is_number else None
 
 
-def form_number(form: Mapping[str, str], name: str, least: int, most: int, what: str = "") -> int | None:
-    """A number in a field of a form; None where it is empty.
+def parse_form_number(form: Mapping[str, str], name: str, minimum: int, maximum: int, label: str = "") -> int | None:
+    """Parse the number in a field of a form; return None for an empty field.
+
+    Args:
+        label: name of the field in messages; without it, `name` with a capital.
 
     Raises:
-        WebError: it is none from `least` to `most`.
+        WebError: the field is not a whole number from `minimum` to `maximum`.
     """
     text = form.get(name, "").strip()
-    number = whole_number(text)
-    if text and (number is None or not least <= number <= most):
-        raise WebError(422, f"{what or name.capitalize()}: a whole number from {least:,} to {most:,}, or nothing.")
+    number = parse_number(text)
+    if text and (number is None or not minimum <= number <= maximum):
+        label = label or name.capitalize()
+        raise WebError(422, f"{label} must be a whole number from {minimum:,} to {maximum:,}, or empty.")
     return number

@@ -38,7 +38,7 @@ from logs.document import Link
 
 
 def make_server_site(parts: ServerParts) -> Site:
-    """The site of a server."""
+    """Make the site of a server, with its sessions, tables and uploads."""
     web = parts.settings.web
     return Site(
         server=parts,
@@ -59,7 +59,7 @@ def make_server_site(parts: ServerParts) -> Site:
 def server_routes(
     site: Site, parts: ServerParts, slumbot_sessions: SlumbotSessions, counting: Counting, metrics: Metrics
 ) -> list[BaseRoute]:
-    """Every address of a server's site but those of the files of its pages."""
+    """Return the routes of all pages and interfaces; `make_app` adds the static files."""
     library = ServerLibrary(parts)
     assert site.sessions is not None
     assert site.table_manager is not None
@@ -84,7 +84,7 @@ def server_routes(
 
 @contextlib.asynccontextmanager
 async def server_site(parts: ServerParts) -> AsyncIterator[str]:
-    """Answer for a server until the end of the block; gives the address for browsers."""
+    """Serve the pages of a server until the end of the block; yield the address for browsers."""
     site = make_server_site(parts)
     compile_templates()
     assert site.table_manager is not None

@@ -1,4 +1,4 @@
-"""The port of the pages: uvicorn inside our own event loop, within `dealer.web.connection_limits`."""
+"""Serve an application on a port: uvicorn in our event loop, within `dealer.web.connection_limits`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from protocol.joining import MOST_MESSAGE_BYTES
 _BACKLOG = 200
 _MAX_HEAD_BYTES = 32_768
 _GRACE_S = 1
-"""Time to complete answers when the server stops; streams of events end at once."""
+"""Time for responses to complete when the server stops; event streams end at once."""
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without signal handlers, since the program has its own."""
+    """uvicorn without signal handlers; the program installs its own."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -36,11 +36,11 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def serve_app(app: ASGIApp, host: str, settings: WebSettings, *, busy_s: float = 0.0) -> AsyncIterator[str]:
-    """Serve an application on a port until the end of the block; gives the address for browsers.
+    """Serve an application until the end of the block; yield the address for browsers.
 
     Args:
         host: address to listen on.
-        settings: with the port, the limits and the certificate.
+        settings: port, limits and certificate.
         busy_s: time to wait for a port that is in use.
 
     Raises:
@@ -56,7 +56,7 @@ async def serve_app(app: ASGIApp, host: str, settings: WebSettings, *, busy_s: f
         ws_per_message_deflate=False,
         lifespan="off",
         log_config=None,
-        # Its warnings are about bytes that are not HTTP, which no operator can mend.
+        # Warnings would report every client that does not speak HTTP.
         log_level="error",
         access_log=False,
         proxy_headers=False,
@@ -96,7 +96,7 @@ async def _listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
         )[0]
-        # asyncio has small answers sent at once (TCP_NODELAY) where a socket is marked as TCP: 40 ms a call.
+        # asyncio sets TCP_NODELAY only on sockets created with IPPROTO_TCP; without it a small response takes 40 ms.
         sock = stack.enter_context(socket.socket(family, kind, protocol))
         if os.name != "nt":
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -108,7 +108,7 @@ async def _listen(host: str, port: int) -> socket.socket:
 
 
 def page_address(host: str, port: int, *, is_secure: bool) -> str:
-    """Address of the first page for a browser."""
+    """Return the URL of the first page."""
     name = REACHABLE.get(host, host)
     if ":" in name:
         name = f"[{name}]"

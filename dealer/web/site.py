@@ -1,11 +1,9 @@
-"""What every page needs: its title, its template, the server if there is one; and the application of all pages.
+"""`Site`, which renders the pages, and the application made from the routes of the page modules.
 
-A site with a server has accounts, sessions and an interface for programs; one without, for runs on this machine, has
-one visitor, the person who started it, who may see everything. Page modules take a site and return routes; what they
-need of a server they take from `Site.server`.
+A site with a server has accounts, sessions and an interface for programs. A site without one shows runs of this machine
+to one visitor, who may see everything. A page module takes a site and returns routes.
 
-Whatever raises `WebError` answers with its status: in a page for browsers, as a problem (RFC 9457) below ``/api``.
-Every request passes the middleware of `dealer.web.security`.
+A `WebError` becomes a page for browsers, and a problem document (RFC 9457) below ``/api``.
 """
 
 from __future__ import annotations
@@ -46,17 +44,17 @@ from protocol.game_definition import short_name
 
 @dataclass(frozen=True)
 class Site:
-    """What every page is given.
+    """Services and navigation that all pages share.
 
     Attributes:
-        name: in the head and the title of every page.
-        server: behind the pages: its store, service, accounts; None where they show runs of this machine.
-        sessions: who has logged in; None without a server.
-        table_manager: the tables at which people sit; None without tables.
-        intake: takes uploads; None without a server.
-        links: the navigation, in its order.
-        private_links: the rest of it, for those who have logged in.
-        organiser_links: what organisers have besides.
+        name: shown in the head and the title of every page.
+        server: store, service and accounts of the server; None for runs of this machine.
+        sessions: logins; None without a server.
+        table_manager: tables with human players; None without tables.
+        intake: accepts uploads; None without a server.
+        links: navigation for everyone.
+        private_links: additional navigation for users who have logged in.
+        organiser_links: additional navigation for organisers.
     """
 
     name: str = "acpc-arena"
@@ -69,29 +67,26 @@ class Site:
     organiser_links: tuple[Link, ...] = ()
 
     def page(self, request: HTTPConnection, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """An answer from a template.
+        """Render a template.
 
         A template extends ``base.html.jinja`` and fills the blocks `title`, `main` and, for files under ``/static``,
-        `scripts`. It finds `site`, `visitor`, `links`, `path` and the values given here. A form that changes something
-        begins with ``{{ form.key(visitor) }}`` (``{% import "form.html.jinja" as form %}``), and is read by
-        `dealer.web.security.read_form`. ``{{ word | segment }}`` makes a part of a path of a hostile word.
+        `scripts`. Its variables are `site`, `visitor`, `links`, `path` and `values`. A form that changes something
+        begins with ``{{ form.key(visitor) }}`` (``{% import "form.html.jinja" as form %}``) and is read by
+        `dealer.web.security.read_form`. The filter `segment` quotes a text as one segment of a path.
 
         Args:
-            request: to be answered.
-            template: the name of a file in ``dealer/web/templates``.
-            status: of the answer.
-            values: for the template.
+            template: name of a file in ``dealer/web/templates``.
+            status: HTTP status of the response.
+            values: variables of the template.
         """
         visitor = get_visitor(request)
-        is_known = visitor.user is not None or visitor.is_owner
-        more = self.organiser_links if visitor.is_organiser else ()
-        links = (*self.links, *(self.private_links if is_known else ()), *more)
-        text = (
-            templates()
-            .get_template(template)
-            .render(site=self, visitor=visitor, links=links, path=request.url.path, **values)
-        )
-        return HTMLResponse(text, status)
+        links = [*self.links]
+        if visitor.user is not None or visitor.is_owner:
+            links += self.private_links
+        if visitor.is_organiser:
+            links += self.organiser_links
+        variables = {"site": self, "visitor": visitor, "links": links, "path": request.url.path, **values}
+        return HTMLResponse(templates().get_template(template).render(variables), status)
 
     def document(
         self,
@@ -107,15 +102,15 @@ class Site:
         status: int = 200,
         **values: Any,
     ) -> HTMLResponse:
-        """An answer that shows a document.
+        """Render a document.
 
         Args:
             template: extends ``document.html.jinja``.
-            crumbs: above the title, the pages that this one belongs to.
-            tabs: pages of the same kind, this one among them.
-            pages: of the list that this is a page of.
-            problems: what could not be read.
-            layout: ``broad`` for the width of the window, and ``paired`` for two sections side by side.
+            crumbs: parent pages, shown above the title.
+            tabs: pages of the same kind, including this one.
+            pages: links to other pages of a list.
+            problems: sentences about data that cannot be read.
+            layout: ``broad`` for the width of the window, ``paired`` for two sections side by side.
         """
         return self.page(
             request,
@@ -132,10 +127,10 @@ class Site:
 
 
 def find_server_game(server: ServerParts, name: str) -> ServerGame:
-    """A game that an address names.
+    """Look up a game of the server by the name in a path.
 
     Raises:
-        WebError: there is none.
+        WebError: the server has no such game (status 404).
     """
     try:
         return server.settings.resolve_game(name)
@@ -144,27 +139,35 @@ def find_server_game(server: ServerParts, name: str) -> ServerGame:
 
 
 def next_page_links(request: Request, following: str) -> list[Link]:
-    """The first page of a list and the next one, whose address has `following` as ``after``; none without it."""
-    query = {name: word for name, word in request.query_params.items() if name != "after" and word}
-    first = [Link("First page", f"?{urlencode(query)}")] if request.query_params.get("after") else []
-    return [*first, *([Link("Next page", f"?{urlencode({**query, 'after': following})}")] if following else [])]
+    """Make links to the first and the next page of a list.
+
+    Args:
+        following: query parameter ``after`` of the next page; empty on the last page.
+    """
+    query = {name: value for name, value in request.query_params.items() if name != "after" and value}
+    links = []
+    if request.query_params.get("after"):
+        links.append(Link("First page", f"?{urlencode(query)}"))
+    if following:
+        links.append(Link("Next page", f"?{urlencode({**query, 'after': following})}"))
+    return links
 
 
 def download(texts: Iterable[str], name: str, media_type: str = "text/plain; charset=utf-8") -> Response:
-    """An answer to be kept as a file, sent as the texts are made."""
+    """Send texts as a file, in pieces, while they are produced."""
 
-    def pieces() -> Iterator[bytes]:
-        waiting = iter(texts)
-        while piece := "".join(islice(waiting, _TEXTS_AT_ONCE)):
+    def encode_pieces() -> Iterator[bytes]:
+        remaining = iter(texts)
+        while piece := "".join(islice(remaining, _TEXTS_PER_PIECE)):
             yield piece.encode("utf-8", "surrogateescape")
 
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(pieces(), media_type=media_type, headers=headers)
+    return StreamingResponse(encode_pieces(), media_type=media_type, headers=headers)
 
 
 @cache
 def templates() -> Environment:
-    """The engine of all pages, one a process; it escapes what people and programs wrote."""
+    """Return the environment of all templates; it escapes every text."""
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
@@ -179,7 +182,7 @@ def templates() -> Environment:
 
 
 def compile_templates() -> None:
-    """Compile all templates, which pages would otherwise do at the first visit, while players wait."""
+    """Compile all templates at the start, so that no first visit delays players."""
     engine = templates()
     assert isinstance(engine.loader, ChoiceLoader)
     for name in (*engine.loader.loaders[0].list_templates(), *_SHARED_TEMPLATES):
@@ -188,7 +191,7 @@ def compile_templates() -> None:
 
 
 def document_part(macro: str, *values: object) -> str:
-    """What a macro of ``document.html.jinja`` makes of values, for a piece of a page."""
+    """Render a macro of ``document.html.jinja`` for a part of a page."""
     parts = templates().get_template(_DOCUMENT_TEMPLATE).module
     return str(getattr(parts, macro)(*values))
 
@@ -196,7 +199,7 @@ def document_part(macro: str, *values: object) -> str:
 _API = "/api/"
 _DOCUMENT_TEMPLATE = "logs.document/document.html.jinja"
 _SHARED_TEMPLATES = (_DOCUMENT_TEMPLATE, "logs.poker_table/table.html.jinja")
-_TEXTS_AT_ONCE = 100
+_TEXTS_PER_PIECE = 100
 _STATIC: list[str | tuple[str, str]] = [
     ("dealer.web", "static"),
     ("logs.document", "static"),
@@ -216,7 +219,7 @@ _HEADINGS = {
     503: "Try again later",
 }
 _SENTENCES = {
-    404: "There is nothing at this address: check its spelling.",
+    404: "There is no page at this address. Check its spelling.",
     405: "This address does not take that method.",
 }
 
@@ -224,45 +227,50 @@ _SENTENCES = {
 def make_app(
     site: Site, routes: Sequence[BaseRoute], settings: WebSettings | None = None, *, is_loopback: bool = True
 ) -> ASGIApp:
-    """The application of a site.
+    """Make the application of a site.
 
     Args:
-        site: what every page is given.
-        routes: of the page rooms, asked in this order.
-        settings: bounds, names and proxies.
-        is_loopback: whether only this machine is listened to.
+        routes: in order of precedence.
+        settings: limits, host names and proxies.
+        is_loopback: whether the server listens on loopback addresses only.
     """
 
     app = Starlette(
         routes=[
             *routes,
-            # Pages are not compressed: the length of one would reveal the key of its forms.
+            # Only files are compressed: the length of a compressed page would leak the key of its forms (BREACH).
             Mount("/static", GZipMiddleware(StaticFiles(packages=_STATIC)), name="static"),
         ],
         exception_handlers=error_handlers(site),
     )
-    on_error = partial(error_response, site)
     settings = settings or WebSettings()
-    most = 0 if site.intake is None or site.intake.settings is None else site.intake.settings.archive_mb * 10**6
+    max_upload_bytes = 0
+    if site.intake is not None and site.intake.settings is not None:
+        max_upload_bytes = site.intake.settings.archive_mb * 10**6
     secured = SecurityMiddleware(
-        app, settings, on_error, sessions=site.sessions, is_loopback=is_loopback, max_upload_bytes=most
+        app,
+        settings,
+        partial(error_response, site),
+        sessions=site.sessions,
+        is_loopback=is_loopback,
+        max_upload_bytes=max_upload_bytes,
     )
     return ProxyHeadersMiddleware(secured, list(settings.proxies))  # type: ignore[arg-type,return-value]
 
 
 def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]]:
-    """What answers where something is raised, for an application of a site."""
+    """Return exception handlers for an application of a site."""
 
     async def on_error(request: Request, error: Exception) -> Response:
         return error_response(site, request, as_web_error(error))
 
     async def on_http_error(request: Request, error: HTTPException) -> Response:
         sentence = _SENTENCES.get(error.status_code, f"{error.detail}.")
-        answer = error_response(site, request, WebError(error.status_code, sentence))
-        answer.headers.update(error.headers or {})
+        response = error_response(site, request, WebError(error.status_code, sentence))
+        response.headers.update(error.headers or {})
         if error.status_code == 405:
-            answer.headers["allow"] = ", ".join(_methods(request))
-        return answer
+            response.headers["allow"] = ", ".join(_find_methods(request))
+        return response
 
     return {
         HTTPException: on_http_error,
@@ -274,25 +282,27 @@ def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request,
     }
 
 
-def _methods(request: Request) -> list[str]:
-    """What an address takes, by all of its routes."""
-    here = [route for route in request.app.routes if isinstance(route, Route)]
-    fitting = [route for route in here if route.matches(request.scope)[0] is not Match.NONE]
-    return sorted({method for route in fitting for method in route.methods or ()})
+def _find_methods(request: Request) -> list[str]:
+    """Return the methods of all routes that match the path, as RFC 9110 requires with status 405."""
+    methods: set[str] = set()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            methods.update(route.methods or ())
+    return sorted(methods)
 
 
 def error_response(site: Site, request: HTTPConnection, error: WebError) -> Response:
-    """The answer to an error: for programs a problem, for people a page."""
+    """Make the response to an error: a problem document for programs, a page for people."""
     heading = HTTPStatus(error.status).phrase
-    headers = {"Retry-After": str(math.ceil(error.wait_s))} if error.wait_s else {}
-    answer: Response
+    response: Response
     if request.url.path.startswith(_API):
         problem: dict[str, object] = {"title": heading, "status": error.status, "detail": error.sentence}
         if error.limit:
             problem["ratelimit"] = {"key": error.limit, "seconds": error.wait_s}
-        answer = JSONResponse(problem, error.status, media_type="application/problem+json")
+        response = JSONResponse(problem, error.status, media_type="application/problem+json")
     else:
         heading = _HEADINGS.get(error.status, heading)
-        answer = site.page(request, "error.html.jinja", status=error.status, heading=heading, error=error)
-    answer.headers.update(headers)
-    return answer
+        response = site.page(request, "error.html.jinja", status=error.status, heading=heading, error=error)
+    if error.wait_s:
+        response.headers["Retry-After"] = str(math.ceil(error.wait_s))
+    return response

@@ -1,8 +1,7 @@
-"""Who asks: every request that passes `dealer.web.security` has a visitor, who may have logged in.
+"""Visitors and their sessions.
 
-Logins are sessions, kept in the database by the hashes of their cookies. A session begins with a new cookie, so that
-no visitor can be made to use one that another client knows; it ends at the logout, when it has not been used for some
-time, or with the user's passwords (`end_all`).
+Every request that passes `dealer.web.security` has a `Visitor`. A login is a session, stored under the hash of its
+cookie. It ends at logout, after a time without use, or when the user's passwords are revoked.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from dealer.server.db.users import User
 
 SEE_OTHER: Final = 303
 SCOPE_KEY: Final = "arena.visitor"
-"""Under which the security middleware leaves the visitor in the scope of a request."""
+"""Key of the visitor in the scope of a request."""
 KNOWN_KEY: Final = "arena.known"
-"""In the scope of a request that came with a login or a token: its connection is not closed in favour of others."""
+"""Key of a bool in the scope of a request: the connection has a login or a token, and is not closed for new ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who asks.
+    """Sender of a request.
 
     Attributes:
-        address: from which the request comes; behind a proxy that is trusted, the one that it reports.
-        user: who has logged in; None without a login.
-        cookie: the secret of this browser; empty for one that has none yet, and for programs.
-        is_owner: whether everything may be seen and done: the person at this machine, on a local run's pages.
-        is_secure: whether the way to the browser is encrypted.
-        is_organiser: whether the login was with a token for admins, which is still good.
+        address: IP address of the client, as reported by a trusted proxy or else of the connection.
+        user: None without a login.
+        cookie: secret of the browser; empty for programs and for browsers that have none yet.
+        is_owner: the visitor started this program and may see and do everything.
+        is_secure: the connection to the browser is encrypted.
+        is_organiser: the login used an admin token that is still valid.
     """
 
     address: str
@@ -53,33 +52,34 @@ class Visitor:
 
     @property
     def form_key(self) -> str:
-        """What the forms of this visitor carry, so that no other page can send them."""
-        # A hash: it reveals nothing of the cookie.
+        """Key that the forms of this visitor carry, so that no other site can send them."""
+        # A hash, because pages contain the key and must not reveal the cookie.
         return hashlib.sha256(f"form {self.cookie}".encode()).hexdigest()
 
     @property
     def person(self) -> Person:
-        """Who asks, where a server decides who may see what."""
+        """The visitor as `dealer.server.access` checks permissions."""
         return Person(self.user)
 
 
 def get_visitor(request: HTTPConnection) -> Visitor:
-    """Who asks."""
     visitor = request.scope[SCOPE_KEY]
     assert isinstance(visitor, Visitor)
     return visitor
 
 
 def _login_redirect(request: Request) -> HTTPException:
-    """Sends a visitor who wants to see a page to the login, and back afterwards; others are refused."""
+    """Make the exception that redirects to the login and back; a request to change something is refused."""
     if request.method == "POST":
         return HTTPException(401, "Log in first")
-    here = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    return HTTPException(SEE_OTHER, headers={"Location": f"/login?next={quote(here)}"})
+    target = request.url.path
+    if request.url.query:
+        target = f"{target}?{request.url.query}"
+    return HTTPException(SEE_OTHER, headers={"Location": f"/login?next={quote(target)}"})
 
 
 def require_user(request: Request) -> User:
-    """Who has logged in; who has not is sent to the login."""
+    """Return the user who has logged in, or redirect the visitor to the login."""
     user = get_visitor(request).user
     if user is None:
         raise _login_redirect(request)
@@ -87,54 +87,55 @@ def require_user(request: Request) -> User:
 
 
 _TOUCH_S = 300.0
-"""That a session is used is written no more often than this."""
-_MOST_PER_USER = 50
+"""Minimum time between two writes of a session's last use."""
+_MAX_SESSIONS_PER_USER = 50
 
 
 class Sessions:
-    """The sessions of a server."""
+    """Sessions of a server's users.
+
+    Args:
+        store: the server's database.
+        lasting_s: time without use after which a session ends.
+        clock_s: returns the time in seconds since 1970.
+    """
 
     def __init__(self, store: Store, lasting_s: float, *, clock_s: Callable[[], float] = time.time) -> None:
-        """Know the sessions of a store.
-
-        Args:
-            store: the database.
-            lasting_s: a session that is not used for so long has ended.
-            clock_s: the time, in seconds since 1970.
-        """
         self._store = store
         self._lasting_s = lasting_s
         self._clock_s = clock_s
 
     async def begin(self, user: User, token: Token | None = None) -> str:
-        """Log a user in; returns the cookie.
+        """Log a user in and return the new cookie.
 
         Args:
-            token: with which the user has logged in; None for a password.
+            token: token of the login; None for a login by password.
 
         Raises:
-            StoreError: it cannot be written.
+            StoreError: the database cannot be written.
         """
+        # A new cookie: an attacker who planted one in this browser must not share its login (session fixation).
         cookie = secrets.token_urlsafe(24)
         now_s = self._clock_s()
+        token_id = None if token is None else token.id
 
         def change(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM sessions WHERE used_s < ?", (now_s - self._lasting_s,))
             db.execute(
                 "DELETE FROM sessions WHERE user = ?1 AND hash NOT IN "
                 "(SELECT hash FROM sessions WHERE user = ?1 ORDER BY used_s DESC LIMIT ?2)",
-                (user.id, _MOST_PER_USER - 1),
+                (user.id, _MAX_SESSIONS_PER_USER - 1),
             )
             db.execute(
                 "INSERT INTO sessions (hash, user, created_s, used_s, token) VALUES (?, ?, ?, ?, ?)",
-                (hash_secret(cookie), user.id, now_s, now_s, None if token is None else token.id),
+                (hash_secret(cookie), user.id, now_s, now_s, token_id),
             )
 
         await self._store.write(change)
         return cookie
 
     def find(self, cookie: str) -> Person:
-        """Whose session this is, if it has not ended."""
+        """Look up the user of a session; return a person without a user if the session has ended."""
         now_s = self._clock_s()
         rows = self._store.read(
             "SELECT users.id, users.name, coalesce(tokens.scopes, '') AS scopes FROM sessions "
@@ -146,10 +147,11 @@ class Sessions:
         )
         if not rows:
             return Person()
-        return Person(User(rows[0]["id"], rows[0]["name"]), Scope.ADMIN in rows[0]["scopes"].split())
+        row = rows[0]
+        return Person(User(row["id"], row["name"]), Scope.ADMIN in row["scopes"].split())
 
     async def touch(self, cookie: str) -> None:
-        """A session is used: it lasts from now."""
+        """Extend a session that is in use."""
         now_s = self._clock_s()
         stale = self._store.read(
             "SELECT 1 FROM sessions WHERE hash = ? AND used_s < ?", hash_secret(cookie), now_s - _TOUCH_S
@@ -160,5 +162,5 @@ class Sessions:
             )
 
     async def end(self, cookie: str) -> None:
-        """Log out."""
+        """End a session at logout."""
         await self._store.write(lambda db: db.execute("DELETE FROM sessions WHERE hash = ?", (hash_secret(cookie),)))

@@ -1,7 +1,4 @@
-"""The interface for programs: an application of its own below `PREFIX`, with its document and its errors.
-
-The document (OpenAPI) is made from the functions that answer and from their models.
-"""
+"""Application of the interface for programs, mounted at `PREFIX`, with its OpenAPI document and its errors."""
 
 from __future__ import annotations
 
@@ -28,11 +25,11 @@ from dealer.web.site import Site, error_handlers, error_response
 
 
 def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
-    """The addresses of this room."""
+    """Return the mount of the interface."""
 
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return error_response(site, request, WebError(422, _sentence(error)))
+        return error_response(site, request, WebError(422, _describe_problems(error)))
 
     api = FastAPI(
         openapi_url=None,
@@ -49,46 +46,55 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
     api.router.routes.extend(router.routes)
 
     async def describe(request: Request) -> Response:
-        return Response(_document(), media_type="application/json")
+        return Response(_make_document(), media_type="application/json")
 
     api.router.add_route("/openapi.json", describe)
     return [Mount(PREFIX, api)]
 
 
 @cache
-def _document() -> str:
-    """The document as JSON, made when it is first asked for: it takes longer than all else at a server's start."""
-    made = get_openapi(
+def _make_document() -> str:
+    """Describe the interface as OpenAPI, in JSON, on first use.
+
+    FastAPI takes longer for it than the server needs to start.
+    """
+    document = get_openapi(
         title="acpc-arena",
         version=version("acpc-arena"),
         description="Queue matches between poker programs, and read their results, hands and logs.",
         routes=[_without_head(route) for route in router.routes],
     )
-    schemas = made["components"]["schemas"]
-    # Problems are raised, never returned, so that no function names their model.
+    schemas = document["components"]["schemas"]
+    # FastAPI includes models that functions return. Problems are raised instead.
     problem = models.Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
-    schemas |= problem.pop("$defs", {}) | {"Problem": problem}
-    # No answer holds these: errors have a form of their own, and the others are not sent as what they are.
+    schemas |= problem.pop("$defs", {})
+    schemas["Problem"] = problem
+    # No response contains these: errors are problems, and a key or a user is serialised as text.
     for name in ("HTTPValidationError", "ValidationError", "DealKey", "User"):
         schemas.pop(name, None)
-    made["paths"] = {PREFIX + path: operations for path, operations in made["paths"].items()}
-    return json.dumps(made)
+    document["paths"] = {PREFIX + path: operations for path, operations in document["paths"].items()}
+    return json.dumps(document)
 
 
 def _without_head(route: BaseRoute) -> BaseRoute:
+    # HEAD would have the operation id of GET, and ids must be unique.
     described = copy.copy(route)
     if isinstance(described, APIRoute):
         described.methods = set(described.methods or ()) - {"HEAD"}
     return described
 
 
-def _sentence(error: RequestValidationError) -> str:
-    where, problems = "request", []
-    for one in error.errors():
-        where, *place = one["loc"]
-        if one["type"] == "json_invalid":
+def _describe_problems(error: RequestValidationError) -> str:
+    location = "request"
+    problems = []
+    for problem in error.errors():
+        location, *path = problem["loc"]
+        if problem["type"] == "json_invalid":
             return "The body is not JSON."
-        sentence = one["msg"].removeprefix("Value error, ")
+        sentence = problem["msg"].removeprefix("Value error, ")
         sentence = f"{sentence[:1].lower()}{sentence[1:]}"
-        problems.append(f"{'.'.join(map(str, place))}: {sentence}" if place else sentence)
-    return f"The {where} is not as it should be: {'; '.join(problems)}."
+        if path:
+            field = ".".join(map(str, path))
+            sentence = f"{field}: {sentence}"
+        problems.append(sentence)
+    return f"The {location} is invalid ({'; '.join(problems)})."

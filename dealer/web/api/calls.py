@@ -1,10 +1,10 @@
-"""What the functions that answer programs have in common: who calls, the server, routes that know what was sent before.
+"""Dependencies and routes that the operations of the HTTP interface share.
 
-@router.get("/games")
-async def games(caller: Reader, parts: Parts) -> models.Games: ...
+    @router.get("/games")
+    async def games(caller: Reader, parts: Parts) -> models.Games: ...
 
-`Authorization: Bearer TOKEN` identifies the caller. Every token has a bucket of requests that fills at a steady rate;
-wrong tokens count against the address they come from, as wrong logins do.
+`Authorization: Bearer TOKEN` identifies the caller. Requests are limited per token. Wrong tokens count against the
+client's address, as wrong logins do.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ from engine.text import shown
 
 
 class Callers:
-    """Finds out who calls."""
+    """Identify callers by their tokens and limit their requests."""
 
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
         self._limit = RateLimit(parts.settings.web.requests_per_minute)
 
-    def token_of(
-        self, request: HTTPConnection, given: HTTPAuthorizationCredentials | None, scope: Scope | None = None
+    def authenticate(
+        self, request: HTTPConnection, credentials: HTTPAuthorizationCredentials | None, scope: Scope | None = None
     ) -> Token:
-        """The token of a call.
+        """Return the token of a request that needs one.
 
         Raises:
-            WebError: it is missing, unknown or not good for this, or there are too many calls.
+            WebError: the token is missing, unknown or lacks the scope, or a limit is reached.
         """
         address = get_visitor(request).address
         if wait_s := self._parts.accounts.guesses.wait_s(address):
             raise WebError(429, "Too many wrong tokens came from your address.", "login", wait_s)
-        if given is None:
-            raise WebError(401, "This needs a token: Authorization: Bearer TOKEN.")
-        token = self._parts.accounts.find_token(given.credentials)
+        if credentials is None:
+            raise WebError(401, "This request needs a token. Send it as Authorization: Bearer TOKEN.")
+        token = self._parts.accounts.find_token(credentials.credentials)
         if token is None:
             self._parts.accounts.guesses.record_failure(address)
             raise WebError(401, "This token is unknown or has been revoked.")
         request.scope[KNOWN_KEY] = True
         self._limit.count(f"token {token.id}")
         if scope is not None and scope not in token.scopes and Scope.ADMIN not in token.scopes:
-            raise WebError(403, f"This token has no scope '{scope}'; its user can get one that has.")
+            raise WebError(403, f"This token lacks the scope '{scope}'. Its user can create one with that scope.")
         return token
 
-    def count_stranger(self, request: Request) -> None:
-        """Count a call that needs no token and has none.
+    def count_anonymous(self, request: Request) -> None:
+        """Count a request without a token against the client's address.
 
         Raises:
-            WebError: there are too many calls.
+            WebError: the limit is reached.
         """
         self._limit.count(f"address {get_visitor(request).address}")
 
@@ -71,15 +71,18 @@ _PROBLEM: Final = {"application/problem+json": {"schema": {"$ref": "#/components
 bearer: Final = HTTPBearer(scheme_name="token", auto_error=False)
 
 
-def answers(**about: str) -> dict[int | str, dict[str, Any]]:
-    """Answers of a call that are no success, for its description: by status (``s404``), what each means."""
-    return {
-        int(status[1:]): {"description": text} | ({} if status == "s304" else {"content": _PROBLEM})
-        for status, text in about.items()
-    }
+def describe_errors(**descriptions: str) -> dict[int | str, dict[str, Any]]:
+    """Describe the error responses of an operation for OpenAPI; keys are the letter s and the status (``s404``)."""
+    responses: dict[int | str, dict[str, Any]] = {}
+    for status, text in descriptions.items():
+        response: dict[str, Any] = {"description": text}
+        if status != "s304":
+            response["content"] = _PROBLEM
+        responses[int(status[1:])] = response
+    return responses
 
 
-_EVERYWHERE: Final = answers(
+_COMMON_ERRORS: Final = describe_errors(
     s304="unchanged since the answer with the tag in If-None-Match",
     s400="the body's length is not a number, or is given in two ways",
     s401="the token is missing, unknown or revoked",
@@ -92,7 +95,6 @@ _EVERYWHERE: Final = answers(
     s500="an error of the server; its log has the details",
     s503="the server cannot access its data; Retry-After gives the seconds to wait",
 )
-"""What every call can meet."""
 
 
 async def _parts(request: Request) -> ServerParts:
@@ -100,19 +102,21 @@ async def _parts(request: Request) -> ServerParts:
     return parts
 
 
-_Given: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+_Credentials: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 
 
 def _check_query(request: Request) -> None:
+    # FastAPI ignores unknown parameters, so that a misspelt filter would return everything.
     known = {parameter.alias for parameter in request.scope["route"].dependant.query_params}
-    if unknown := sorted({*request.query_params} - known):
-        raise WebError(422, f"The query is not as it should be: {shown(unknown[0])}: there is no such parameter.")
+    unknown = sorted({*request.query_params} - known)
+    if unknown:
+        raise WebError(422, f"The query has no parameter {shown(unknown[0])}.")
 
 
 def _caller(scope: Scope) -> Any:
-    async def caller(request: Request, given: _Given) -> Token:
+    async def caller(request: Request, credentials: _Credentials) -> Token:
         callers: Callers = request.app.state.callers
-        token = callers.token_of(request, given, scope)
+        token = callers.authenticate(request, credentials, scope)
         _check_query(request)
         return token
 
@@ -121,23 +125,23 @@ def _caller(scope: Scope) -> Any:
 
 async def _anyone(request: Request) -> None:
     callers: Callers = request.app.state.callers
-    if given := await bearer(request):
-        callers.token_of(request, given)
+    if credentials := await bearer(request):
+        callers.authenticate(request, credentials)
     else:
-        callers.count_stranger(request)
+        callers.count_anonymous(request)
     _check_query(request)
 
 
 Parts: TypeAlias = Annotated[ServerParts, Depends(_parts)]
 Anyone: TypeAlias = Annotated[None, Depends(_anyone)]
-"""What the pages show to everyone needs no token."""
+"""Operations on data that the pages show to everyone; a token is optional."""
 Reader: TypeAlias = Annotated[Token, _caller(Scope.READ)]
 Player: TypeAlias = Annotated[Token, _caller(Scope.PLAY)]
 Organiser: TypeAlias = Annotated[Token, _caller(Scope.ADMIN)]
 
 
 class _Route(APIRoute):
-    """Takes JSON whatever it is called, and does not send again what the caller has."""
+    """Accept any Content-Type as JSON; answer 304 if the caller has the response."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -148,38 +152,42 @@ class _Route(APIRoute):
         handle = super().get_route_handler()
 
         async def answer(request: Request) -> Response:
-            # `curl -d` calls everything a form.
+            # `curl -d` declares every body a form.
             headers = [(name, value) for name, value in request.scope["headers"] if name != b"content-type"]
             request.scope["headers"] = [*headers, (b"content-type", b"application/json")]
             try:
-                made = await handle(Request(request.scope, request.receive))
+                response = await handle(Request(request.scope, request.receive))
             except HTTPException as error:
-                # Whatever is raised while the body is read.
+                # FastAPI wraps every exception raised while it reads the body.
                 if isinstance(error.__cause__, WebError | ClientDisconnect):
                     raise error.__cause__ from None
                 raise WebError(422, "The body is not JSON.") from None
-            return _unless_known(request, made) if "GET" in (self.methods or ()) else made
+            if "GET" not in (self.methods or ()):
+                return response
+            return _answer_conditionally(request, response)
 
         return answer
 
 
-def _unless_known(request: Request, made: Response) -> Response:
-    """An answer with its tag; the tag alone where the caller has that answer."""
-    body = getattr(made, "body", None)
+def _answer_conditionally(request: Request, response: Response) -> Response:
+    """Tag a response; replace it by an empty 304 if the caller has one with the same tag."""
+    body = getattr(response, "body", None)
     if body:
-        made.headers["etag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    tag = made.headers.get("etag")
-    if tag is None or made.status_code != 200:
-        return made
-    made.headers["cache-control"] = "private, no-cache"
-    known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
-    if tag not in known and "*" not in known:
-        return made
-    kept = {name: made.headers[name] for name in ("etag", "cache-control")}
-    return Response(status_code=304, headers=kept, background=made.background)
+        response.headers["etag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    tag = response.headers.get("etag")
+    if tag is None or response.status_code != 200:
+        return response
+    response.headers["cache-control"] = "private, no-cache"
+    # Compressing proxies turn tags into weak ones.
+    header = request.headers.get("if-none-match", "")
+    known_tags = [text.strip().removeprefix("W/") for text in header.split(",")]
+    if tag not in known_tags and "*" not in known_tags:
+        return response
+    headers = {name: response.headers[name] for name in ("etag", "cache-control")}
+    return Response(status_code=304, headers=headers, background=response.background)
 
 
 router: Final = APIRouter(
-    route_class=_Route, responses=_EVERYWHERE, generate_unique_id_function=lambda route: route.name
+    route_class=_Route, responses=_COMMON_ERRORS, generate_unique_id_function=lambda route: route.name
 )
-"""Has the functions that answer programs."""
+"""Routes of all operations; `operations` adds them."""

@@ -1,4 +1,7 @@
-"""WebSocket of clients that bring bots, with the messages of `protocol.joining`, for callers with a token."""
+"""WebSocket for clients that host bots (`arena join`).
+
+A client needs a token with the scope `play`. The messages are those of `protocol.joining`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from protocol.joining import Refused, ServerMessage, encode, read_request
 
 PATH: Final = f"{PREFIX}/join"
 _LEFT: Final = 1000
-"""The code with which a client closes that leaves; any other is a break."""
+"""Close code of a client that leaves for good; any other code means a broken connection."""
 _REFUSED: Final = 1008
 
 
@@ -32,7 +35,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
 
     async def join(websocket: WebSocket) -> None:
         try:
-            token = callers.token_of(websocket, await bearer(cast(Request, websocket)), Scope.PLAY)
+            token = callers.authenticate(websocket, await bearer(cast(Request, websocket)), Scope.PLAY)
         except WebError as error:
             await websocket.send_denial_response(error_response(site, websocket, error))
             return
@@ -40,17 +43,17 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
         outbox = _Outbox(websocket)
 
         def close() -> None:
-            answering.cancel()
+            answerer.cancel()
 
         line = Line(hosting, token.user, get_visitor(websocket).address, outbox.put, close)
-        answering = asyncio.create_task(_answer_all(websocket, line))
+        answerer = asyncio.create_task(_answer_all(websocket, line))
         is_for_good = False
         try:
-            await asyncio.wait({answering, outbox.sending}, return_when=asyncio.FIRST_COMPLETED)
-            if answering.done() and not answering.cancelled():
-                is_for_good = answering.result()
+            await asyncio.wait({answerer, outbox.sending}, return_when=asyncio.FIRST_COMPLETED)
+            if answerer.done() and not answerer.cancelled():
+                is_for_good = answerer.result()
         finally:
-            answering.cancel()
+            answerer.cancel()
             line.left(for_good=is_for_good)
             await outbox.close()
 

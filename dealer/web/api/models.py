@@ -1,7 +1,7 @@
-"""Requests and answers of the HTTP interface as pydantic models, which check and describe them.
+"""Requests and responses of the HTTP interface as pydantic models.
 
-Answers about rows of the database have the fields of `dealer.server.db`, without those that programs must not see:
-`Model.of` makes a model of a row. Docstrings and descriptions are those of the interface. Lists are pages.
+A model of a database row has the fields of `dealer.server.db` without those that programs must not see; `Model.of`
+makes it from the row. Docstrings and descriptions become part of the OpenAPI document. Lists come in pages.
 """
 
 from __future__ import annotations
@@ -38,49 +38,49 @@ from protocol.joining import ContestTerms
 
 
 class Model(BaseModel):
-    """A frozen value without fields beyond its own."""
+    """Frozen base class of all models; unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid", from_attributes=True, frozen=True)
 
     @classmethod
     def of(cls, row: object) -> Self:
-        """Make a model of a value with attributes of the same names."""
+        """Make a model from a value with attributes of the same names."""
         return cls.model_validate(row)
 
     @classmethod
     def all_of(cls, rows: Iterable[object]) -> list[Self]:
-        """Make a model of each value."""
+        """Make a list of models."""
         return [cls.of(row) for row in rows]
 
 
 # ---- rows of the database
 
 
-def _moment_of(name: str) -> Any:
-    def at(self: Any) -> datetime | None:
+def _iso_time(name: str) -> Any:
+    def value(self: Any) -> datetime | None:
         seconds = getattr(self, name)
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
-    return computed_field(description=f"{name} as ISO 8601")(property(at))
+    return computed_field(description=f"{name} as ISO 8601")(property(value))
 
 
-def _name_of(user: User | None) -> str | None:
+def _name_or_none(user: User | None) -> str | None:
     return None if user is None else user.name
 
 
-def _shown(seed: Seed | None) -> int | str | None:
+def _seed_or_key(seed: Seed | None) -> int | str | None:
     return seed.secret.hex() if isinstance(seed, DealKey) else seed
 
 
 _TEXT = {"type": "string"}
 _NOTHING = {"type": "null"}
-_User: TypeAlias = Annotated[User, PlainSerializer(_name_of), WithJsonSchema({"title": "User", **_TEXT})]
+_User: TypeAlias = Annotated[User, PlainSerializer(_name_or_none), WithJsonSchema({"title": "User", **_TEXT})]
 _Owner: TypeAlias = Annotated[
-    User | None, PlainSerializer(_name_of), WithJsonSchema({"title": "Owner", "anyOf": [_TEXT, _NOTHING]})
+    User | None, PlainSerializer(_name_or_none), WithJsonSchema({"title": "Owner", "anyOf": [_TEXT, _NOTHING]})
 ]
 _Seed: TypeAlias = Annotated[
     int | InstanceOf[DealKey] | None,
-    PlainSerializer(_shown),
+    PlainSerializer(_seed_or_key),
     WithJsonSchema({"title": "Seed", "anyOf": [{"type": "integer"}, _TEXT, _NOTHING]}),
 ]
 _Line: TypeAlias = Annotated[bytes, PlainSerializer(escaped_bytes, return_type=str)]
@@ -93,16 +93,16 @@ class Bot(Model):
     game: str
     name: str
     owner: _Owner = Field(description="null for a bot of the server")
-    number: int = Field(description="of the version, from 1")
-    label: str = Field(description="what its owner calls the version")
+    number: int = Field(description="number of the version, from 1")
+    label: str = Field(description="label that its owner gave the version")
     created_s: float
-    seen_s: float | None = Field(description="when it was last connected")
-    created_at = _moment_of("created_s")
-    seen_at = _moment_of("seen_s")
+    seen_s: float | None = Field(description="time of its last connection")
+    created_at = _iso_time("created_s")
+    seen_at = _iso_time("seen_s")
 
 
 class Job(Model):
-    """A request of a user."""
+    """A contest that a user has submitted, to be played in one or more runs."""
 
     id: int
     user: _User
@@ -113,11 +113,11 @@ class Job(Model):
     started: int = Field(description="runs that have started")
     state: JobState
     reason: str = Field(description="why it was cancelled")
-    seed: _Seed = Field(description="of a key that the server drew, the digits; null while it would reveal later cards")
+    seed: _Seed = Field(description="hexadecimal for a key of the server; null while it would reveal later cards")
     submitted_s: float
     ended_s: float | None
-    submitted_at = _moment_of("submitted_s")
-    ended_at = _moment_of("ended_s")
+    submitted_at = _iso_time("submitted_s")
+    ended_at = _iso_time("ended_s")
     terms: ContestTerms = Field(exclude=True)
 
     @computed_field  # type: ignore[prop-decorator]
@@ -137,44 +137,44 @@ class Job(Model):
 
 
 class RunSeat(Model):
-    """A player of a run; its numbers are null until the run has ended."""
+    """A player of a run; the results are null until the run has ended."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
-    # Its place among the players, which is its seat in the first seating.
+    # Index of the player, which is its seat in the first seating.
     player: int
-    # In logs and tables; of a run without a result, that of the bot, or of the user whose own agent plays.
+    # Name in logs and tables. Until there is a result, the name of the bot, or of the user who hosts a program.
     name: str
-    version: int | None = Field(default=None, description="null for a program that was brought for this run only")
+    version: int | None = Field(default=None, description="null for a program that a client hosts for this run only")
     chips: float | None = None
     mbb_per_game: float | None = Field(default=None, validation_alias=AliasPath("won", "mean"))
     half_width_95: float | None = Field(default=None, validation_alias=AliasPath("won", "half_width"))
     adjusted_mbb: float | None = Field(
         default=None,
         validation_alias=AliasPath("adjusted", "mean"),
-        description="with all-in hands at their expectation",
+        description="all-in hands counted at their expectation",
     )
     adjusted_half_width_95: float | None = Field(default=None, validation_alias=AliasPath("adjusted", "half_width"))
 
 
 class Run(Model):
-    """A contest that is played or was."""
+    """A contest, running or finished."""
 
     id: int
     job: int
-    number: int = Field(description="among those of its job, from 1")
+    number: int = Field(description="number among the runs of its job, from 1")
     user: str
     tag: str
     game: str
     state: RunState
     reason: str
-    duplicates: int | None = Field(description="deals that were played in every seating")
+    duplicates: int | None = Field(description="deals played in every seating")
     is_rated: bool = Field(description="whether it counts in the standings")
-    unrated: str = Field(description="why it does not; empty if it does, and where nothing was played yet")
+    unrated: str = Field(description="why it does not count; empty if it does or before anything was played")
     started_s: float
     ended_s: float | None
-    started_at = _moment_of("started_s")
-    ended_at = _moment_of("ended_s")
+    started_at = _iso_time("started_s")
+    ended_at = _iso_time("ended_s")
     seats: tuple[RunSeat, ...]
 
 
@@ -184,25 +184,25 @@ class Match(Model):
     name: str
     first_hand: int
     hands: int
-    log: str = Field(description="the address of its ACPC log")
+    log: str = Field(description="path of its ACPC log")
 
 
 class Fault(Model):
-    """Something that a bot did wrong."""
+    """A fault of a bot."""
 
     id: int
     run: int
     match: str
     player: int
     kind: str
-    # -1 before the first hand.
+    # -1 for a fault before the first hand.
     hand_number: int
-    line: _Line = Field(description="as it was received; what is not printable as Python writes it: \\x.., \\r")
+    line: _Line = Field(description="as received, with \\x.. and other Python escapes for unprintable bytes")
     remedy: str
 
 
 class PairScore(Model):
-    """What a version won."""
+    """Winnings of a version against the others of a pair."""
 
     version: int
     mbb_per_game: float
@@ -210,45 +210,45 @@ class PairScore(Model):
 
 
 class Pair(Model):
-    """Everything that counts between the same versions."""
+    """All results that count between the same versions."""
 
     id: int
     game: str
     runs: int
     duplicates: int
     hands: int
-    # In the order of their versions.
+    # Sorted by version.
     scores: tuple[PairScore, ...]
 
 
 class Rating(Model):
-    """What a version would win from the average of its field."""
+    """Estimated winnings of a version against the average of its field."""
 
     bot: Bot
     mbb_per_game: float
     half_width_95: float | None
-    field: int = Field(description="ratings of different fields cannot be compared")
+    field: int = Field(description="number of its field; ratings of different fields cannot be compared")
     is_provisional: bool
-    # Of all its pairs.
+    # Sum over its pairs.
     duplicates: int
 
 
 class ScheduledEvent(Model):
-    """An event."""
+    """A round robin between frozen versions of bots."""
 
     name: str
     game: str
     state: EventState
-    deals: int | None = Field(description="of each contest, each in every seating; null for those of the game")
-    named: tuple[str, ...] | None = Field(description="the bots that may enter; null for all")
-    entrants: tuple[str, ...] = Field(description="the bots whose versions are frozen; empty before it closes")
-    contests: int = Field(description="that are played, or were; 0 before it closes")
+    deals: int | None = Field(description="deals of each contest, played in every seating; null for the game's default")
+    named: tuple[str, ...] | None = Field(description="bots that may enter; null for all")
+    entrants: tuple[str, ...] = Field(description="bots whose versions are frozen; empty before it closes")
+    contests: int = Field(description="number of contests; 0 before it closes")
     contests_ended: int
-    note: str = Field(description="which of the named bots were left out; empty for none")
+    note: str = Field(description="named bots that were left out; empty for none")
     opens_s: float
     closes_s: float
-    opens_at = _moment_of("opens_s")
-    closes_at = _moment_of("closes_s")
+    opens_at = _iso_time("opens_s")
+    closes_at = _iso_time("closes_s")
 
 
 class EventContest(Model):
@@ -257,7 +257,7 @@ class EventContest(Model):
     job: int
     players: tuple[str, ...] = Field(description="by seat of the first seating")
     state: JobState
-    reason: str = Field(description="why it was not played; empty if it is, or will be")
+    reason: str = Field(description="why it was not played; empty if it was or will be")
     run: Run | None = Field(description="null before it begins")
 
 
@@ -265,39 +265,41 @@ class EventDetail(Model):
     """An event with its results."""
 
     event: ScheduledEvent
-    seconds_left: float | None = Field(description="until it opens, closes or is played; null if unknown")
-    standings: GameStandings | None = Field(description="by the contests so far; null before it closes")
+    seconds_left: float | None = Field(description="seconds until it opens, closes or is played; null if unknown")
+    standings: GameStandings | None = Field(description="standings from the contests so far; null before it closes")
     contests: tuple[EventContest, ...]
 
 
 class Upload(Model):
-    """A version of a bot as a user has uploaded it."""
+    """An uploaded version of a bot."""
 
     id: int
     bot: str
-    number: int = Field(description="of the uploads of this bot")
+    number: int = Field(description="number among the uploads of this bot")
     command: str
     language: str
     games: tuple[str, ...]
     state: UploadState
-    reason: str = Field(description="why it does not play; empty where the findings say it, and for one that plays")
-    sha256: str = Field(description="of the archive")
-    size: int = Field(description="of the archive, in bytes")
+    reason: str = Field(description="why it does not play; empty if the reports say so, or if it plays")
+    sha256: str = Field(description="SHA-256 of the archive")
+    size: int = Field(description="size of the archive in bytes")
     submitted_s: float
-    submitted_at = _moment_of("submitted_s")
+    submitted_at = _iso_time("submitted_s")
 
 
 # ---- values of requests
 
 
-def _check_letters(text: str) -> str:
+def _check_printable(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("a word has letters that can be printed")
+        raise ValueError("text must be printable")
     return text
 
 
-_Tag: TypeAlias = Annotated[str, Field(max_length=200, pattern=r"^\S*$"), AfterValidator(_check_letters)]
-_Word: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$"), AfterValidator(_check_letters)]
+_Tag: TypeAlias = Annotated[str, Field(max_length=200, pattern=r"^\S*$"), AfterValidator(_check_printable)]
+_Name: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=200, pattern=r"^\S+$"), AfterValidator(_check_printable)
+]
 
 
 Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
@@ -307,47 +309,47 @@ class RateLimited(Model):
     """A limit that has been reached."""
 
     key: str
-    seconds: int = Field(description="how long to wait")
+    seconds: int = Field(description="seconds to wait")
 
 
 class Problem(Model):
-    """What is wrong (RFC 9457)."""
+    """Description of an error (RFC 9457)."""
 
-    title: str = Field(description="what the status means")
+    title: str = Field(description="meaning of the status")
     status: int
-    detail: str = Field(description="what is wrong with this call, in a sentence")
-    ratelimit: RateLimited = Field(None, description="only where a limit is reached")  # type: ignore[assignment]
+    detail: str = Field(description="sentence about the error in this request")
+    ratelimit: RateLimited = Field(None, description="present if a limit is reached")  # type: ignore[assignment]
 
 
-# ---- what a query may hold
+# ---- parameters of queries
 
 
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=200, description="entries of a page")]
 LongLimit: TypeAlias = Annotated[int, Query(ge=1, le=1000, description="entries of a page")]
-Before: TypeAlias = Annotated[Number | None, Query(description="of the page before, for the next page")]
-After: TypeAlias = Annotated[Number, Query(description="of the page before, for the next page")]
-Mine: TypeAlias = Annotated[bool, Query(description="only one's own")]
-OfGame: TypeAlias = Annotated[str | None, Query(description="of this game only")]
+Before: TypeAlias = Annotated[Number | None, Query(description="field `before` of the previous page")]
+After: TypeAlias = Annotated[Number, Query(description="field `after` of the previous page")]
+Mine: TypeAlias = Annotated[bool, Query(description="only the caller's own")]
+OfGame: TypeAlias = Annotated[str | None, Query(description="only of this game")]
 
 
-# ---- what is read
+# ---- requests and responses
 
 
 class Caller(Model):
-    """For whom a token calls."""
+    """User and scopes of a token."""
 
     user: str
     scopes: list[Scope]
 
 
 class Game(Model):
-    """A game that is played here."""
+    """A game that the server offers."""
 
     name: str
     players: int
     deals: int = Field(description="deals of one run by default")
-    most_runs: int = Field(description="of one request")
-    definition: str = Field(description="as an ACPC .game file")
+    most_runs: int = Field(description="largest number of runs of one job")
+    definition: str = Field(description="text of an ACPC .game file")
 
 
 class Games(Model):
@@ -360,27 +362,27 @@ class Bots(Model):
     """A page of bots, by game and name."""
 
     bots: list[Bot]
-    after: int | None = Field(description="ask with this for the next page; null after the last")
+    after: int | None = Field(description="parameter for the next page; null on the last page")
 
 
 class NewJob(Model):
-    """A contest to be played so many times."""
+    """A contest to submit."""
 
-    game: _Word
-    players: list[_Word] = Field(min_length=1, max_length=10, description="by seat of the first seating")
-    tag: _Tag = Field("", description="what you call it")
+    game: _Name
+    players: list[_Name] = Field(min_length=1, max_length=10, description="by seat of the first seating")
+    tag: _Tag = Field("", description="label of your own")
     runs: int = Field(1, ge=1, le=10_000)
     seed: int = Field(
-        0, ge=0, lt=2**32, description="0 has the server draw a key; only then may the result count in the standings"
+        0, ge=0, lt=2**32, description="0 lets the server draw a key; only then can the result count in the standings"
     )
-    deals: int | None = Field(None, ge=1, description="deals of one run at most; null for what is set for the game")
-    seating: Seating = Field(Seating.ROTATIONS, description="in which seatings each deal is played")
-    stop: str | None = Field(None, max_length=200, description="may end a run before, as arena play --stop: ci=30")
+    deals: int | None = Field(None, ge=1, description="largest number of deals of a run; null for the game's default")
+    seating: Seating = Field(Seating.ROTATIONS, description="seatings in which each deal is played")
+    stop: str | None = Field(None, max_length=200, description="condition to end early, as arena play --stop: ci=30")
     on_fault: FaultPolicy = FaultPolicy.END
-    practice: bool = Field(False, description="the same cards in every seating for all bots; never counts")
+    practice: bool = Field(False, description="the same cards for all bots in every seating; never counts")
 
     def request(self) -> JobRequest:
-        """The same for the server."""
+        """Convert the model to the server's own type."""
         terms = self.model_dump(mode="json", include={"deals", "stop", "seating", "seed", "on_fault", "practice"})
         return JobRequest(self.game, tuple(self.players), self.tag, self.runs, terms=ContestTerms(**terms))
 
@@ -389,14 +391,14 @@ class Jobs(Model):
     """A page of jobs, the newest first."""
 
     jobs: list[Job]
-    before: int | None = Field(description="ask with this for the next page; null after the last")
+    before: int | None = Field(description="parameter for the next page; null on the last page")
 
 
 class Runs(Model):
     """A page of runs, the newest first."""
 
     runs: list[Run]
-    before: int | None = Field(description="ask with this for the next page; null after the last")
+    before: int | None = Field(description="parameter for the next page; null on the last page")
 
 
 class JobDetail(Model):
@@ -404,8 +406,8 @@ class JobDetail(Model):
 
     job: Job
     runs: list[Run]
-    position: int | None = Field(description="runs that start before its next one; null if none waits")
-    starts_in_s: float | None = Field(description="null without an estimate")
+    position: int | None = Field(description="number of runs that start before its next one; null if none waits")
+    starts_in_s: float | None = Field(description="estimated seconds until then; null without an estimate")
 
 
 class RunDetail(Model):
@@ -416,7 +418,7 @@ class RunDetail(Model):
 
 
 class Scores(Model):
-    """What a player won in each duplicate of a run, in the order of the deals."""
+    """Winnings of a player in each duplicate of a run, in the order of the deals."""
 
     mbb_by_duplicate: list[float]
 
@@ -425,14 +427,14 @@ class Faults(Model):
     """A page of faults, the latest first."""
 
     faults: list[Fault]
-    before: int | None = Field(description="ask with this for the next page; null after the last")
+    before: int | None = Field(description="parameter for the next page; null on the last page")
 
 
 class Hand(Model):
     """A finished hand."""
 
     number: int
-    names: list[str] = Field(description="by position")
+    names: list[str] = Field(description="names by position")
     state: str = Field(description="betting and cards as in an ACPC log")
     values: list[float] = Field(description="net chips by position")
 
@@ -441,28 +443,28 @@ class Hands(Model):
     """Hands of a match."""
 
     hands: list[Hand]
-    after: int | None = Field(description="ask with this for the next page; null after the last")
+    after: int | None = Field(description="parameter for the next page; null on the last page")
 
 
 class Pairs(Model):
     """A page of the crosstable of a game."""
 
     pairs: list[Pair]
-    after: int | None = Field(description="ask with this for the next page; null after the last")
+    after: int | None = Field(description="parameter for the next page; null on the last page")
 
 
 class Standings(Model):
-    """A page of the ratings of a game: the largest field first, and in it the highest first."""
+    """A page of the ratings of a game, by size of their field and then by rating."""
 
     ratings: list[Rating]
-    after: int | None = Field(description="ask with this for the next page; null after the last")
+    after: int | None = Field(description="parameter for the next page; null on the last page")
 
 
 class ScheduledEvents(Model):
     """A page of events, the latest first."""
 
     events: list[ScheduledEvent]
-    before: int | None = Field(description="ask with this for the next page; null after the last")
+    before: int | None = Field(description="parameter for the next page; null on the last page")
 
 
 class Uploads(Model):
@@ -472,15 +474,15 @@ class Uploads(Model):
 
 
 class UploadDetail(Model):
-    """An upload with what the doctor has found."""
+    """An upload with the doctor's reports."""
 
     upload: Upload
-    reports: tuple[DoctorReport, ...] = Field(description="as of `arena doctor --json`, by game; empty before")
-    log: str = Field(description="the conversation with the doctor")
-    failure: str = Field(description="what the bot printed when it last left a match")
+    reports: tuple[DoctorReport, ...] = Field(description="as in `arena doctor --json`, by game; empty until examined")
+    log: str = Field(description="dialogue with the doctor")
+    failure: str = Field(description="output of the bot when it last left a match")
 
 
 class Cancelled(Model):
-    """Whether something was cancelled."""
+    """Result of a cancellation."""
 
     is_cancelled: bool

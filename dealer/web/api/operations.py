@@ -1,12 +1,10 @@
-"""What programs do: read games, bots, jobs, runs, standings, hands, logs and exports, follow events, submit and cancel.
+"""Operations of the HTTP interface: a function for each path and method.
 
-Who may see seeds, cards and faults is decided in `dealer.server.access`. A file is found by its place among those that
-the database lists of a run; no word of an address becomes the name of a file. Exports are those of `arena export`, made
-as they are sent. A job is entered once, whatever happens to the connection.
+`dealer.server.access` decides about seeds, cards and faults. A path names files only by their number among those of a
+run, so that no text of a request becomes a file name.
 
-Events are server-sent (`dealer.server.queue.feed`). A program that comes back names the number of the last event it has
-seen (``Last-Event-ID``) and gets what it has missed; `lost` means that something it has missed is no longer kept. A
-comment now and then keeps proxies from closing the connection, and finds out who has gone.
+Events are server-sent (`dealer.server.queue.feed`). A client that reconnects names the last event that it has seen
+(``Last-Event-ID``) and receives the later ones. The event `lost` means that some of them are no longer kept.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ from dealer.uploads.boxed_bot import FAILURE_NAME
 from dealer.uploads.intake import LOG_NAME, Intake
 from dealer.uploads.upload_records import Upload, read_reports, uploads
 from dealer.web.api import models
-from dealer.web.api.calls import PREFIX, Anyone, Organiser, Parts, Player, Reader, answers, router
+from dealer.web.api.calls import PREFIX, Anyone, Organiser, Parts, Player, Reader, describe_errors, router
 from dealer.web.pages.live import QUIET_S, EventStreams
 from dealer.web.site import download, find_server_game
 from engine.text import count_of, shown
@@ -57,64 +55,64 @@ from protocol import format_game_definition
 
 MAX_STREAMS_PER_USER: Final = 20
 _STATE = Query(description="in this state only")
-_NO_JOB = answers(s404="there is no such job")
-_NO_RUN = answers(s404="there is no such run, or no such player in it")
-_NO_GAME = answers(s404="there is no such game here")
+_NO_JOB = describe_errors(s404="there is no such job")
+_NO_RUN = describe_errors(s404="there is no such run, or no such player in it")
+_NO_GAME = describe_errors(s404="there is no such game here")
 _MATCH = "/runs/{run:int}/matches/{match:int}"
-_NO_MATCH = answers(
+_NO_MATCH = describe_errors(
     s404="there is no such run or match, or nothing to send",
     s409="the run is still being played, or the format cannot hold the game",
     s410="the files of the run have been removed, or cannot be read",
 )
 
 
-def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
-    run, job = records.run(parts.store, number), records.job_of_run(parts.store, number)
+def _find_run(parts: ServerParts, number: int) -> tuple[Run, Job]:
+    run = records.run(parts.store, number)
+    job = records.job_of_run(parts.store, number)
     if run is None or job is None:
         raise WebError(404, f"There is no run {number}.")
     return run, job
 
 
-def shown_job(parts: ServerParts, job: Job, caller: Token) -> models.Job:
-    """A job as a program sees it: without a seed that would reveal cards to come."""
-    is_told = access.sees_cards(parts.store, job, Person.of(caller))
-    return models.Job.of(job if is_told else replace(job, seed=None))
+def _make_job(parts: ServerParts, job: Job, caller: Token) -> models.Job:
+    """Convert a job, without its seed if that would reveal future cards to the caller."""
+    if not access.sees_cards(parts.store, job, Person.of(caller)):
+        job = replace(job, seed=None)
+    return models.Job.of(job)
 
 
-def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Token) -> list[models.Run]:
+def _make_runs(parts: ServerParts, runs: Sequence[Run], caller: Token) -> list[models.Run]:
     person = Person.of(caller)
     return [models.Run.of(replace(run, reason=access.reason(parts.store, run, person))) for run in runs]
 
 
-def _before(found: Sequence[Job | Run | Fault | ScheduledEvent], limit: int) -> int | None:
-    return found[-1].id if len(found) == limit else None
+def _next_before(rows: Sequence[Job | Run | Fault | ScheduledEvent], limit: int) -> int | None:
+    return rows[-1].id if len(rows) == limit else None
 
 
-def _after(found: Sequence[object], end: int) -> int | None:
-    return end if end < len(found) else None
+def _next_after(rows: Sequence[object], end: int) -> int | None:
+    return end if end < len(rows) else None
 
 
 @router.get("/me", summary="The user and the scopes of the token")
 async def me(caller: Reader) -> models.Caller:
-    """The caller."""
     return models.Caller(user=caller.user.name, scopes=sorted(caller.scopes))
 
 
 @router.get("/games", summary="The games that are played here")
 async def games(caller: Anyone, parts: Parts) -> models.Games:
     """Games, in the order of the configuration."""
-    return models.Games(
-        games=[
-            models.Game(
-                name=game.name,
-                players=game.game.num_players,
-                deals=game.deals,
-                most_runs=game.max_runs,
-                definition=format_game_definition(game.game),
-            )
-            for game in parts.settings.games
-        ]
-    )
+    rows = [
+        models.Game(
+            name=game.name,
+            players=game.game.num_players,
+            deals=game.deals,
+            most_runs=game.max_runs,
+            definition=format_game_definition(game.game),
+        )
+        for game in parts.settings.games
+    ]
+    return models.Games(games=rows)
 
 
 @router.get("/bots", summary="The bots, each in its newest version")
@@ -128,8 +126,8 @@ async def bots(
 ) -> models.Bots:
     """Bots, by game and name."""
     owner = caller.user.id if mine else None
-    found = records.bots(parts.store, game=parts.settings.full_name(game), owner=owner)
-    return models.Bots(bots=models.Bot.all_of(found[after:][:limit]), after=_after(found, after + limit))
+    rows = records.bots(parts.store, game=parts.settings.full_name(game), owner=owner)
+    return models.Bots(bots=models.Bot.all_of(rows[after:][:limit]), after=_next_after(rows, after + limit))
 
 
 @router.get("/jobs", summary="Requests, the newest first")
@@ -141,24 +139,26 @@ async def jobs(
     before: models.Before = None,
     limit: models.Limit = 50,
 ) -> models.Jobs:
-    """Jobs, the newest first."""
     user = caller.user.id if mine else None
-    found = records.jobs(parts.store, user=user, state=state, before=before, limit=limit)
-    return models.Jobs(jobs=[shown_job(parts, job, caller) for job in found], before=_before(found, limit))
+    rows = records.jobs(parts.store, user=user, state=state, before=before, limit=limit)
+    return models.Jobs(jobs=[_make_job(parts, row, caller) for row in rows], before=_next_before(rows, limit))
 
 
 @router.get("/jobs/{job:int}", summary="A job with its runs", responses=_NO_JOB)
 async def job(caller: Reader, parts: Parts, job: int) -> models.JobDetail:
-    """A job; its place in the queue while it waits."""
+    """A job, with its place in the queue while it waits."""
     row = records.job(parts.store, job)
     if row is None:
         raise WebError(404, f"There is no job {job}.")
-    waits = (await parts.service.queue.forecasts()).get(job) if row.is_open else None
+    forecast = None
+    if row.is_open:
+        forecasts = await parts.service.queue.forecasts()
+        forecast = forecasts.get(job)
     return models.JobDetail(
-        job=shown_job(parts, row, caller),
-        runs=_shown_runs(parts, records.runs_of_job(parts.store, row), caller),
-        position=None if waits is None else waits.position,
-        starts_in_s=None if waits is None else waits.starts_in_s,
+        job=_make_job(parts, row, caller),
+        runs=_make_runs(parts, records.runs_of_job(parts.store, row), caller),
+        position=None if forecast is None else forecast.position,
+        starts_in_s=None if forecast is None else forecast.starts_in_s,
     )
 
 
@@ -173,8 +173,7 @@ async def runs(
     before: models.Before = None,
     limit: models.Limit = 50,
 ) -> models.Runs:
-    """Runs, the newest first."""
-    found = records.runs(
+    rows = records.runs(
         parts.store,
         game=parts.settings.full_name(game),
         state=state,
@@ -183,28 +182,25 @@ async def runs(
         before=before,
         limit=limit,
     )
-    return models.Runs(runs=_shown_runs(parts, found, caller), before=_before(found, limit))
+    return models.Runs(runs=_make_runs(parts, rows, caller), before=_next_before(rows, limit))
 
 
 @router.get("/runs/{run:int}", summary="A run with its matches", responses=_NO_RUN)
 async def run(caller: Reader, parts: Parts, run: int) -> models.RunDetail:
-    """A run."""
-    row, _ = _run_of(parts, run)
-    return models.RunDetail(
-        run=_shown_runs(parts, [row], caller)[0],
-        matches=[
-            models.Match.of(replace(match, log=f"{PREFIX}/runs/{run}/matches/{place}/log"))
-            for place, match in enumerate(records.matches(parts.store, run))
-        ],
-    )
+    row, _ = _find_run(parts, run)
+    matches = []
+    for index, match in enumerate(records.matches(parts.store, run)):
+        log_path = f"{PREFIX}/runs/{run}/matches/{index}/log"
+        matches.append(models.Match.of(replace(match, log=log_path)))
+    return models.RunDetail(run=_make_runs(parts, [row], caller)[0], matches=matches)
 
 
 @router.get("/runs/{run:int}/scores/{player:int}", summary="What a player won in each duplicate", responses=_NO_RUN)
 async def scores(caller: Reader, parts: Parts, run: int, player: int) -> models.Scores:
-    """Scores, in the order of the deals."""
-    row, _ = _run_of(parts, run)
+    """Winnings in mbb/g, in the order of the deals."""
+    row, _ = _find_run(parts, run)
     if player >= len(row.seats):
-        raise WebError(404, f"Run {run} has players 0 to {len(row.seats) - 1}.")
+        raise WebError(404, f"Run {run} has no player {player}; its players are 0 to {len(row.seats) - 1}.")
     return models.Scores(mbb_by_duplicate=list(records.duplicate_scores(parts.store, run, player)))
 
 
@@ -216,29 +212,29 @@ async def faults(
     before: models.Before = None,
     limit: models.Limit = 50,
 ) -> models.Faults:
-    """Faults, the latest first."""
     if run is not None:
-        _run_of(parts, run)
-    found = access.faults(parts.store, Person.of(caller), run=run, before=before, limit=limit)
-    return models.Faults(faults=models.Fault.all_of(found), before=_before(found, limit))
+        _find_run(parts, run)
+    rows = access.faults(parts.store, Person.of(caller), run=run, before=before, limit=limit)
+    return models.Faults(faults=models.Fault.all_of(rows), before=_next_before(rows, limit))
 
 
 @router.get("/games/{game}/standings", summary="The ratings of a game", responses=_NO_GAME)
 async def standings(
     caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
 ) -> models.Standings:
-    """Ratings: the largest field first, and in it the highest first."""
-    found = counted_scores.standings(parts.store, find_server_game(parts, game).name)
-    return models.Standings(ratings=models.Rating.all_of(found[after:][:limit]), after=_after(found, after + limit))
+    """Ratings, by size of their field and then by rating."""
+    rows = counted_scores.standings(parts.store, find_server_game(parts, game).name)
+    ratings = models.Rating.all_of(rows[after:][:limit])
+    return models.Standings(ratings=ratings, after=_next_after(rows, after + limit))
 
 
 @router.get("/games/{game}/pairs", summary="The crosstable of a game", responses=_NO_GAME)
 async def pairs(
     caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
 ) -> models.Pairs:
-    """Pairs, or larger tables, of which something counts."""
-    found = counted_scores.pairs(parts.store, find_server_game(parts, game))
-    return models.Pairs(pairs=models.Pair.all_of(found[after:][:limit]), after=_after(found, after + limit))
+    """Results between the same versions, at tables of two or more, where something counts."""
+    rows = counted_scores.pairs(parts.store, find_server_game(parts, game))
+    return models.Pairs(pairs=models.Pair.all_of(rows[after:][:limit]), after=_next_after(rows, after + limit))
 
 
 # ---- scheduled events
@@ -246,50 +242,49 @@ async def pairs(
 async def scheduled_events(
     caller: Anyone, parts: Parts, before: models.Before = None, limit: models.Limit = 50
 ) -> models.ScheduledEvents:
-    """Events, the latest first."""
-    found = event_records.events(parts.store, before=before, limit=limit)
-    return models.ScheduledEvents(events=models.ScheduledEvent.all_of(found), before=_before(found, limit))
+    rows = event_records.events(parts.store, before=before, limit=limit)
+    return models.ScheduledEvents(events=models.ScheduledEvent.all_of(rows), before=_next_before(rows, limit))
 
 
-_NO_EVENT = answers(s404="there is no such event")
+_NO_EVENT = describe_errors(s404="there is no such event")
 
 
 @router.get("/scheduled-events/{name}", summary="An event with its standings and contests", responses=_NO_EVENT)
 async def scheduled_event(caller: Anyone, parts: Parts, name: str) -> models.EventDetail:
     """An event and its results so far."""
-    found = event_records.event(parts.store, name)
-    if found is None:
+    event = event_records.event(parts.store, name)
+    if event is None:
         raise WebError(404, f"There is no event {shown(name)}.")
-    return models.EventDetail.of(
-        await asyncio.to_thread(event_detail, parts.store, found, parts.service.computing.wait)
-    )
+    detail = await asyncio.to_thread(event_detail, parts.store, event, parts.service.computing.wait)
+    return models.EventDetail.of(detail)
 
 
 @router.post("/scheduled-events", summary="Announce an event", status_code=201)
-async def announce(caller: Organiser, parts: Parts, wanted: EventSettings) -> models.ScheduledEvent:
-    """Enter an event; it is on disk when the answer comes."""
-    game = find_server_game(parts, wanted.game)
-    await parts.store.write(lambda db: add_event(db, caller.user.name, wanted, game.name))
-    found = event_records.event(parts.store, wanted.name)
-    assert found is not None
-    return models.ScheduledEvent.of(found)
+async def announce(caller: Organiser, parts: Parts, settings: EventSettings) -> models.ScheduledEvent:
+    """Store an event; it is on disk when the response arrives."""
+    game = find_server_game(parts, settings.game)
+    await parts.store.write(lambda db: add_event(db, caller.user.name, settings, game.name))
+    event = event_records.event(parts.store, settings.name)
+    assert event is not None
+    return models.ScheduledEvent.of(event)
 
 
 # ---- files
-def _file(media_type: str) -> dict[int | str, dict[str, Any]]:
+def _describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": {media_type: {"schema": {"type": "string"}}}}, **_NO_MATCH}
 
 
-def _log_of(parts: ServerParts, caller: Token, run: int, match: int) -> Path:
-    row, job = _run_of(parts, run)
+def _find_log(parts: ServerParts, caller: Token, run: int, match: int) -> Path:
+    row, job = _find_run(parts, run)
     if row.state is RunState.RUNNING:
         raise WebError(409, "The run is still being played.")
     if not access.sees_cards(parts.store, job, Person.of(caller)):
-        raise WebError(403, "Cards of this job can be seen when all of it has been played.")
-    found = records.matches(parts.store, run)
-    if match >= len(found):
-        raise WebError(404, f"Run {run} has {count_of(len(found), 'match', 'matches')} with hands, counted from 0.")
-    path = parts.folder / row.folder / found[match].log
+        raise WebError(403, "The cards of this job are available after its last run.")
+    matches = records.matches(parts.store, run)
+    if match >= len(matches):
+        number = count_of(len(matches), "match", "matches")
+        raise WebError(404, f"Run {run} has {number} with hands, numbered from 0.")
+    path = parts.folder / row.folder / matches[match].log
     if removed := removal_sentence(path.parent):
         raise WebError(410, removed)
     if not path.is_file():
@@ -297,10 +292,16 @@ def _log_of(parts: ServerParts, caller: Token, run: int, match: int) -> Path:
     return path
 
 
-@router.get(f"{_MATCH}/log", summary="The ACPC log of a match", response_class=Response, responses=_file("text/plain"))
+@router.get(
+    f"{_MATCH}/log",
+    summary="The ACPC log of a match",
+    response_class=Response,
+    responses=_describe_file("text/plain"),
+)
 async def log(caller: Reader, parts: Parts, run: int, match: int) -> Response:
-    """The dealer's own log."""
-    path = _log_of(parts, caller, run, match)
+    """The log as the dealer wrote it."""
+    path = _find_log(parts, caller, run, match)
+    # With the status of the file, the response has its tag now, as the routes need it to answer 304.
     return FileResponse(path, media_type="text/plain", filename=f"run{run}-{match}.log", stat_result=path.stat())
 
 
@@ -313,61 +314,65 @@ async def hands(
     after: Annotated[models.Number, Query(description="hands to pass over")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000, description="hands of a page")] = 100,
 ) -> models.Hands:
-    """Hands, page by page."""
-    return await asyncio.to_thread(_hands, _log_of(parts, caller, run, match), after, limit)
+    """Finished hands, page by page."""
+    return await asyncio.to_thread(_read_hands, _find_log(parts, caller, run, match), after, limit)
 
 
 @router.get(
     _MATCH + "/export/{format}",
     summary=f"A match as a hand history: {', '.join(FORMATS)}",
     response_class=Response,
-    responses=_file("application/octet-stream"),
+    responses=_describe_file("application/octet-stream"),
 )
 async def export(caller: Reader, parts: Parts, run: int, match: int, format: str) -> Response:
-    """What `arena export` makes of a match."""
+    """The match in a format of `arena export`."""
     format_ = FORMATS.get(format)
     if format_ is None:
-        raise WebError(404, f"There are the formats {', '.join(FORMATS)}.")
-    path = _log_of(parts, caller, run, match)
+        raise WebError(404, f"There is no format {shown(format)}; the formats are {', '.join(FORMATS)}.")
+    path = _find_log(parts, caller, run, match)
     try:
         texts = await asyncio.to_thread(match_file, str(path), format_)
     except LogsError as error:
         raise WebError(409, f"{error}.") from None
+    # The first text shows whether there are hands, while a status can still be sent.
     first = await asyncio.to_thread(next, texts, None)
     if first is None:
         raise WebError(404, "The match has no hands.")
     return download(chain([first], texts), f"run{run}-{match}{format_.endings[-1]}", "application/octet-stream")
 
 
-def _hands(path: Path, after: int, limit: int) -> models.Hands:
+def _read_hands(path: Path, after: int, limit: int) -> models.Hands:
+    end = after + limit
     try:
-        with open_hands(HandFile(str(path))) as access:
-            # The log of a match holds this match alone.
-            match = access.matches[0]
-            found = [
-                models.Hand(
+        with open_hands(HandFile(str(path))) as index:
+            # The log of a match contains no other match.
+            match = index.matches[0]
+            hands = []
+            for number in match.page(after, limit):
+                record = match.hand(number)
+                hand = models.Hand(
                     number=record.hand_number,
                     names=list(record.names),
                     state=state_text(record),
                     values=list(record.values),
                 )
-                for record in map(match.hand, match.page(after, limit))
-            ]
-            return models.Hands(hands=found, after=after + limit if after + limit < match.count else None)
+                hands.append(hand)
+            return models.Hands(hands=hands, after=end if end < match.count else None)
     except (LogError, OSError) as error:
         raise WebError(410, f"The log of this match cannot be read: {error}.") from None
 
 
 # ---- events
-async def _events_after(feed: Feed, last: int | None) -> AsyncGenerator[bytes]:
-    """The events after a number, or those to come, as text."""
-    at = feed.last if last is None else last
-    yield f": events after {at}\nretry: 2000\n\n".encode()
+async def _stream_events(feed: Feed, last: int | None) -> AsyncGenerator[bytes]:
+    """Format the events after number `last`, or the events from now on, as server-sent events."""
+    position = feed.last if last is None else last
+    yield f": events after {position}\nretry: 2000\n\n".encode()
     while True:
-        for number, (kind, fields) in feed.after(at):
+        for number, (kind, fields) in feed.after(position):
             yield f"id: {number}\nevent: {kind}\ndata: {json.dumps(fields)}\n\n".encode()
-            at = number
-        if not await feed.wait(at, QUIET_S):
+            position = number
+        if not await feed.wait(position, QUIET_S):
+            # A comment keeps proxies from closing the connection, and fails if the client is gone.
             yield b": \n\n"
 
 
@@ -381,19 +386,20 @@ _Last: TypeAlias = Annotated[str, Header(description="the number of the last eve
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def events(request: Request, caller: Reader, parts: Parts, last_event_id: _Last = "") -> Response:
-    """Events; nothing in them is secret."""
-    if last_event_id and not (last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 20):
-        raise WebError(422, "Last-Event-ID is the number of an event.")
+    """Events of the queue. They contain nothing secret."""
+    is_number = last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 20
+    if last_event_id and not is_number:
+        raise WebError(422, "Last-Event-ID must be the number of an event.")
     streams: EventStreams = request.app.state.streams
     last = int(last_event_id) if last_event_id else None
-    return streams.response(caller.user.name, _events_after(parts.service.feed, last))
+    return streams.response(caller.user.name, _stream_events(parts.service.feed, last))
 
 
 _KEY = "Idempotency-Key"
-_MOST_KEY_LETTERS = 200
-_MOST_KEYS = 1000
+_MAX_KEY_CHARACTERS = 200
+_MAX_KEYS_PER_USER = 1000
 _Locks: TypeAlias = "WeakValueDictionary[tuple[int, str], asyncio.Lock]"
-"""One for each word of each user, so that the same request sent twice at once is entered once."""
+"""A lock for each user and key: the same request sent twice at once must create one job."""
 _Key: TypeAlias = Annotated[
     str, Header(alias=_KEY, description="a word of yours: the same request sent again with it is the same job")
 ]
@@ -404,44 +410,47 @@ _CREATED: Final[dict[int | str, dict[str, Any]]] = {
 
 @router.post("/jobs", summary="Submit a contest", status_code=201, responses=_CREATED)
 async def submit(
-    request: Request, caller: Player, parts: Parts, wanted: models.NewJob, answer: Response, key: _Key = ""
+    request: Request, caller: Player, parts: Parts, new_job: models.NewJob, answer: Response, key: _Key = ""
 ) -> models.Job:
-    """Enter a job; it is on disk when the answer comes."""
-    if len(key) > _MOST_KEY_LETTERS or not key.isprintable():
-        raise WebError(422, f"{_KEY} has at most {_MOST_KEY_LETTERS} letters that can be printed.")
+    """Submit a job; it is on disk when the response arrives."""
+    if len(key) > _MAX_KEY_CHARACTERS or not key.isprintable():
+        raise WebError(422, f"{_KEY} must have at most {_MAX_KEY_CHARACTERS} characters, all printable.")
     if key:
         locks: _Locks = request.app.state.locks
         async with locks.setdefault((caller.user.id, key), asyncio.Lock()):
-            job = await _once(parts, caller.user, wanted, key)
+            job = await _submit_once(parts, caller.user, new_job, key)
     else:
-        job, _ = await parts.service.submit(caller.user, wanted.request())
+        job, _ = await parts.service.submit(caller.user, new_job.request())
     answer.headers["location"] = f"{PREFIX}/jobs/{job.id}"
-    return shown_job(parts, job, caller)
+    return _make_job(parts, job, caller)
 
 
-async def _once(parts: ServerParts, user: User, wanted: models.NewJob, key: str) -> Job:
-    fingerprint = hashlib.sha256(wanted.model_dump_json().encode()).digest()
+async def _submit_once(parts: ServerParts, user: User, new_job: models.NewJob, key: str) -> Job:
+    """Submit a job, or return the job that an earlier request with the same key created."""
+    fingerprint = hashlib.sha256(new_job.model_dump_json().encode()).digest()
 
     def note(db: sqlite3.Connection, job: int) -> None:
         db.execute("INSERT INTO submissions VALUES (?, ?, ?, ?)", (user.id, key, fingerprint, job))
         db.execute(
             "DELETE FROM submissions WHERE user = ?1 AND job NOT IN "
             "(SELECT job FROM submissions WHERE user = ?1 ORDER BY job DESC LIMIT ?2)",
-            (user.id, _MOST_KEYS),
+            (user.id, _MAX_KEYS_PER_USER),
         )
 
     query = "SELECT fingerprint, job FROM submissions WHERE user = ? AND key = ?"
     for row in parts.store.read(query, user.id, key):
         known = records.job(parts.store, row["job"])
         if row["fingerprint"] != fingerprint or known is None:
-            raise WebError(422, f"You have sent another request with this {_KEY}.")
+            raise WebError(422, f"You have sent a different request with this {_KEY}.")
         return known
-    job, _ = await parts.service.submit(user, wanted.request(), note=note)
+    job, _ = await parts.service.submit(user, new_job.request(), note=note)
     return job
 
 
 @router.delete(
-    "/jobs/{job:int}", summary="Cancel a job, also what is being played", responses=answers(s404="there is no such job")
+    "/jobs/{job:int}",
+    summary="Cancel a job, also what is being played",
+    responses=describe_errors(s404="there is no such job"),
 )
 async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
     """Cancel a job of one's own, or any as an admin."""
@@ -454,16 +463,16 @@ async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
 
 
 # ---- uploads
-_MOST_UPLOADS = 200
-_NO_UPLOAD = answers(s404="you have no such upload")
+_MAX_UPLOADS = 200
+_NO_UPLOAD = describe_errors(s404="you have no such upload")
 _ARCHIVE: Final = {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}, "required": True}
 
 
-def _upload_of(parts: ServerParts, caller: Token, number: int) -> Upload:
-    found = uploads(parts.store, user=caller.user.id, number=number)
-    if not found:
+def _find_upload(parts: ServerParts, caller: Token, number: int) -> Upload:
+    rows = uploads(parts.store, user=caller.user.id, number=number)
+    if not rows:
         raise WebError(404, f"You have no upload {number}.")
-    return found[0]
+    return rows[0]
 
 
 @router.post(
@@ -473,32 +482,32 @@ def _upload_of(parts: ServerParts, caller: Token, number: int) -> Upload:
     openapi_extra={"requestBody": {"description": "a zip with bot.toml", **_ARCHIVE}},
 )
 async def upload(request: Request, caller: Player) -> models.Upload:
-    """Take an archive; it is on disk when the answer comes."""
+    """Accept an archive; it is on disk when the response arrives."""
     intake: Intake = request.app.state.intake
     return models.Upload.of(await intake.take(caller.user, await request.body()))
 
 
 @router.get("/uploads", summary="One's own uploads, the latest first")
 async def own_uploads(caller: Reader, parts: Parts) -> models.Uploads:
-    """Uploads."""
-    return models.Uploads(uploads=models.Upload.all_of(uploads(parts.store, user=caller.user.id, limit=_MOST_UPLOADS)))
+    rows = uploads(parts.store, user=caller.user.id, limit=_MAX_UPLOADS)
+    return models.Uploads(uploads=models.Upload.all_of(rows))
 
 
 @router.get("/uploads/{upload:int}", summary="An upload of one's own, and what is wrong with it", responses=_NO_UPLOAD)
 async def own_upload(request: Request, caller: Reader, parts: Parts, upload: int) -> models.UploadDetail:
-    """An upload."""
     intake: Intake = request.app.state.intake
-    found = _upload_of(parts, caller, upload)
+    row = _find_upload(parts, caller, upload)
     return models.UploadDetail(
-        upload=models.Upload.of(found),
-        reports=read_reports(parts.store, found),
-        log=intake.printed(found, LOG_NAME),
-        failure=intake.printed(found, FAILURE_NAME),
+        upload=models.Upload.of(row),
+        reports=read_reports(parts.store, row),
+        log=intake.printed(row, LOG_NAME),
+        failure=intake.printed(row, FAILURE_NAME),
     )
 
 
 @router.delete("/uploads/{upload:int}", summary="Have an uploaded bot play no more", responses=_NO_UPLOAD)
 async def remove_upload(request: Request, caller: Player, parts: Parts, upload: int) -> models.Cancelled:
-    """Remove the bot of an upload, in all versions."""
+    """Remove all versions of an uploaded bot."""
     intake: Intake = request.app.state.intake
-    return models.Cancelled(is_cancelled=await intake.withdraw(caller.user, _upload_of(parts, caller, upload).bot))
+    row = _find_upload(parts, caller, upload)
+    return models.Cancelled(is_cancelled=await intake.withdraw(caller.user, row.bot))

@@ -1,1 +1,1 @@
-"""The pages: each module has the routes of some, `views` and `shown_runs` have what several of them show."""
+"""The pages, one module per group of routes; `views` and `shown_runs` have what several of them share."""

@@ -44,7 +44,7 @@ from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
 from dealer.server.server_tables import connected_bots_in
 from dealer.web.pages.shown_runs import bot_path, run_path
-from dealer.web.security import as_web_error, form_number, read_form, set_cookie, whole_number
+from dealer.web.security import as_web_error, parse_form_number, parse_number, read_form, set_cookie
 from dealer.web.site import Site
 from dealer.web.visitor import SEE_OTHER, Sessions, get_visitor, require_user
 from engine.text import ago, count_of, duration, escaped
@@ -395,7 +395,7 @@ class _Account:
 
     def _faults(self, request: Request) -> list[tuple[str, Fault]]:
         """The names of bots, and what each did wrong."""
-        before, store = whole_number(request.query_params.get("before", "")), self.server.store
+        before, store = parse_number(request.query_params.get("before", "")), self.server.store
         found = access.faults(store, get_visitor(request).person, before=before, limit=_MOST_FAULTS)
         bots = {version: records.bot(store, version) for version in {fault.version for fault in found}}
         return [("" if (bot := bots[fault.version]) is None else bot.name, fault) for fault in found]
@@ -471,9 +471,9 @@ def _request_of(form: Mapping[str, str], game: ServerGame) -> JobRequest:
         seating = Seating(form.get("seating") or Seating.ROTATIONS)
     except ValueError:
         raise WebError(422, "There is no such seating.") from None
-    runs = form_number(form, "runs", 1, _MOST_DEALS) or 1
+    runs = parse_form_number(form, "runs", 1, _MOST_DEALS) or 1
     terms = ContestTerms(
-        deals=form_number(form, "deals", 1, _MOST_DEALS),
+        deals=parse_form_number(form, "deals", 1, _MOST_DEALS),
         seating=seating.value,
         stop=form.get("stop", "").strip() or None,
         practice=bool(form.get("practice")),

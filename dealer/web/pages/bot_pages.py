@@ -24,7 +24,7 @@ from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
 from dealer.web.pages.shown_runs import bot_path, run_path, runs_table
 from dealer.web.pages.standings import crumbs, met_by, name_of, won_by
-from dealer.web.security import whole_number
+from dealer.web.security import parse_number
 from dealer.web.site import Site, find_server_game
 from dealer.web.visitor import get_visitor
 from engine import DealKey
@@ -44,7 +44,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
 
     async def bot(request: Request) -> Response:
         game, name = find_server_game(server, request.path_params["game"]), request.path_params["name"]
-        number, user = whole_number(request.query_params.get("version", "")), get_visitor(request).user
+        number, user = parse_number(request.query_params.get("version", "")), get_visitor(request).user
         document = await run_in_threadpool(_document, server, game, name, number, user)
         return site.document(request, document, crumbs=crumbs(game), layout="broad paired")
 

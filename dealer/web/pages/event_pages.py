@@ -26,7 +26,7 @@ from dealer.server.event_results import event_detail, event_document, events_tab
 from dealer.server.event_settings import EventSettings
 from dealer.server.server import ServerParts
 from dealer.web.pages.shown_runs import run_path
-from dealer.web.security import as_web_error, read_form, whole_number
+from dealer.web.security import as_web_error, parse_number, read_form
 from dealer.web.site import Site, find_server_game, next_page_links
 from dealer.web.visitor import SEE_OTHER, get_visitor
 from engine.text import capitalized, shown
@@ -44,7 +44,7 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
     """The addresses of these pages."""
 
     async def show(request: Request, given: Mapping[str, str] | None = None, problem: str = "") -> Response:
-        before = whole_number(request.query_params.get("after", ""))
+        before = parse_number(request.query_params.get("after", ""))
         found = event_records.events(parts.store, before=before, limit=_EVENTS_OF_A_PAGE + 1)
         following = str(found[_EVENTS_OF_A_PAGE - 1].id) if len(found) > _EVENTS_OF_A_PAGE else ""
         table = events_table("All events", found[:_EVENTS_OF_A_PAGE], event_path)

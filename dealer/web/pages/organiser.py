@@ -27,7 +27,7 @@ from dealer.server.resources import free_bytes
 from dealer.server.server import ServerParts
 from dealer.web.pages.monitoring import database_bytes, hands_per_second, health_problem
 from dealer.web.pages.shown_runs import bot_path, run_path
-from dealer.web.security import whole_number
+from dealer.web.security import parse_number
 from dealer.web.site import Site, next_page_links
 from dealer.web.visitor import get_visitor, require_user
 from engine.text import count_of
@@ -57,7 +57,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
 
     async def show_changes(request: Request) -> Response:
         check(request)
-        before = whole_number(request.query_params.get("after", ""))
+        before = parse_number(request.query_params.get("after", ""))
         found = await run_in_threadpool(changes, server.store, before=before, limit=_CHANGES_OF_A_PAGE + 1)
         shown = found[:_CHANGES_OF_A_PAGE]
         document = Document("All changes", (), (), (Section("All changes", (_changes_part(shown),)),))

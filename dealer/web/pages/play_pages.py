@@ -26,7 +26,7 @@ from dealer.server.server_settings import ServerGame
 from dealer.server.server_tables import connected_bots_in, table_settings
 from dealer.server.table_manager import TableManager
 from dealer.web.pages.views import table_values
-from dealer.web.security import form_number, read_form
+from dealer.web.security import parse_form_number, read_form
 from dealer.web.site import Site
 from dealer.web.visitor import SEE_OTHER, Visitor, get_visitor, require_user
 from engine import DealKey, Seed
@@ -59,7 +59,7 @@ def routes(site: Site, table_manager: TableManager) -> list[BaseRoute]:
     ]
 
 
-def bot_owner(visitor: Visitor) -> str:
+def owner_for_visitor(visitor: Visitor) -> str:
     """Who sits down, as tables know it: a user, the person at this machine, or the browser of a guest."""
     if visitor.is_owner:
         return LOCAL_OWNER
@@ -97,12 +97,12 @@ class PlayPage:
         try:
             game = self._game(form.get("game", ""))
             bots = _bots_of(form, game, [name for name, _ in connected_bots_in(server, game)])
-            hands = form_number(form, "hands", 1, HANDS)
-            seed = form_number(form, "seed", 0, 2**32 - 1)
-            decision_s = form_number(form, "decision_s", 1, 86_400, "Seconds for a decision")
+            hands = parse_form_number(form, "hands", 1, HANDS)
+            seed = parse_form_number(form, "seed", 0, 2**32 - 1)
+            decision_s = parse_form_number(form, "decision_s", 1, 86_400, "Seconds for a decision")
             cards: Seed = DealKey.new() if seed is None else seed
             table = await self.table_manager.open(
-                bot_owner(visitor),
+                owner_for_visitor(visitor),
                 lambda: table_settings(server, game, bots, visitor.user, cards, deals=hands),
                 game=game.name,
                 players=bots,
@@ -138,7 +138,7 @@ class PlayPage:
         games = [game for game in self.site.server.settings.games if game.bots]
         chosen = self.site.server.settings.find_game(given.get("game", ""))
         game = chosen if chosen in games else None
-        owner = bot_owner(get_visitor(request))
+        owner = owner_for_visitor(get_visitor(request))
         return self.site.page(
             request,
             "play.html.jinja",
@@ -158,7 +158,7 @@ class PlayPage:
 
     def _table(self, request: Request) -> TableRow:
         table = self.table_manager.table_store.find(request.path_params["table"])
-        if table is None or table.owner != bot_owner(get_visitor(request)):
+        if table is None or table.owner != owner_for_visitor(get_visitor(request)):
             # The existence of another person's table is not revealed.
             raise WebError(404, "You do not sit at such a table; it may have been ended.")
         return table

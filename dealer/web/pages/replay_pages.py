@@ -45,7 +45,7 @@ from dealer.web.pages.views import (
     run_document,
     scores_document,
 )
-from dealer.web.security import whole_number
+from dealer.web.security import parse_number
 from dealer.web.site import Site, download, next_page_links
 from engine.text import count_of, shown
 from logs import format_state_line
@@ -136,12 +136,12 @@ class _Pages:
     async def match(self, request: Request) -> Response:
         """The hands of a match, page by page, all or those that the query chooses."""
         wanted = request.query_params.get("hand", "")
-        if (number := whole_number(wanted)) is not None:
+        if (number := parse_number(wanted)) is not None:
             return RedirectResponse(hand_path(request.path_params["run"], request.path_params["match"], number), 302)
-        at = whole_number(request.query_params.get("page", "")) or 1
-        start = whole_number(request.query_params.get("after", "")) or 0
+        at = parse_number(request.query_params.get("page", "")) or 1
+        start = parse_number(request.query_params.get("after", "")) or 0
         winner = request.query_params.get("winner", "")
-        pot = whole_number(request.query_params.get("pot", "")) or 0
+        pot = parse_number(request.query_params.get("pot", "")) or 0
 
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])
@@ -187,7 +187,7 @@ class _Pages:
 
     async def hand(self, request: Request) -> Response:
         """One hand, moment by moment."""
-        number, asked = request.path_params["number"], whole_number(request.query_params.get("step", "")) or 0
+        number, asked = request.path_params["number"], parse_number(request.query_params.get("step", "")) or 0
 
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])

@@ -32,7 +32,7 @@ from dealer.server.db.records import Bot, Job, Run, RunState
 from dealer.server.resources import removal_sentence
 from dealer.server.server import ServerParts
 from dealer.watching import LiveMatches, WatchedContest, WatchedMatch, WatchedRun
-from dealer.web.security import whole_number
+from dealer.web.security import parse_number
 from dealer.web.visitor import Visitor
 from engine import Seed
 from engine.text import ago
@@ -307,7 +307,7 @@ class ServerLibrary:
 
         And the key of the last if more follow.
         """
-        before = whole_number(after)
+        before = parse_number(after)
         if after and before is None:
             return runs_table("Runs", (), {}), ""
         state = None if "state" not in chosen else RunState(chosen["state"])
@@ -333,7 +333,7 @@ class ServerLibrary:
             OSError: it cannot be read.
             WebError: there is none, its files were removed, or there never were any; the sentence gives the reason.
         """
-        number, store = whole_number(key), self.parts.store
+        number, store = parse_number(key), self.parts.store
         if (
             number is None
             or (row := records.run(store, number)) is None

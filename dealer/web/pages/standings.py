@@ -28,7 +28,7 @@ from dealer.server.server_settings import ServerGame
 from dealer.web.pages.event_pages import event_path
 from dealer.web.pages.shown_runs import ServerLibrary, bot_path, run_path, runs_table
 from dealer.web.pages.views import crosstable_note, match_path, table_now
-from dealer.web.security import whole_number
+from dealer.web.security import parse_number
 from dealer.web.site import Site, find_server_game, next_page_links
 from dealer.web.visitor import Visitor, get_visitor
 from engine.text import count_of, shown
@@ -109,7 +109,7 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
 def _number(request: Request, name: str) -> int | None:
     """A number in the query; None where there is none."""
     text = request.query_params.get(name, "")
-    number = whole_number(text)
+    number = parse_number(text)
     if text and number is None:
         raise WebError(404, "There is no such page.")
     return number

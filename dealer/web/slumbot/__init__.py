@@ -1,7 +1,6 @@
-"""Slumbot's interface in front of our bots: programs written for slumbot.com play ours when their address is changed.
+"""Slumbot's interface in front of our bots, so that clients of slumbot.com can play them at another address.
 
-Heads-up no-limit hold'em, blinds 50/100, stacks of 20,000 that are full again in every hand. `interface` keeps the
-sessions, plays their hands at tables like those of people (`dealer.server.table_manager`) and answers. `luck` estimates
-the value of hands without the luck of the cards. The interface is known from its author's example of a client, and from
-what its users have published.
+The game is heads-up no-limit hold'em with blinds of 50 and 100 and stacks of 20,000 that are refilled for every hand.
+`interface` keeps the sessions and plays their hands at tables (`dealer.server.table_manager`). `luck` corrects winnings
+for the luck of the cards. The interface is known from its author's example client and from publications of its users.
 """

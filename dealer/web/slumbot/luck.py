@@ -1,6 +1,6 @@
-"""What hands are worth without the luck of the cards (`logs.variance.correction`), counted in a process of its own.
+"""Winnings without the luck of the cards (`logs.variance.correction`), computed in a separate process.
 
-The compiled code takes a while to load and more than a hundred megabytes; a server has that when a client plays here.
+The compiled code needs seconds to load and more than 100 MB, so the process starts when the first client plays.
 """
 
 from __future__ import annotations
@@ -20,45 +20,48 @@ from logs import HandRecord
 
 _log = logging.getLogger(__name__)
 PATIENCE_S: Final = 10.0
-"""For the answer to a question; the process continues, and the next answer comes sooner."""
-_AT_ONCE: Final = 256
-"""Hands of one question: a second or so."""
+"""Time to wait for the process. It continues afterwards, and has less to do at the next call."""
+_MAX_HANDS: Final = 256
+"""Maximum number of hands of one request, which take about a second."""
 _Values: TypeAlias = list[list[float]]
 _Answer: TypeAlias = asyncio.Task[_Values | None]
 
 
 class LuckCorrection:
-    """Asks the process, which is started by the first question."""
+    """Client of the process, which the first request starts."""
 
     def __init__(self) -> None:
-        """Prepare; no process is started."""
         self._process: tuple[BaseProcess, Connection] | None = None
         self._turn = asyncio.Lock()
         self._answers: set[_Answer] = set()
         self._is_closed = False
 
     async def values(self, game: Game, records: Sequence[HandRecord]) -> _Values | None:
-        """The corrected chips of the first hands, as many as were counted in time, by position; None for none.
+        """Compute the corrected chips of hands, by hand and position.
 
         Args:
             game: heads-up no-limit hold'em.
-            records: hands of it with all hole cards.
+            records: hands with all hole cards.
+
+        Returns:
+            Values of the first hands, up to the number of one request; None if they are not ready in time.
         """
-        answer = self.prepare(game, records[:_AT_ONCE])
+        answer = self.prepare(game, records[:_MAX_HANDS])
         await asyncio.wait([answer], timeout=PATIENCE_S)
         return answer.result() if answer.done() else None
 
     def prepare(self, game: Game, records: Sequence[HandRecord] = ()) -> _Answer:
-        """Ask without waiting; without hands, the process is made ready."""
+        """Send a request without waiting; one without hands only starts the process."""
         answer = asyncio.create_task(self._in_turn(game, records))
         self._answers.add(answer)
         answer.add_done_callback(self._answers.discard)
         return answer
 
     async def close(self) -> None:
-        """End the process."""
+        """Kill the process and wait for the requests in progress."""
         self._is_closed = True
         while self._answers:
+            # Repeated, because a request may start the process after the first kill.
             if self._process is not None:
                 self._process[0].kill()
             await asyncio.wait(self._answers, timeout=0.05)
@@ -67,16 +70,18 @@ class LuckCorrection:
 
     async def _in_turn(self, game: Game, records: Sequence[HandRecord]) -> _Values | None:
         async with self._turn:
-            return None if self._is_closed else await asyncio.to_thread(self._ask, game, records)
+            if self._is_closed:
+                return None
+            return await asyncio.to_thread(self._ask, game, records)
 
     def _ask(self, game: Game, records: Sequence[HandRecord]) -> _Values | None:
         try:
             if self._process is None:
-                self._process = _started()
+                self._process = _start_process()
             self._process[1].send((game, records))
             answer: _Values = self._process[1].recv()
         except (OSError, EOFError) as error:
-            # It has crashed, or was ended: the next question starts another.
+            # The process crashed or was killed. The next request starts another.
             if not self._is_closed:
                 _log.error("hands cannot be corrected: %s", error or type(error).__name__)
                 self._end()
@@ -92,26 +97,27 @@ class LuckCorrection:
             connection.close()
 
 
-def _started() -> tuple[BaseProcess, Connection]:
+def _start_process() -> tuple[BaseProcess, Connection]:
+    # Not fork: the server has threads.
     context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_answer, args=(theirs,), daemon=True)
+    connection, child_connection = context.Pipe()
+    process = context.Process(target=_run_process, args=(child_connection,), daemon=True)
     process.start()
-    # The server's end, however it comes, is then the end of the questions.
-    theirs.close()
-    return process, ours
+    # With our copy closed, the pipe has one end per process and breaks when the other process ends.
+    child_connection.close()
+    return process, connection
 
 
-def _answer(questions: Connection) -> None:
+def _run_process(connection: Connection) -> None:
     from logs.variance.correction import ChanceCorrection
 
-    # Ctrl-C is the server's to hear.
+    # Ctrl-C in a terminal reaches this process too; the server ends it in `close`.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     corrections = cache(ChanceCorrection)
     try:
         while True:
-            game, records = questions.recv()
+            game, records = connection.recv()
             correction = corrections(game)
-            questions.send(correction.values(records) if records else [])
+            connection.send(correction.values(records) if records else [])
     except EOFError:
         return

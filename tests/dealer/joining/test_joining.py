@@ -453,7 +453,7 @@ def test_a_wrong_token_a_wrong_name_and_a_wrong_game(house_folder: Path) -> None
             await refused(house, token="wrong").ending()
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             reader = store.write_now(lambda db: add_token(db, add_user(db, "ann"), {Scope.READ}))
-        with pytest.raises(JoinError, match="This token has no scope 'play'"):
+        with pytest.raises(JoinError, match="This token lacks the scope 'play'"):
             await refused(house, token=reader).ending()
         for name in ("A", "LOCAL", "..", "x" * 65):
             with pytest.raises(JoinError, match=r"cannot be a bot.s name|one of the server.s own bots"):

@@ -54,7 +54,7 @@ from dealer.web.pages.monitoring import Metrics
 from dealer.web.pages.shown_runs import Counting
 from dealer.web.server_site import make_server_site, server_routes
 from dealer.web.site import make_app
-from dealer.web.slumbot.interface import SlumbotSessions, bot_owner
+from dealer.web.slumbot.interface import SlumbotSessions, owner_for_token
 from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
 from logs.estimation import Estimate
@@ -444,8 +444,8 @@ def house(folder: Path, kinds: Sequence[str]) -> Any:
                 for made.bot_name, state in itertools.product(NAMES, ("finished", "failed at once", "failed long ago")):
                     made.add_job("ladder", state)
             elif kind == "slumbot":
-                made.add_table(bot_owner(SESSION), SLUMBOT_GAME, "open")
-                made.add_table(bot_owner("another"), GAME, "closed")
+                made.add_table(owner_for_token(SESSION), SLUMBOT_GAME, "open")
+                made.add_table(owner_for_token("another"), GAME, "closed")
             else:
                 for state in STATES:
                     made.add_job(kind, state)

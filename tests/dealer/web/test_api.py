@@ -442,7 +442,7 @@ def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path: Path)
         refused = await one.browser.post(path, json=wish, headers=Program(one).headers)
         assert (refused.status_code, refused.json()["detail"]) == (
             403,
-            "This token has no scope 'admin'; its user can get one that has.",
+            "This token lacks the scope 'admin'. Its user can create one with that scope.",
         )
         admin = Program(one, token_of(one.house.folder, "organiser", [Scope.ADMIN]))
 

@@ -78,7 +78,7 @@ def test_every_answer_says_what_browsers_must_not_do(path: str) -> None:
 def test_a_file_of_ours_that_cannot_be_read_is_no_client_that_has_gone(caplog: pytest.LogCaptureFixture) -> None:
     answer = client().get("/unread")
     assert answer.status_code == 500
-    assert "An internal error of the server" in answer.text
+    assert "The server had an internal error" in answer.text
     assert "secret" not in answer.text
     assert [record.getMessage() for record in caplog.records if record.exc_info] == ["GET /unread"]
 
@@ -128,7 +128,7 @@ def test_errors_are_one_sentence_in_a_page_or_as_json() -> None:
         "detail": "Wait a little.",
         "ratelimit": {"key": "some.limit", "seconds": 7},
     }
-    assert client().get("/api/nothing").json()["detail"] == "There is nothing at this address: check its spelling."
+    assert client().get("/api/nothing").json()["detail"] == "There is no page at this address. Check its spelling."
     assert client().post("/tell").status_code == 405
     assert set(client().post("/tell").headers["Allow"].split(", ")) == {"GET", "HEAD"}
 
@@ -138,7 +138,7 @@ def test_an_error_of_ours_is_logged_and_tells_nothing(caplog: pytest.LogCaptureF
         answer = client().get(path)
         assert answer.status_code == 500
         assert "Zero" not in answer.text
-        assert "its log has the details" in answer.text.replace("&#39;", "'")
+        assert "Its log has the details" in answer.text.replace("&#39;", "'")
     assert [record.getMessage() for record in caplog.records if record.exc_info] == ["GET /fail", "GET /api/fail"]
 
 

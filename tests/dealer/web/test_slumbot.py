@@ -108,7 +108,10 @@ def test_the_opponent_is_chosen_by_the_address(tmp_path: Path) -> None:
         players = [row[0] for row in one.house.rows("SELECT players FROM jobs ORDER BY id")]
         assert ["calling" in players[0], "random" in players[1]] == [True, True]
         answer = await one.browser.post("/slumbot/nobody/api/new_hand", json={})
-        assert (answer.status_code, answer.json()) == (404, {"error_msg": "The bots here are random, calling."})
+        assert (answer.status_code, answer.json()) == (
+            404,
+            {"error_msg": "There is no such bot; the bots are random, calling."},
+        )
 
     visit(house(), talk, tmp_path / "data")
 
@@ -116,7 +119,7 @@ def test_the_opponent_is_chosen_by_the_address(tmp_path: Path) -> None:
 def test_a_server_without_the_game_says_so(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         answer = await one.browser.post("/api/new_hand", json={})
-        assert (answer.status_code, answer.json()) == (404, {"error_msg": "The bots here are none."})
+        assert (answer.status_code, answer.json()) == (404, {"error_msg": "There is no such bot; the bots are none."})
 
     settings = house()
     visit(replace(settings, games=settings.games[:2]), talk, tmp_path / "data")
@@ -162,7 +165,7 @@ def test_requests_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         assert await refused(one, "act", token="unknown", incr="c") == (
             401,
-            "This token is unknown, or its session is over: log in, or call new_hand without one.",
+            "This token is unknown or has expired. Log in, or call new_hand without a token.",
         )
         assert (await refused(one, "new_hand", token="unknown"))[0] == 401
         assert (await refused(one, "act", incr="c"))[0] == 400
@@ -177,10 +180,10 @@ def test_requests_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
         await client.log_in("player", one.token)
         assert (await refused(one, "act", token=client.token, incr="c")) == (
             200,
-            "There is no hand in play: call new_hand.",
+            "No hand is in play. Call new_hand.",
         )
         await client.play_hand()
-        assert await refused(one, "act", token=client.token, incr="c") == (200, "The hand is over: call new_hand.")
+        assert await refused(one, "act", token=client.token, incr="c") == (200, "The hand is over. Call new_hand.")
 
     visit(house(), talk, tmp_path / "data")
 
@@ -270,7 +273,7 @@ def test_one_cannot_play_anothers_session(tmp_path: Path) -> None:
         await mine.play_hand()
         assert await refused(one, "act", token=ann, incr="c") == (
             401,
-            "This token is unknown, or its session is over: log in, or call new_hand without one.",
+            "This token is unknown or has expired. Log in, or call new_hand without a token.",
         )
         await hers.play_hand()
 

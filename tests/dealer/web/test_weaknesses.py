@@ -157,7 +157,7 @@ def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
         said = await closed(late)
         assert said.startswith(b"HTTP/1.1 503 ")
         assert b"\r\nRetry-After: 5\r\n" in said
-        assert said.endswith(b"Your address has too many connections to this server; close some, and try again.\n")
+        assert said.endswith(b"Your address has too many connections to this server. Close some and try again.\n")
         for _, writer in held:
             writer.close()
         async with asyncio.timeout(PATIENCE_S):
@@ -210,7 +210,7 @@ def test_users_and_newcomers_have_room_however_many_connections_are_held(tmp_pat
             await connected(one)
         said = await closed(stranger)
         assert said.startswith(b"HTTP/1.1 503 ")
-        assert said.endswith(b"The server has too many connections; try again in some seconds.\n")
+        assert said.endswith(b"The server has too many connections. Try again in a few seconds.\n")
         assert b"HTTP/1.1 503 " in await closed(visitor)
         calls.write(me)
         async with asyncio.timeout(PATIENCE_S):

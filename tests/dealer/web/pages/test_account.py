@@ -112,7 +112,7 @@ def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
         ({"game": "chess"}, "Choose a game."),
         ({"player2": ""}, "Choose a player for each seat."),
         ({"player2": "nobody"}, "has no bot nobody"),
-        ({"deals": "x"}, "Deals: a whole number from 1 to 999,999,999, or nothing."),
+        ({"deals": "x"}, "Deals must be a whole number from 1 to 999,999,999, or empty."),
         ({"deals": "999999999"}, "deals here"),
         ({"runs": "99"}, "at most 10 times"),
         ({"stop": "when=ever"}, "Stop: "),

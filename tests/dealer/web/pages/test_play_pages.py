@@ -177,9 +177,9 @@ def test_an_entry_that_is_not_possible_is_answered_by_what_is(
     [
         ({"game": "chess"}, "Choose a game."),
         ({"bot1": "nobody"}, "Seat 1: choose one of the bots"),
-        ({"hands": "0"}, "Hands: a whole number from 1"),
+        ({"hands": "0"}, "Hands must be a whole number from 1"),
         ({"hands": "many"}, "Hands: a whole number"),
-        ({"seed": "-1"}, "Seed: a whole number from 0"),
+        ({"seed": "-1"}, "Seed must be a whole number from 0"),
         ({"seed": "4294967296"}, "Seed: a whole number"),
         ({"decision_s": "1e9"}, "Seconds for a decision: a whole number"),
     ],
