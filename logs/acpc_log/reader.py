@@ -37,7 +37,7 @@ from logs.files import lines_of, opened, stem
 from logs.record import HandRecord, PlayerComment, Times
 from protocol import FormatError
 
-MOST_CHARACTERS: Final = 1 << 14
+MAX_LINE_CHARACTERS: Final = 1 << 14
 """Of a line; the longest betting of a hand has some 2,800."""
 _MOST_FOREIGN_LINES: Final = 20
 """A file with more unknown lines than this before the first known one is not a log."""
@@ -88,7 +88,7 @@ def read_log(
         yield from reader.read(
             lines_of(
                 opened(path) if part is None else opened_part(path, part),
-                MOST_CHARACTERS,
+                MAX_LINE_CHARACTERS,
                 ProblemReporter(path, strict, on_problem),
                 lines_before=0 if part is None else part.lines_before,
             )
@@ -202,8 +202,8 @@ class _LogReader:
                         yield record
                 else:
                     self._read_other(line_number, line)
-            elif len(line) >= MOST_CHARACTERS:
-                self._leave_out(line_number, 1, f"the line has more than {MOST_CHARACTERS} characters")
+            elif len(line) >= MAX_LINE_CHARACTERS:
+                self._leave_out(line_number, 1, f"the line has more than {MAX_LINE_CHARACTERS} characters")
             elif has_ends:
                 self._read_unfinished(line_number, line)
             else:

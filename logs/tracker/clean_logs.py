@@ -29,7 +29,7 @@ from engine.holdem import has_usual_blinds
 from logs.acpc_log.dealt_cards import MAX_HAND
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.parts import LogPart
-from logs.acpc_log.reader import MOST_CHARACTERS, opened_part
+from logs.acpc_log.reader import MAX_LINE_CHARACTERS, opened_part
 from logs.acpc_log.seating import MatchSeats
 from logs.acpc_log.state_lines import NUMBER, ScoreLine, StateLines, is_same_score, parse_score
 from logs.errors import LogError, UncleanLogError
@@ -127,7 +127,7 @@ def _lines(file: TextIO) -> Iterator[str]:
     rest = ""
     while piece := file.read(1 << 18):
         *lines, rest = (rest + piece).split("\n")
-        if max(map(len, lines), default=0) >= MOST_CHARACTERS or len(rest) >= MOST_CHARACTERS:
+        if max(map(len, lines), default=0) >= MAX_LINE_CHARACTERS or len(rest) >= MAX_LINE_CHARACTERS:
             raise UncleanLogError
         yield from lines
     if rest:
