@@ -1,24 +1,17 @@
-r"""The text port of a benchmark server: what programs written for the ACPC's server send, and what they are answered.
+r"""Text port of a benchmark server, as the ACPC's clients speak it, without I/O.
 
-Bytes in, events out; no sockets, no games, no queue. A client logs in with its first line, then gives commands, each a
-word in any case at the start of a line. Lines end with LF (a CR before it counts as white space) and have at most 4095
-bytes; what follows is the next line. A NUL ends a line. What is left when the client closes counts as a line.
+The first line of a client is its login, and each further line a command. Lines follow the rules of `LineReader`; a CR
+before the LF counts as white space, and a NUL ends a line early.
 
     >>> session = BenchmarkSession()
     >>> session.receive_data(b"ann secret\nqstat\n")
     >>> session.next_event()
     Login(name='ann', password='secret', errand=None)
-    >>> session.next_event() is None  # until the login has been looked at
+    >>> session.next_event() is None  # no command is read before the login is admitted
     True
     >>> session.admit()
     >>> session.next_event()
     ClientCommand(verb=<Verb.QUEUE: 'qstat'>, tag=None, run=None)
-
-`QUIT`, `CANCEL`, `RESULT` and `LOG` are additions; everything else is that of the reference, byte for byte. Additions
-are in lines that begin with ``# ``, which existing clients print.
-
-One client of the reference sends a single line, ``USER PASSWORD run|rerun|games ...``, and waits for the line
-``Matches finished``: its login carries an errand (`Errand`).
 """
 
 from __future__ import annotations
@@ -33,6 +26,7 @@ from protocol.errors import LocalProtocolError
 from protocol.framing import LineReader
 from protocol.numbers import scan_integer, scan_unsigned, wrap_int32, wrap_uint32
 
+# Answers of the reference server. Clients compare some of them byte by byte.
 LOGGED_IN = "LOGON OKAY - type help for commands\n"
 BAD_LOGIN = "BAD LOGON\n"
 BAD_REQUEST = "BAD RUNMATCHES COMMAND\n"
@@ -40,6 +34,9 @@ UNKNOWN = "UNKNOWN\n"
 NO_QUEUE = "Queue empty\n"
 FINISHED = "Matches finished\n"
 OWN_SEAT = "LOCAL"
+"""Player that the client runs itself."""
+# QUIT, CANCEL, RESULT and LOG are additions of this server. They are in lines that begin with "# ", which clients of
+# the reference print and otherwise ignore.
 HELP = """HELP - this message
 GAMES - list available games and players
 QSTAT - show the current queue
@@ -52,22 +49,23 @@ RUNMATCHES game #runs tag rngSeed player ... - submit match request
 # QUIT - leave
 """
 
-MOST_TAG_BYTES = 250
-"""So long may a user's name and the tag together be."""
+MAX_TAG_BYTES = 250
+"""Maximum length of a user's name and a tag together, which become the name of a folder."""
 
+# White space in the C locale. Python's \\s would also match the separators 0x1c to 0x1f.
 _BLANKS = re.compile(r"[ \t\n\v\f\r]+")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestRuns:
-    """Play a game some times.
+    """Request for runs of a game.
 
     Attributes:
-        runs: how often; at least 0.
-        seed: of all runs together, 32 bits.
-        players: the words that follow: at least as many as were sent, of which a game takes as many as it has seats.
-        index: only the run with this number, from 0, in the sequence of seeds.
+        runs: number of runs, possibly 0.
+        seed: 32-bit seed from which the seeds of all runs follow.
+        players: all words after the seed; the game may have fewer seats.
+        index: 0-based number of the only run to play, with the seed that it has in the sequence; None for all runs.
     """
 
     game: str
@@ -80,35 +78,32 @@ class RequestRuns:
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A request for runs that is not valid; `problem` is why."""
+    """Invalid request for runs."""
 
     problem: str
 
 
 class Verb(enum.Enum):
-    """What a command is about; in parentheses what it names."""
+    """First word of a command. The tag and the run named after it select requests of the client."""
 
     HELP = "help"
     GAMES = "games"
     QUEUE = "qstat"
     CANCEL = "cancel"
-    """Cancel the client's requests (tag)."""
     RESULT = "result"
-    """The results of the client's requests (tag)."""
     LOG = "log"
-    """The logs of the client's requests (tag, run)."""
     QUIT = "quit"
     UNKNOWN = ""
-    """A line that is no command."""
+    """Any other line."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientCommand:
-    """A command that is no request for runs.
+    """Any command but a request for runs.
 
     Attributes:
-        tag: of the client's requests; None for all.
-        run: which run of each, from 1; None for all.
+        tag: tag of the requests meant; None for all requests of the client.
+        run: 1-based number of the run meant; None for all runs of a request.
     """
 
     verb: Verb
@@ -117,16 +112,16 @@ class ClientCommand:
 
 
 Errand: TypeAlias = RequestRuns | ClientCommand | Malformed
-"""What a client that sends one line only wants done before the answer that its matches are finished."""
+"""Order of a client that sends a single line, ``USER PASSWORD run|rerun|games ...``, and waits for `FINISHED`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """The first line; `admit` lets the lines after it be read.
+    """First line of a client.
 
     Attributes:
-        name: of the user; empty if the line has no two words.
-        errand: of a client that sends nothing else; its own seat is the player `OWN_SEAT`.
+        name: name of the user; empty if the line has fewer than two words.
+        errand: order in the same line; None if commands follow.
     """
 
     name: str
@@ -138,59 +133,60 @@ BenchmarkEvent: TypeAlias = Login | RequestRuns | Malformed | ClientCommand
 
 
 class BenchmarkSession:
-    """The server's side of one connection."""
+    """Server's side of one connection."""
 
     def __init__(self) -> None:
         self._reader = LineReader()
         self._is_admitted = False
-        self._has_greeted = False
+        self._has_login = False
 
     def receive_data(self, data: bytes) -> None:
-        """Take bytes from the client."""
+        """Feed bytes received from the client."""
         self._reader.feed(data)
 
     def receive_eof(self) -> None:
-        """The client sends nothing more."""
+        """Note that the client has closed its side."""
         self._reader.feed_eof()
 
     @property
     def at_eof(self) -> bool:
-        """Whether the client has closed its side and every line has been handed out."""
+        """The client has closed its side, and every line has been read."""
         return self._reader.at_eof
 
     def admit(self) -> None:
-        """The login was good: the lines after it are read.
+        """Accept the login, so that the commands after it are read.
 
         Raises:
-            LocalProtocolError: there was no login.
+            LocalProtocolError: no login was read.
         """
-        if not self._has_greeted:
+        if not self._has_login:
             raise LocalProtocolError("no user has logged in yet")
         self._is_admitted = True
 
     def next_event(self) -> BenchmarkEvent | None:
-        """The next event; None when more bytes are needed, or after a login that has not been admitted."""
-        if self._has_greeted and not self._is_admitted:
+        """Return the next event, or None if more bytes are needed or the login is not admitted yet."""
+        if self._has_login and not self._is_admitted:
             return None
         line = self._reader.pop()
         if line is None:
             return None
         text = line.partition(b"\0")[0].decode("utf-8", "surrogateescape")
-        if not self._has_greeted:
-            self._has_greeted = True
+        if not self._has_login:
+            self._has_login = True
             return _read_login(text)
         return _read_command(text)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return [word for word in _BLANKS.split(text) if word]
 
 
 def _read_login(text: str) -> Login:
-    name, password, *rest = [*_words(text), "", ""][:2] + _words(text)[2:]
-    if not password:
+    words = _split_words(text)
+    if len(words) < 2:
         return Login("", "")
-    match rest:
+    name, password, *errand = words
+    match errand:
         case ["games", *_]:
             return Login(name, password, ClientCommand(Verb.GAMES))
         case ["run", game, _, runs, tag, seed, *players]:
@@ -203,6 +199,7 @@ def _read_login(text: str) -> Login:
 
 
 def _as_seat(player: str) -> str:
+    # Clients that send an errand write the word in lower case.
     if player == OWN_SEAT.lower():
         return OWN_SEAT
     return player
@@ -213,66 +210,86 @@ def _read_rerun(index: str, words: list[str]) -> RequestRuns | Malformed:
     if isinstance(request, Malformed):
         return request
     if not index.isascii() or not index.isdigit() or len(index) > 9:
-        return Malformed("the index is not a number from 0")
+        return Malformed("the index is not a whole number from 0")
     return RequestRuns(request.game, 1, request.tag, request.seed, request.players, int(index))
 
 
 def _read_command(text: str) -> BenchmarkEvent:
+    # The reference compares only the beginning of a line: "HELPME" is a request for help.
     lower = text[:16].lower()
     for verb in (Verb.HELP, Verb.GAMES, Verb.QUEUE):
         if lower.startswith(verb.value):
             return ClientCommand(verb)
     if lower.startswith("runmatches"):
-        return _read_request(_words(text[len("runmatches") :]))
-    words = _words(text) if text[:1].strip() else []
-    match [*map(str.lower, words[:1]), *words[1:]]:
-        case ["quit" | "result" as word]:
-            return ClientCommand(Verb(word))
-        case ["result" | "cancel" | "log" as word, tag]:
-            return ClientCommand(Verb(word), tag)
+        return _read_request(_split_words(text[len("runmatches") :]))
+    if not text[:1].strip():
+        # A command starts at the beginning of its line.
+        return ClientCommand(Verb.UNKNOWN)
+    word, *arguments = _split_words(text)
+    match [word.lower(), *arguments]:
+        case ["quit" | "result" as verb_text]:
+            return ClientCommand(Verb(verb_text))
+        case ["result" | "cancel" | "log" as verb_text, tag]:
+            return ClientCommand(Verb(verb_text), tag)
         case ["log", tag, run] if run.isascii() and run.isdigit() and len(run) < 10:
             return ClientCommand(Verb.LOG, tag, int(run))
     return ClientCommand(Verb.UNKNOWN)
 
 
 def _read_request(words: list[str]) -> RequestRuns | Malformed:
-    """The arguments of RUNMATCHES; numbers as the reference reads them, wrapped to 32 bits."""
+    """Read the arguments of RUNMATCHES, with numbers wrapped to 32 bits as in the reference."""
     if len(words) < 4:
         return Malformed("a request has a game, a number of runs, a tag, a seed and a player for every seat")
     game, runs_text, tag, seed_text, *players = words
-    runs = scan_integer(runs_text) if _NUMBER.fullmatch(runs_text) else None
-    if runs is None or wrap_int32(runs[0]) < 0:
-        return Malformed("the number of runs is not a number from 0")
-    seed = scan_unsigned(seed_text) if _NUMBER.fullmatch(seed_text) else None
+    runs = -1
+    if _NUMBER.fullmatch(runs_text) and (scanned := scan_integer(runs_text)):
+        runs = wrap_int32(scanned[0])
+    if runs < 0:
+        return Malformed("the number of runs is not a whole number from 0")
+    seed = None
+    if _NUMBER.fullmatch(seed_text) and (scanned := scan_unsigned(seed_text)):
+        seed = wrap_uint32(scanned[0])
     if seed is None:
         return Malformed("the seed is not a whole number")
     if "/" in tag or not tag.isprintable():
+        # The tag becomes a part of paths and of lines.
         return Malformed("a tag is a word without '/' and without control characters")
-    return RequestRuns(game, wrap_int32(runs[0]), tag, wrap_uint32(seed[0]), tuple(players))
-
-
-# ---- answers
+    return RequestRuns(game, runs, tag, seed, tuple(players))
 
 
 def games_text(games: list[tuple[str, list[str]]]) -> str:
-    """The answer to GAMES.
+    """Format the answer to GAMES.
 
     Args:
-        games: names of games, each with the names of its bots, in the order in which they were defined.
+        games: names of games and, for each, of its bots, in the order of the configuration.
     """
-    return "".join(f"\n{game}\n" + "".join(f" {bot}\n" for bot in reversed(bots)) for game, bots in reversed(games))
+    # The reference lists games and bots in reverse.
+    lines = []
+    for game, bots in reversed(games):
+        lines.append(f"\n{game}\n")
+        lines += [f" {bot}\n" for bot in reversed(bots)]
+    return "".join(lines)
 
 
 def queue_line(user: str, tag: str, game: str, remaining: int, *, is_running: bool) -> str:
-    """The line of one request in the answer to QSTAT; `remaining` does not count the current run."""
-    return f"{user} {tag} {game} * {remaining} {'R' if is_running else 'Q'}\n"
+    """Format the line of one request in the answer to QSTAT.
+
+    Args:
+        remaining: number of runs left, without the current one.
+    """
+    state = "R" if is_running else "Q"
+    return f"{user} {tag} {game} * {remaining} {state}\n"
 
 
 def run_text(match: str, host: str, port: int) -> str:
-    """What makes a client start its agent for one seat of a match: a user, a dot and a tag."""
+    """Format the order to a client to start its agent for one seat.
+
+    Args:
+        match: user and tag of the request, with a dot between them.
+    """
     return f"# RUNNING {match}\nRUN {host} {port}\n"
 
 
 def remark(text: str) -> str:
-    """A line in addition to what the reference sends; control characters cannot end it."""
+    """Format a line that the reference does not send. Control characters in the text are escaped."""
     return f"# {printable(text)}\n"

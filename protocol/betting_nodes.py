@@ -1,17 +1,9 @@
-"""A betting as a dealer follows it: one node per point, which stores the replies that lead on from it.
+"""Betting of a hand as the dealer follows it, in nodes that remember replies by their bytes.
 
-Hands of a game walk the same few ways again and again. A node therefore keeps what every visit needs (its betting
-text, who acts, the round), and its children by the exact bytes of the replies that led to them, so that a reply met
-before costs one look-up. The rules are `engine.betting_rules`; the state of the engine, with all that was done before,
-is made for those who ask for it.
-
-The memory is bounded. In no-limit games, where most sizes hardly ever come again, a node keeps its children from its
-second visit on, so a hand that leaves the known ways adds one node and not its whole rest. When a game has
-`MOST_REMEMBERED` nodes and replies, they are forgotten and grow again. Nodes in use stay valid.
-
-`HandLines` makes the lines of one hand as the dealer writes them, for every position, and its line in the log. A line
-is five prepared pieces: position, hand number, the betting so far (of the node), the hole cards as the position
-sees them, and the board of the round.
+Most hands of a match repeat a few sequences of actions. Each point of the betting is therefore a `BettingNode` that
+keeps its text, its round and the player to act, and finds the next node by the bytes of a reply. A known reply costs
+one dictionary look-up. `HandLines` joins the text of a node with the cards of a hand to the lines that the dealer
+sends and logs.
 """
 
 from __future__ import annotations
@@ -25,54 +17,64 @@ from engine.game import MAX_PLAYERS
 from protocol.actions import scan_action
 from protocol.match_state import betting_text
 
-MOST_REMEMBERED: Final = 1 << 15
+MAX_REMEMBERED: Final = 1 << 15
+"""Nodes and replies remembered for one game. The next one makes the game forget them all."""
+
 _LETTERS: Final = (b"f", b"c", b"r")
 _FOLD, _CALL, _RAISE = map(int, ActionKind)
 _KINDS: Final = tuple(ActionKind)
-_MOST_TAIL_BYTES: Final = 24
-"""The longest reply to be remembered, without the state before it."""
-_UNSIZED: Final = {b":f\r\n": _FOLD, b":c\r\n": _CALL}
-"""The usual replies without a size; others are scanned."""
-_NONE_KNOWN: Final[dict[bytes, BettingNode]] = {}
-"""Of nodes that keep nothing yet; never written to."""
+# A player that pads its replies could otherwise fill the memory with variants of one reply.
+_MAX_TAIL_BYTES: Final = 24
+_KIND_BY_TAIL: Final = {b":f\r\n": _FOLD, b":c\r\n": _CALL}
+# Shared by all nodes that remember no reply yet, and never written to.
+_NO_REPLIES: Final[dict[bytes, BettingNode]] = {}
 
 
 class _Memory:
-    __slots__ = ("first", "is_limit", "most_folded", "rules", "size")
+    """Rules of a game, and the number of nodes and replies remembered for it.
+
+    Attributes:
+        max_folded: number of players who can have folded at a showdown.
+    """
+
+    __slots__ = ("first", "is_limit", "max_folded", "rules", "size")
 
     def __init__(self, game: Game) -> None:
         self.rules = betting_rules(game)
         self.is_limit = game.is_limit
-        self.most_folded = game.num_players - 2
-        """As many may have folded before a showdown."""
+        self.max_folded = game.num_players - 2
         self.size = 0
         self.first: BettingNode
 
     def grow(self) -> None:
-        if self.size >= MOST_REMEMBERED:
+        if self.size >= MAX_REMEMBERED:
+            # Nodes that a match is using stay valid: they hold their parents, not the other way round.
             self.size = 0
             self.first.forget()
         self.size += 1
 
 
 class BettingNode:
-    """One point of a hand's betting. Treat as frozen.
+    """One point of the betting. Treat as frozen.
 
     Attributes:
-        point: as the rules define it. text: the betting as lines hold it.
-        acting_position, round, finished: those of the state.
-        known: by reply, from its colon to its line end, the node it leads to.
+        point: the same point in the terms of `engine.betting_rules`.
+        text: the betting as lines contain it.
+        acting_position: position of the player to act, -1 if the hand is over.
+        round: 0-based betting round.
+        finished: the hand is over.
+        known: next nodes by reply, from the colon before the action to the line end.
     """
 
     __slots__ = (
         "_betting",
         "_children",
         "_hand_total",
-        "_is_kept",
-        "_is_met",
+        "_is_remembered",
         "_kind",
         "_memory",
         "_parent",
+        "_remembers_children",
         "acting_position",
         "finished",
         "known",
@@ -90,61 +92,70 @@ class BettingNode:
         text: bytes,
         memory: _Memory,
         *,
-        is_kept: bool,
+        is_remembered: bool,
     ) -> None:
         self.point = point
         self.text = text
         self.acting_position = position = point.position
         self.round = point.round
         self.finished = position < 0
-        self.known = _NONE_KNOWN
+        self.known = _NO_REPLIES
         self._parent = parent
         self._kind = kind
         self._hand_total = hand_total
         self._betting: BettingState | None = None
         self._children: dict[tuple[int, int], BettingNode] | None = None
-        self._is_kept = is_kept
-        self._is_met = memory.is_limit
+        self._is_remembered = is_remembered
+        # In no-limit games most sizes never come again. A node remembers its children from its second visit on, so a
+        # hand that leaves the known sequences adds one node and not all that follow. Limit games have few sequences,
+        # and remember them at once.
+        self._remembers_children = memory.is_limit
         self._memory = memory
 
     @property
     def is_showdown(self) -> bool:
-        """Whether the hand is over and cards decide."""
-        return self.finished and self.point.folded.bit_count() <= self._memory.most_folded
+        return self.finished and self.point.folded.bit_count() <= self._memory.max_folded
 
     @property
     def action(self) -> Action | None:
-        """The action that led to it; None at the start."""
+        """The action that led to this node; None for the first node."""
         if self._parent is None:
             return None
         return Action(_KINDS[self._kind], self._hand_total)
 
     @property
     def betting(self) -> BettingState:
-        """The state of the engine."""
+        """The state of the engine, created on first use because most hands need none."""
         if self._betting is None:
-            actions: list[Action] = []
-            node = self
-            round_ = -1
-            while node._betting is None and (parent := node._parent) is not None:
-                if actions and (node._is_kept or parent.round != round_):
-                    break
-                actions.append(Action(_KINDS[node._kind], node._hand_total))
-                is_kept = node._is_kept
-                node = parent
-                round_ = parent.round
-                if is_kept:
-                    break
-            before = node.betting
-            made = before.after(actions[0]) if self._is_kept else before.after_many(actions[::-1])
-            assert made is not None, "a node is reached by legal actions only"
-            self._betting = made
+            self._betting = self._create_betting()
         return self._betting
 
+    def _create_betting(self) -> BettingState:
+        parent = self._parent
+        assert parent is not None, "the first node has its state from the start"
+        action = Action(_KINDS[self._kind], self._hand_total)
+        if self._is_remembered:
+            # Later hands come to this node again. The parent's state remembers the new one for other users, too.
+            return parent.betting.after(action)
+        # No other hand will come to the nodes between, so they get no states. `after_many` plays one round at most.
+        actions = [action]
+        node = parent
+        while node._betting is None and not node._is_remembered:
+            parent = node._parent
+            if parent is None or parent.round != node.round:
+                break
+            actions.append(Action(_KINDS[node._kind], node._hand_total))
+            node = parent
+        betting = node.betting.after_many(actions[::-1])
+        assert betting is not None, "legal actions led to this node"
+        return betting
+
     def after_if_legal(self, action: Action) -> BettingNode | None:
-        """The node that follows the acting player's action, or None if the rules reject it."""
+        """Return the next node, or None if the rules reject the action."""
         kind, hand_total = action
-        return self._after(kind, 0 if kind != _RAISE or self._memory.is_limit else hand_total)
+        if kind != _RAISE or self._memory.is_limit:
+            hand_total = 0
+        return self._after(kind, hand_total)
 
     def _after(self, kind: int, hand_total: int) -> BettingNode | None:
         if self._children is not None and (kind, hand_total) in self._children:
@@ -153,13 +164,16 @@ class BettingNode:
         point = memory.rules(self.point, kind, hand_total)
         if point is None:
             return None
-        text = self.text + (b"r%d" % hand_total if hand_total else _LETTERS[kind])
+        if hand_total:
+            text = self.text + b"r%d" % hand_total
+        else:
+            text = self.text + _LETTERS[kind]
         if point.round != self.round:
             text += b"/" * (point.round - self.round)
-        is_kept = self._is_met
-        self._is_met = True
-        node = BettingNode(self, kind, hand_total, point, text, memory, is_kept=is_kept)
-        if is_kept:
+        is_remembered = self._remembers_children
+        self._remembers_children = True
+        node = BettingNode(self, kind, hand_total, point, text, memory, is_remembered=is_remembered)
+        if is_remembered:
             memory.grow()
             if self._children is None:
                 self._children = {}
@@ -167,10 +181,10 @@ class BettingNode:
         return node
 
     def after(self, action: Action) -> BettingNode:
-        """The node that follows an action.
+        """Return the next node.
 
         Raises:
-            IllegalAction: the rules reject it.
+            IllegalAction: the rules reject the action.
         """
         node = self.after_if_legal(action)
         if node is None:
@@ -179,93 +193,104 @@ class BettingNode:
         return node
 
     def after_reply(self, tail: bytes) -> BettingNode | None:
-        """The node that a reply leads to; None unless the reply is one short line with a legal action.
+        """Return the node that a reply leads to.
 
         Args:
-            tail: what follows the state in the reply, the colon and the line end included.
+            tail: the reply after the state, with its colon and line end.
+
+        Returns:
+            None unless the reply is one short line with a legal action. `DealerSession` then finds its fault.
         """
         node = self.known.get(tail)
         if node is not None:
             return node
         memory = self._memory
-        kind = _UNSIZED.get(tail, _RAISE)
+        kind = _KIND_BY_TAIL.get(tail, _RAISE)
         hand_total = 0
         if kind == _RAISE:
             size = tail[2:-2]
             if size.isdigit() and len(size) < 10 and tail[:2] == b":r" and tail[-2:] == b"\r\n" and not memory.is_limit:
-                # The usual raise; `scan_action` would take six times as long.
+                # The usual form of a raise; `scan_action` would take six times as long.
                 hand_total = int(size)
             else:
-                action = _scan_reply(tail, is_limit=memory.is_limit)
+                action = _scan_tail(tail, is_limit=memory.is_limit)
                 if action is None:
                     return None
                 kind, hand_total = action
-        is_kept = self._is_met
+        is_remembered = self._remembers_children
         node = self._after(kind, hand_total)
-        if node is not None and is_kept:
+        if node is not None and is_remembered:
             memory.grow()
-            if self.known is _NONE_KNOWN:
+            if self.known is _NO_REPLIES:
                 self.known = {}
             self.known[tail] = node
         return node
 
     def forget(self) -> None:
-        """Cut off all that follows."""
-        self.known = _NONE_KNOWN
+        """Drop the remembered replies and nodes after this one."""
+        self.known = _NO_REPLIES
         self._children = None
 
 
-def _scan_reply(tail: bytes, *, is_limit: bool) -> Action | None:
-    if not (0 < tail.find(b"\n") + 1 == len(tail) <= _MOST_TAIL_BYTES and tail.startswith(b":")) or b"\0" in tail:
+def _scan_tail(tail: bytes, *, is_limit: bool) -> Action | None:
+    if len(tail) > _MAX_TAIL_BYTES or not tail.startswith(b":"):
+        return None
+    # Several lines, or an incomplete one. A NUL ends the line early in the reference.
+    if tail.find(b"\n") != len(tail) - 1 or b"\0" in tail:
         return None
     scanned = scan_action(tail.decode("latin-1"), 1, is_limit)
     if scanned is None:
         return None
-    return scanned[0]
+    action, _ = scanned
+    return action
 
 
 @lru_cache(maxsize=64)
 def first_node(game: Game) -> BettingNode:
-    """The node in which every hand of a game starts."""
+    """Return the node in which every hand of a game starts."""
     memory = _Memory(game)
     start = betting_start(game)
     text = betting_text(start).encode()
-    memory.first = first = BettingNode(None, _FOLD, 0, first_point(game), text, memory, is_kept=True)
+    first = BettingNode(None, _FOLD, 0, first_point(game), text, memory, is_remembered=True)
     first._betting = start
+    memory.first = first
     return first
 
 
-_CARD_BYTES: Final = tuple(text.encode() for text in CARD_TEXTS)
 HEADS: Final = tuple(b"MATCHSTATE:%d:" % position for position in range(MAX_PLAYERS))
-"""How lines begin, by position."""
-_BARS: Final = tuple(b":" + b"|" * count for count in range(MAX_PLAYERS))
-_MORE_BARS: Final = tuple(b"|" * count for count in range(MAX_PLAYERS))
+"""Beginnings of lines, by position."""
+
+_CARD_BYTES: Final = tuple(text.encode() for text in CARD_TEXTS)
+_BARS_BEFORE: Final = tuple(b":" + b"|" * count for count in range(MAX_PLAYERS))
+_BARS_AFTER: Final = tuple(b"|" * count for count in range(MAX_PLAYERS))
 
 
 @lru_cache(maxsize=1 << 12)
-def _card_bytes(cards: tuple[Card, ...]) -> bytes:
+def _join_cards(cards: tuple[Card, ...]) -> bytes:
     return b"".join([_CARD_BYTES[card] for card in cards])
 
 
 class HandLines:
-    """The lines of one hand.
+    """Lines of one hand. The pieces that all its lines share are formatted once.
 
     Attributes:
-        number: the text of the hand's number, with its colon. views: by position, the hole cards that it sees, before
-        a showdown. boards: by round, all board cards on the table.
+        number: the hand number with its colon.
+        views: by position, the hole cards that it sees before a showdown.
+        boards: by round, all board cards on the table.
     """
 
     __slots__ = ("_holes", "boards", "number", "views")
 
     def __init__(self, game: Game, deal: Deal, hand_number: int) -> None:
-        self._holes = holes = [_card_bytes(cards) for cards in deal.hole_cards]
-        self.number = b"%d:" % hand_number
+        holes = [_join_cards(cards) for cards in deal.hole_cards]
         last = len(holes) - 1
-        self.views = [_BARS[at] + hole + _MORE_BARS[last - at] for at, hole in enumerate(holes)]
+        self._holes = holes
+        self.number = b"%d:" % hand_number
+        self.views = [_BARS_BEFORE[i] + hole + _BARS_AFTER[last - i] for i, hole in enumerate(holes)]
+        self.boards: list[bytes] = []
         board = b"".join([_CARD_BYTES[card] for card in deal.board])
         text = b""
         start = 0
-        self.boards: list[bytes] = []
         for end in game.board_cards_by_round:
             text += board[2 * start : 2 * end]
             self.boards.append(text)
@@ -273,17 +298,30 @@ class HandLines:
             start = end
 
     def line(self, position: int, node: BettingNode) -> bytes:
-        """A state as a position sees it, CR LF included: at a showdown, with all hands that were not folded."""
+        """Return the state as a position sees it, CR LF included.
+
+        At a showdown it contains the cards of all players who have not folded.
+        """
         cards = self.views[position]
         if node.is_showdown:
-            folded = node.point.folded
-            seen = self._holes
-            if folded:
-                seen = [hole if at == position or not folded >> at & 1 else b"" for at, hole in enumerate(seen)]
-            cards = b":" + b"|".join(seen)
+            cards = b":" + self._shown_holes(position, node.point.folded)
         return b"".join((HEADS[position], self.number, node.text, cards, self.boards[node.round], b"\r\n"))
 
+    def _shown_holes(self, position: int, folded: int) -> bytes:
+        holes = self._holes
+        if folded:
+            holes = list(holes)
+            for other in range(len(holes)):
+                # Players see their own cards even after a fold.
+                if other != position and folded >> other & 1:
+                    holes[other] = b""
+        return b"|".join(holes)
+
     def state_line(self, node: BettingNode, ending: bytes) -> bytes:
-        """The line of the finished hand in the log; `ending` is the text after the cards."""
+        """Return the finished hand's line in the log.
+
+        Args:
+            ending: the line after the cards, that is, values and names.
+        """
         cards = b"|".join(self._holes)
         return b"".join((b"STATE:", self.number, node.text, b":", cards, self.boards[node.round], ending))

@@ -36,7 +36,7 @@ from bots.sdk.view import View
 from engine import Action, Game, betting_start
 from engine.errors import quoted
 from engine.text import escaped
-from protocol.game_definition import name_of, short_name
+from protocol.game_definition import shipped_name, short_name
 from protocol.session import DealerEvent
 
 _LAST_LINES = 5
@@ -393,7 +393,7 @@ def write_game(path: Path, game: Game, name: str = "") -> GameFile:
         name: canonical name, by default that of an equal shipped game, else the name of the file.
     """
     path.write_text(protocol.format_game_definition(game), "ascii")
-    return GameFile(path, name or name_of(game) or path.name)
+    return GameFile(path, name or shipped_name(game) or path.name)
 
 
 def start_program(

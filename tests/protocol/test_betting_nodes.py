@@ -108,7 +108,7 @@ def test_a_way_is_remembered_node_by_node() -> None:
 
 
 def test_a_full_memory_is_forgotten_and_grows_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(betting_nodes, "MOST_REMEMBERED", 10)
+    monkeypatch.setattr(betting_nodes, "MAX_REMEMBERED", 10)
     first_node.cache_clear()
     first = first_node(NO_LIMIT)
     for size in range(200, 260):

@@ -20,7 +20,7 @@ from protocol import (
     parse_game_definition,
     shipped_games,
 )
-from protocol.game_definition import SHORT_NAMES, name_of, resolve_game_name
+from protocol.game_definition import SHORT_NAMES, resolve_game_name, shipped_name
 from tests.engine.strategies import games
 
 KUHN = """\
@@ -188,7 +188,7 @@ def test_a_file_refused_for_a_wrapped_number_says_what_was_read_as_what(tmp_path
     path.write_text(KUHN.replace("numPlayers = 2", "NumPlayers = -2"), "ascii")
     with pytest.raises(GameDefinitionError) as refused:
         find_game(str(path))
-    problem = "invalid number of players: 254; line 3: 'NumPlayers = -2' is read in 8 bits: 254"
+    problem = "invalid number of players: 254; line 3: 'NumPlayers = -2' is read as 254 because values have 8 bits"
     assert str(refused.value) == f"{path}: {problem}"
     with pytest.raises(GameError, match=r"^invalid number of players: 254$"):
         parse_game_definition(path.read_text("ascii"))
@@ -213,8 +213,8 @@ REFUSAL = ". Correct the file, or deal with acpc-dealer, which reads it as the r
             "limit\na\nb\nc\nd\ne\n",
             "line 3: 'a' is not played, line 4: 'b' is not played, line 5: 'c' is not played, and 2 more",
         ),
-        ("blind = 1 1", "blind = 1 0.5", "line 5: 'blind = 1 0.5' has a value that is not a whole number: '0.5'"),
-        ("blind = 1 1", "blind = 1 1 x", "line 5: 'blind = 1 1 x' has a value that is not a whole number: 'x'"),
+        ("blind = 1 1", "blind = 1 0.5", "line 5: 'blind = 1 0.5' contains '0.5', which is not a whole number"),
+        ("blind = 1 1", "blind = 1 1 x", "line 5: 'blind = 1 1 x' contains 'x', which is not a whole number"),
         ("blind = 1 1", "blind = 1 1 0", "line 5: 'blind = 1 1 0' has 3 values, of which the game takes 2"),
         ("raiseSize = 1", "raiseSize = 1 2", "line 6: 'raiseSize = 1 2' has 2 values, of which the game takes 1"),
         ("numRanks = 3", "numRanks = 3 9", "line 10: 'numRanks = 3 9' has 2 values, of which the game takes 1"),
@@ -225,11 +225,11 @@ REFUSAL = ". Correct the file, or deal with acpc-dealer, which reads it as the r
         ("limit\n", "limit 5\n", "line 2: 'limit 5' has values, which are not read"),
         ("limit\n", "limit\n stack = 9 9\n", "line 3: 'stack = 9 9' is not played"),
         ("limit\n", "nolimit\n", "line 6: 'raiseSize = 1' is not played in a no-limit game"),
-        ("maxRaises = 1", "maxRaises = 257", "line 8: 'maxRaises = 257' is read in 8 bits: 1"),
+        ("maxRaises = 1", "maxRaises = 257", "line 8: 'maxRaises = 257' is read as 1 because values have 8 bits"),
         (
             "limit\n",
             "limit\nstack = 4294967396 100\n",
-            "line 3: 'stack = 4294967396 100' is read in 32 bits: 100, 100",
+            "line 3: 'stack = 4294967396 100' is read as 100, 100 because values have 32 bits",
         ),
     ],
 )
@@ -339,8 +339,8 @@ def test_a_name_that_fits_several_games_is_refused() -> None:
     with pytest.raises(GameDefinitionError) as caught:
         find_game("holdem.nolimit")
     assert str(caught.value) == (
-        "holdem.nolimit: fits several games: holdem.nolimit.10p, holdem.nolimit.2p.reverse_blinds, "
-        "holdem.nolimit.3p, holdem.nolimit.6p"
+        "holdem.nolimit: fits several games (holdem.nolimit.10p, holdem.nolimit.2p.reverse_blinds, "
+        "holdem.nolimit.3p, holdem.nolimit.6p)"
     )
 
 
@@ -377,9 +377,9 @@ def test_a_name_is_resolved_among_the_known_ones(name: str, known: list[str], me
     assert resolve_game_name(name, known) == meant
 
 
-def test_the_name_of_a_game() -> None:
-    assert name_of(find_game("kuhn")[1]) == "kuhn.limit.2p"
-    assert name_of(parse_game_definition(KUHN.replace("numRanks = 3", "numRanks = 5"))) == ""
+def test_the_shipped_name_a_game() -> None:
+    assert shipped_name(find_game("kuhn")[1]) == "kuhn.limit.2p"
+    assert shipped_name(parse_game_definition(KUHN.replace("numRanks = 3", "numRanks = 5"))) == ""
 
 
 def test_bytes_beyond_ascii_do_no_harm(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from engine import DealKey, Seed
 from engine.text import times_of
 from logs.errors import StopRuleError
 from logs.estimation import FixedDeals, parse_stop_rule
-from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
+from protocol.benchmark import MAX_TAG_BYTES, OWN_SEAT, RequestRuns
 from protocol.joining import ContestTerms
 
 _LEAST_LEFT_S = 1.0
@@ -291,8 +291,8 @@ def check_request(
     game = settings.resolve_game(request.game)
     if request.runs > game.max_runs:
         raise RefusedError(f"the game {game.shown} is played at most {times_of(game.max_runs)} for one request")
-    if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
-        raise RefusedError(f"the tag is too long: with the name, {MOST_TAG_BYTES - 3} bytes are taken")
+    if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MAX_TAG_BYTES - 3:
+        raise RefusedError(f"the tag is too long: with the name, {MAX_TAG_BYTES - 3} bytes are taken")
     seats = game.game.num_players
     players = request.players[:seats]
     if len(players) < seats:

@@ -369,7 +369,7 @@ def test_what_becomes_of_a_request_is_told() -> None:
             (f"{KUHN} 11 t 7 k1 k1 k1", ".* is played at most 10 times .*"),
             (f"{KUHN} 1 t 7 k1 k1", ".* needs 3 players, 2 named"),
             (f"{KUHN} 1 t 7 k1 k1 nobody", ".* has no bot nobody; .*"),
-            (f"{KUHN} x t 7 k1 k1 k1", "the number of runs is not a number from 0"),
+            (f"{KUHN} x t 7 k1 k1 k1", "the number of runs is not a whole number from 0"),
         ):
             ann.say(f"RUNMATCHES {request}\n")
             await ann.hear("BAD RUNMATCHES COMMAND\n")
