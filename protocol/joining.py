@@ -19,7 +19,7 @@ lost connection both exchange the counts in `Join` and `Joined`, and send what t
     b'{"seat":1,"text":"VERSION:2.0.0\\\\r\\\\n","type":"text"}'
     >>> ours = SeatStream()
     >>> ours.send("MATCHSTATE:0:0::Qs|\\r\\n")
-    >>> ours.rest(0)
+    >>> ours.texts_after(0)
     ('MATCHSTATE:0:0::Qs|\\r\\n',)
 """
 
@@ -44,9 +44,9 @@ from pydantic import (
 from engine.text import printable
 from protocol.errors import RemoteProtocolError
 
-MOST_MESSAGE_BYTES: Final = 1 << 17
+MAX_MESSAGE_BYTES: Final = 1 << 17
 """Of one message of a client."""
-MOST_KEPT: Final = 256
+MAX_KEPT_TEXTS: Final = 256
 """Texts that are kept for a peer that may lack them. A dealer asks a bot long before it has sent so many."""
 TABLE_TAG: Final = "table"
 """The tag of a match at a table with a person, whose end the server does not report as that of a run."""
@@ -236,7 +236,7 @@ class ChallengeState:
 
 
 @dataclass(frozen=True, slots=True)
-class RunStands:
+class RunStanding:
     """The state of a run in which the bot plays.
 
     Attributes:
@@ -276,7 +276,7 @@ class RunOver:
 
 
 ServerMessage: TypeAlias = Annotated[
-    Joined | Refused | SeatOffer | SeatText | SeatOver | ChallengeState | RunStands | RunOver, _BY_TYPE
+    Joined | Refused | SeatOffer | SeatText | SeatOver | ChallengeState | RunStanding | RunOver, _BY_TYPE
 ]
 
 
@@ -334,14 +334,14 @@ class SeatStream:
     def __init__(self) -> None:
         self.received = 0
         self._sent = 0
-        self._kept: deque[str] = deque(maxlen=MOST_KEPT)
+        self._kept: deque[str] = deque(maxlen=MAX_KEPT_TEXTS)
 
     def send(self, text: str) -> None:
         """Note that a text goes to the other side, whether or not there is a connection now."""
         self._sent += 1
         self._kept.append(text)
 
-    def rest(self, received: int) -> tuple[str, ...]:
+    def texts_after(self, received: int) -> tuple[str, ...]:
         """What the other side lacks that has received so many texts.
 
         Raises:

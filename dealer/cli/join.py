@@ -34,7 +34,7 @@ from engine.errors import quoted
 from engine.text import count_of
 from logs.estimation import Estimate, StopRuleError, parse_stop_rule
 from protocol.game_definition import short_name
-from protocol.joining import DEFAULT_TERMS, Challenge, ChallengeState, ContestTerms, RunOver, RunStands, SeatOffer
+from protocol.joining import DEFAULT_TERMS, Challenge, ChallengeState, ContestTerms, RunOver, RunStanding, SeatOffer
 
 _TOKEN_VARIABLE = "ARENA_TOKEN"
 
@@ -228,7 +228,7 @@ def _show_news(
         case RunOver():
             terminal.sentence(_result(news))
             terminal.out.file.flush()
-        case RunStands():
+        case RunStanding():
             rate = f" · {news.rate}" if news.rate else ""
             show(f"{news.match} · {news.hands:,}/{count_of(news.planned, 'hand')}{rate}")
         case PlayedSeat():

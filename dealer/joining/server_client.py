@@ -41,7 +41,7 @@ from protocol.joining import (
     JoiningRequest,
     Refused,
     RunOver,
-    RunStands,
+    RunStanding,
     SeatOffer,
     SeatOver,
     SeatStream,
@@ -264,7 +264,7 @@ class PlayedSeat:
     def resume(self, received: int) -> None:
         """Send what the server lacks that has received so many texts, and go on."""
         try:
-            lacking = self.stream.rest(received)
+            lacking = self.stream.texts_after(received)
         except RemoteProtocolError as error:
             self._fail(f"the seat cannot be resumed: {error}")
             return
@@ -277,7 +277,7 @@ def _reject(address: str, problem: StrayProblem, received: bytes) -> None:
     _log.info("a connection from %s was rejected: it %s", address, problem.value)
 
 
-News: TypeAlias = JoinedServer | ConnectionLost | ChallengeState | PlayedSeat | SeatOffer | RunStands | RunOver
+News: TypeAlias = JoinedServer | ConnectionLost | ChallengeState | PlayedSeat | SeatOffer | RunStanding | RunOver
 """What happens to a client; of challenges, those that are not played; of seats, those that the bot has left."""
 
 
@@ -497,7 +497,7 @@ class Joining:
                 self._joined(message)
             case Refused(reason):
                 self._problem = reason
-            case RunStands():
+            case RunStanding():
                 self._on_news(message)
             case RunOver():
                 self._end_run(message)

@@ -35,7 +35,7 @@ from protocol.joining import (
     JoiningRequest,
     Refused,
     RunOver,
-    RunStands,
+    RunStanding,
     SeatOffer,
     SeatOver,
     SeatStream,
@@ -256,7 +256,7 @@ class Host:
         match event:
             case SeatOpen():
                 self._open(event)
-            case RunStands():
+            case RunStanding():
                 self.send(event)
             case RunEnded():
                 self._close_seats("the run has ended", run=event.run.id)
@@ -312,7 +312,7 @@ class HostedSeat:
             )
             received = 0
         try:
-            lacking = self.stream.rest(received)
+            lacking = self.stream.texts_after(received)
         except RemoteProtocolError as error:
             self.give_up(f"the seat cannot be resumed: {error}")
             return

@@ -18,7 +18,7 @@ from dealer.server.server_settings import WebSettings
 from dealer.table.listener import REACHABLE, listen_patiently
 from dealer.web.connection_limits import ConnectionLimits
 from engine import Seat
-from protocol.joining import MOST_MESSAGE_BYTES
+from protocol.joining import MAX_MESSAGE_BYTES
 
 _BACKLOG = 200
 _MAX_HEAD_BYTES = 32_768
@@ -52,7 +52,7 @@ async def serve_app(app: ASGIApp, host: str, settings: WebSettings, *, busy_s: f
         limits.limit_app(app),
         http=limits.limit_protocol(H11Protocol),  # type: ignore[arg-type]
         ws="websockets-sansio",
-        ws_max_size=MOST_MESSAGE_BYTES,
+        ws_max_size=MAX_MESSAGE_BYTES,
         ws_per_message_deflate=False,
         lifespan="off",
         log_config=None,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from protocol import RemoteProtocolError
 from protocol.joining import (
-    MOST_KEPT,
+    MAX_KEPT_TEXTS,
     Challenge,
     ContestTerms,
     Join,
@@ -163,17 +163,17 @@ def test_a_stream_arrives_whole_however_often_its_connection_breaks(steps: list[
         arrived += taken
         receiver.received += len(taken)
         if is_break:
-            under_way = sender.rest(receiver.received)
-    assert [*arrived, *sender.rest(receiver.received)] == sent
+            under_way = sender.texts_after(receiver.received)
+    assert [*arrived, *sender.texts_after(receiver.received)] == sent
 
 
 def test_a_stream_keeps_only_so_much() -> None:
     stream = SeatStream()
-    sent = [str(number) for number in range(MOST_KEPT + 10)]
+    sent = [str(number) for number in range(MAX_KEPT_TEXTS + 10)]
     for text in sent:
         stream.send(text)
-    assert stream.rest(len(sent)) == ()
-    assert stream.rest(10) == tuple(sent[10:])
+    assert stream.texts_after(len(sent)) == ()
+    assert stream.texts_after(10) == tuple(sent[10:])
     for received in (9, len(sent) + 1, -1):
         with pytest.raises(RemoteProtocolError, match=f"{received} texts cannot have been received: {len(sent)} were"):
-            stream.rest(received)
+            stream.texts_after(received)

@@ -29,7 +29,7 @@ from dealer.watching import LiveMatches
 from engine import Seat
 from logs.estimation import Rate, Scoreboard
 from protocol.benchmark import OWN_SEAT
-from protocol.joining import RunStands
+from protocol.joining import RunStanding
 
 
 def make_report(
@@ -175,7 +175,7 @@ class SeatCaller:
             connected = self._presence.find(self._game.name, name)
             if connected is not None:
                 rate = _rate_of(progress.rate, player_name(name))
-                connected.host.notify(RunStands(self._match, progress.hands, progress.hands_planned, rate))
+                connected.host.notify(RunStanding(self._match, progress.hands, progress.hands_planned, rate))
 
     def _call(self) -> None:
         for key, seat in list(self._waiting.items()):

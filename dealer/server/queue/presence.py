@@ -29,7 +29,7 @@ from dealer.table.players import NAME_RULE, is_name
 from engine.text import listed, printable
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import short_name
-from protocol.joining import Join, RunStands
+from protocol.joining import Join, RunStanding
 
 _MOST_LABEL_LETTERS = 64
 _SEEN_EVERY_S = 30.0
@@ -37,7 +37,7 @@ _SEEN_WITHIN_S = 120.0
 """What was there when the server ended was seen so long before the last that was seen, or later."""
 
 
-HostEvent: TypeAlias = SeatOpen | RunStands | RunEnded
+HostEvent: TypeAlias = SeatOpen | RunStanding | RunEnded
 
 
 class BotHost(Protocol):

@@ -30,7 +30,7 @@ from dealer.web.api import join_socket
 from dealer.web.server_site import server_site
 from engine import DealKey
 from protocol.joining import (
-    MOST_MESSAGE_BYTES,
+    MAX_MESSAGE_BYTES,
     Cancel,
     Challenge,
     ChallengeState,
@@ -453,7 +453,7 @@ def test_a_text_that_is_not_of_bytes_is_told_and_closed() -> None:
 def test_a_message_that_is_too_long_ends_the_connection() -> None:
     async def talk(house: House) -> None:
         ann = await joined(house)
-        await ann.say(SeatText(1, "x" * MOST_MESSAGE_BYTES))
+        await ann.say(SeatText(1, "x" * MAX_MESSAGE_BYTES))
         assert await ann.hear_end() == 1009
 
     play(talk)
