@@ -1,8 +1,8 @@
-"""Messages of a bot that has joined a server: JSON objects over a WebSocket.
+"""Messages between a server and the bots that join it: JSON objects over a WebSocket.
 
-A client sends `Join` first and gets `Joined`. When a match is to begin, the server sends a `SeatOffer`; from then on
-`SeatText` carries what dealer and bot say to each other at that seat, in both directions and for all seats over the
-one connection.
+A client begins with `Join`, which the server answers with `Joined`. The server offers a seat of a match with
+`SeatOffer`. From then on `SeatText` carries the ACPC texts of that seat in both directions, for all seats over one
+connection.
 
     client  {"bot": "mine", "session": "u9-2kd", "games": ["kuhn"], "type": "join"}
     server  {"bot": "mine", "user": "ann", "games": {"kuhn.limit.2p": "GAMEDEF..."}, "seats": {}, "type": "joined"}
@@ -10,8 +10,8 @@ one connection.
     client  {"seat": 1, "text": "VERSION:2.0.0\\r\\n", "type": "text"}
     server  {"seat": 1, "text": "MATCHSTATE:0:0::Qs|\\r\\n", "type": "text"}
 
-Each side counts the texts that it has received at a seat, and keeps the last that it has sent (`SeatStream`). After a
-lost connection both exchange the counts in `Join` and `Joined`, and send what the other lacks.
+Seats survive a lost connection. Each side counts the texts received at a seat and keeps the last ones sent
+(`SeatStream`). `Join` and `Joined` contain the counts, and both sides send the missing texts again.
 
     >>> read_request('{"type": "over", "seat": 1, "reason": "it crashed"}')
     SeatOver(seat=1, reason='it crashed', type='over')
@@ -45,14 +45,15 @@ from engine.text import printable
 from protocol.errors import RemoteProtocolError
 
 MAX_MESSAGE_BYTES: Final = 1 << 17
-"""Of one message of a client."""
+"""Longest message accepted from a client."""
+# A dealer waits for a reply long before it has sent this many texts.
 MAX_KEPT_TEXTS: Final = 256
-"""Texts that are kept for a peer that may lack them. A dealer asks a bot long before it has sent so many."""
+"""Number of sent texts kept for a peer that may not have received them."""
 TABLE_TAG: Final = "table"
-"""The tag of a match at a table with a person, whose end the server does not report as that of a run."""
+"""Tag of matches with a person. The server reports no `RunOver` for them."""
 _STRICT: Final = ConfigDict(extra="forbid")
 _BY_TYPE: Final = Field(discriminator="type")
-_MOST_PROBLEM: Final = 300
+_MAX_PROBLEM_CHARS: Final = 300
 
 _Word: TypeAlias = Annotated[str, Field(max_length=200)]
 _Words: TypeAlias = Annotated[tuple[_Word, ...], Field(max_length=1000)]
@@ -61,16 +62,16 @@ _Count: TypeAlias = Annotated[int, Field(ge=0, lt=2**53)]
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Bring a bot; sent again on the same connection, it changes what the bot takes on and is not answered.
+    """Register a bot. Sent again on the same connection, it changes the fields below and is not answered.
 
     Attributes:
-        session: a word that the client has drawn: a client that sends it again is the same, after a break.
-        version: of the bot: another one is another bot, as far as ratings go.
-        at_once: how many matches it plays at a time.
-        ladder: whether the server may have it play when no request is queued.
-        games: the games that it plays; empty for all that the server has.
-        seats: at which the client plays: how many texts it has received at each.
-        challenges: tags of the client's challenges whose outcome it may have missed.
+        session: random word of the client, by which the server recognises it after a lost connection.
+        version: version of the bot. Each version is rated as a bot of its own.
+        at_once: maximum number of matches played at the same time.
+        ladder: the server may start matches when no request is queued.
+        games: games that the bot plays; empty for all games of the server.
+        seats: number of texts received, by seat.
+        challenges: tags of challenges whose outcome the client may have missed.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
@@ -88,16 +89,16 @@ class Join:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestTerms:
-    """How a contest is played, in the words of `arena play`; a request means these defaults where it is silent.
+    """Terms of a contest, named like the options of `arena play`.
 
     Attributes:
-        deals: the most of a run; None for as many as the server has set.
-        stop: the rule that may end a run before; None for none.
-        seating: ``single``, ``rotations`` or ``permutations``: in which seatings each deal is played.
-        seed: of the cards; 0 has the server draw a key, and only then can the result count in the standings.
-        on_fault: ``end``, ``forfeit`` or ``restart``: what becomes of a player that times out, disconnects or floods.
-        practice: whether every seating has the same cards, also for players that could remember them; leaks are found
-            in such contests, which never count.
+        deals: maximum number of deals of a run; None for the server's maximum.
+        stop: rule that may end a run earlier; None for no rule.
+        seating: seatings in which each deal is played: ``single``, ``rotations`` or ``permutations``.
+        seed: seed of the cards; 0 for a secret key of the server, without which the result is not rated.
+        on_fault: policy for a player that times out, disconnects or floods: ``end``, ``forfeit`` or ``restart``.
+        practice: deal the same cards in every seating even to players who could remember them. Such contests are not
+            rated, but their leaks can be analysed.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
@@ -111,20 +112,21 @@ class ContestTerms:
 
 
 DEFAULT_TERMS: Final = ContestTerms()
-_TERM_NAMES: Final = tuple(one.name for one in fields(ContestTerms))
+_TERM_NAMES: Final = tuple(term.name for term in fields(ContestTerms))
 
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """Submit a contest. In a message, its terms stand beside the other fields.
+    """Request a contest. In the JSON object, the terms are fields like the others.
 
     Attributes:
-        players: by seat: the client's bot, the server's own bots, bots of others.
+        tag: the client's name for the request, which later messages repeat.
+        players: names by seat, of the client's bot, the server's own bots or bots of others.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    # First, so that the first problem of a message is one of its terms.
+    # Terms are validated first, and the first problem is the one that the client receives.
     terms: ContestTerms = field(default=DEFAULT_TERMS, kw_only=True)
     tag: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
     game: _Word
@@ -136,11 +138,16 @@ class Challenge:
     def _gather_terms(cls, message: Any) -> Any:
         if not isinstance(message, dict):
             return message
-        # A field called "terms" is unknown, and among the terms it is refused.
-        names = {*_TERM_NAMES, "terms"}
-        terms = {name: value for name, value in message.items() if name in names}
-        rest = {name: value for name, value in message.items() if name not in names}
-        return {**rest, "terms": terms}
+        terms = {}
+        gathered = {}
+        for name, value in message.items():
+            # A client's own field "terms" goes among the terms, where it is refused as unknown.
+            if name in _TERM_NAMES or name == "terms":
+                terms[name] = value
+            else:
+                gathered[name] = value
+        gathered["terms"] = terms
+        return gathered
 
     @model_serializer(mode="wrap")
     def _spread_terms(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -150,7 +157,7 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Cancel the user's requests with a tag."""
+    """Cancel all requests of the user that have this tag."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
@@ -160,7 +167,11 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class SeatText:
-    """What the bot says at a seat, or the dealer: a piece of the text, whose characters are the bytes 0 to 255."""
+    """Bytes sent at a seat, by the bot or the dealer.
+
+    Attributes:
+        text: the bytes as latin-1, so that any byte can stand in JSON. Not necessarily whole lines.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
@@ -171,7 +182,7 @@ class SeatText:
 
 @dataclass(frozen=True, slots=True)
 class SeatOver:
-    """The bot has left a seat, says the client; no match awaits it there any more, says the server."""
+    """End of a seat: from a client, the bot has left it; from the server, its match needs no bot any longer."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
@@ -185,12 +196,12 @@ JoiningRequest: TypeAlias = Annotated[Join | Challenge | Cancel | SeatText | Sea
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The bot is registered.
+    """Confirmation that the bot is registered.
 
     Attributes:
-        user: who brings it, by the token.
-        games: that it plays: the definition of each by its canonical name.
-        seats: of the same session, which continue: how many texts the server has received at each.
+        user: name of the user whose token the client has sent.
+        games: definitions of the games that the bot plays, by their canonical names.
+        seats: number of texts received, by seat that continues after a lost connection.
     """
 
     bot: str
@@ -202,7 +213,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The server closes the connection for a reason."""
+    """Reason why the server closes the connection."""
 
     reason: str
     type: Literal["refused"] = "refused"
@@ -210,7 +221,12 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class SeatOffer:
-    """A seat waits for the bot, which takes it with its first text. `match`: whose and which: a user, a dot, a tag."""
+    """Offer of a seat, which the bot takes by its first text.
+
+    Attributes:
+        match: user and tag of the request, with a dot between them.
+        hands: number of hands of the match; 0 if it is not fixed.
+    """
 
     seat: int
     game: str
@@ -222,11 +238,11 @@ class SeatOffer:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeState:
-    """What has become of a challenge.
+    """State of a challenge.
 
     Attributes:
-        state: ``queued``; ``refused`` with the reason; ``done``, or ``cancelled`` with the reason, when nothing is left
-            of it; ``unknown`` if the server has never had it.
+        state: ``queued``, ``done``, ``refused`` or ``cancelled`` with a reason, or ``unknown`` if the server has not
+            received it.
     """
 
     tag: str
@@ -237,12 +253,13 @@ class ChallengeState:
 
 @dataclass(frozen=True, slots=True)
 class RunStanding:
-    """The state of a run in which the bot plays.
+    """Progress of a run in which the bot plays.
 
     Attributes:
-        hands: finished in all matches. planned: the most there can be.
-        rate: what the bot has won so far, or the first player where more than two play, in words; empty while there is
-            nothing to say.
+        hands: finished hands of all matches.
+        planned: maximum number of hands.
+        rate: winnings so far as a sentence, of the bot or, with more than two players, of the first player. Empty
+            before there are any.
     """
 
     match: str
@@ -254,13 +271,15 @@ class RunStanding:
 
 @dataclass(frozen=True, slots=True)
 class RunOver:
-    """A run has ended in which the bot has played, or for which the client has asked.
+    """End of a run in which the bot played or which the client requested.
 
     Attributes:
+        run: 1-based number of the run.
+        runs: number of runs of the request.
         state: ``finished``, ``failed`` or ``cancelled``.
-        player: the name of the client's bot in it; None where it did not play.
-        mbb_per_game: its winnings; None where there are none to speak of.
-        half_width_95: of the 95 % interval; None if unknown.
+        player: name of the client's bot in the run; None if it did not play.
+        mbb_per_game: winnings of that bot; None if no result was counted.
+        half_width_95: half the width of the 95 % interval of `mbb_per_game`; None if unknown.
     """
 
     match: str
@@ -286,26 +305,26 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def encode(message: JoiningRequest | ServerMessage) -> bytes:
-    """A message as JSON."""
+    """Encode a message as JSON, without the fields that are None."""
     kind: Any = type(message)
     return _adapter(kind).dump_json(message, exclude_none=True)
 
 
 def read_request(text: str | bytes) -> JoiningRequest:
-    """A message of a client.
+    """Read a message of a client.
 
     Raises:
-        RemoteProtocolError: it is none; the sentence says why.
+        RemoteProtocolError: the text is not such a message. The error names the field.
     """
     request: JoiningRequest = _read(JoiningRequest, text)
     return request
 
 
 def read_server_message(text: str | bytes) -> ServerMessage:
-    """A message of a server.
+    """Read a message of a server.
 
     Raises:
-        RemoteProtocolError: it is none.
+        RemoteProtocolError: the text is not such a message.
     """
     message: ServerMessage = _read(ServerMessage, text)
     return message
@@ -318,17 +337,20 @@ def _read(kind: Any, text: str | bytes) -> Any:
         problem = error.errors(include_url=False)[0]
         path = list(problem["loc"])
         if path[:2] == ["challenge", "terms"]:
+            # The client has sent the terms among the other fields.
             del path[1]
-        where = ".".join(map(str, path))
-        sentence = f"{where}: {problem['msg']}" if where else problem["msg"]
-        raise RemoteProtocolError(printable(sentence, _MOST_PROBLEM), b"") from None
+        sentence = problem["msg"]
+        if path:
+            field_path = ".".join(map(str, path))
+            sentence = f"{field_path}: {sentence}"
+        raise RemoteProtocolError(printable(sentence, _MAX_PROBLEM_CHARS), b"") from None
 
 
 class SeatStream:
-    """One side's view of the texts of a seat, over as many connections as it takes.
+    """Texts of one seat as one side counts them, over all connections.
 
     Attributes:
-        received: how many have come from the other side in all.
+        received: number of texts received.
     """
 
     def __init__(self) -> None:
@@ -337,21 +359,20 @@ class SeatStream:
         self._kept: deque[str] = deque(maxlen=MAX_KEPT_TEXTS)
 
     def send(self, text: str) -> None:
-        """Note that a text goes to the other side, whether or not there is a connection now."""
+        """Count and keep a text that is sent, even while there is no connection."""
         self._sent += 1
         self._kept.append(text)
 
     def texts_after(self, received: int) -> tuple[str, ...]:
-        """What the other side lacks that has received so many texts.
+        """Return the texts to send again to a peer that has received the first `received` ones.
 
         Raises:
-            RemoteProtocolError: it has received more than was sent, or lacks more than is kept.
+            RemoteProtocolError: fewer texts were sent, or not all missing ones are kept.
         """
-        lacking = self._sent - received
-        if not 0 <= lacking <= len(self._kept):
+        num_kept = len(self._kept)
+        num_missing = self._sent - received
+        if not 0 <= num_missing <= num_kept:
             raise RemoteProtocolError(
-                f"{received} texts cannot have been received: {self._sent} were sent, the last {len(self._kept)} "
-                "of which are kept",
-                b"",
+                f"{received} texts were received, but {self._sent} were sent and the last {num_kept} of them kept", b""
             )
-        return tuple(self._kept)[len(self._kept) - lacking :]
+        return tuple(self._kept)[num_kept - num_missing :]
