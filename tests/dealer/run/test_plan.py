@@ -17,7 +17,7 @@ from dealer.run.plan import planned_contests, repeatable, settle
 from dealer.run.run_settings import read_config, validated
 from engine import DealKey
 from logs.estimation import IntervalWidth
-from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD
+from logs.variance.cross_fitting import MIN_DEALS_PER_FOLD
 from protocol import find_game, format_game_definition
 
 KEY = DealKey(bytes(range(32)))
@@ -242,7 +242,7 @@ def test_a_result_is_corrected_unasked_where_that_is_cheap(tmp_path: Path) -> No
     assert not without.corrects_unasked(1000)
     assert limit.corrects_unasked(MOST // 2), "whether kernels are compiled decides nothing"
     assert [limit.corrects_unasked(2 * deals) for deals in (79, 80)] == [False, True]
-    assert MIN_CORRECTED_DEALS == 2 * FEWEST_DEALS_A_FOLD
+    assert MIN_CORRECTED_DEALS == 2 * MIN_DEALS_PER_FOLD
     (three,) = planned(tmp_path, game="limit3", bots=["calling", "random", "calling"])
     assert three.corrects_unasked(MOST // 3)
     assert not three.corrects_unasked(MOST // 2)
