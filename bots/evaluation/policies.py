@@ -66,7 +66,7 @@ from engine.holdem import is_holdem
 from engine.text import count_of
 from logs.errors import LeaksRefused
 from logs.leaks.divergences import divergence_at
-from logs.leaks.search import FEWEST_DEALS, Leaks, PlayerCount, check_game, deals_of_player
+from logs.leaks.search import MIN_DEALS, Leaks, PlayerCount, check_game, deals_of_player
 from logs.record import HandRecord
 from protocol import FormatError, format_action
 from protocol.match_state import parse_match_state
@@ -348,10 +348,8 @@ def leaks_against_policy(
             count.begin_hand(name)
             _compare(record, path, count, policy, name)
     assert count is not None
-    if count.units < FEWEST_DEALS:
-        raise LeaksRefused(
-            f"{count.player} made {count_of(count.units, 'decision')}; leaks take {FEWEST_DEALS} at least"
-        )
+    if count.units < MIN_DEALS:
+        raise LeaksRefused(f"{count.player} made {count_of(count.units, 'decision')}; leaks take {MIN_DEALS} at least")
     return count.leaks()
 
 

@@ -116,8 +116,8 @@ def sentences_of(found: Leaks) -> tuple[str, ...]:
         leak = found.leaks[0]
         rate = f"{_rate(leak)} chips per hundred hands"
         first = f"{found.player} loses most here: {leak.name}, {rate}. {_most(leak, other)}"
-    elif found.wider:
-        wide = found.wider[0]
+    elif found.broader_leaks:
+        wide = found.broader_leaks[0]
         first = (
             f"{found.player} loses ({wide.dimension}: {wide.name}, {_rate(wide)} chips per hundred hands), but the "
             "decision cannot be determined from these hands."
@@ -144,32 +144,32 @@ def sentences_beside(found: Leaks, policy: str) -> tuple[str, ...]:
         first = f"Whether departing from {policy} costs {found.player} anything cannot be determined from these hands."
     return (
         first,
-        f"For each decision in {count_of(found.deals, 'hand')} an action was drawn from {policy}. In {found.parted:,} "
-        f"it differed from the player's: both were played out, with the same cards and {policy} in every seat. "
-        f"The difference in winnings is assigned to the decision.",
+        f"For each decision in {count_of(found.deals, 'hand')} an action was drawn from {policy}. In "
+        f"{found.diverged:,} it differed from the player's: both were played out, with the same cards and {policy} "
+        f"in every seat. The difference in winnings is assigned to the decision.",
         *_intervals(found),
     )
 
 
 def _intervals(found: Leaks) -> tuple[str, ...]:
-    if not found.asked:
+    if not found.questions:
         return ()
     return (
-        f"The intervals hold together for {count_of(found.asked, 'question')}, at 95 %: each is {found.bound:.2f} "
+        f"The intervals hold together for {count_of(found.questions, 'question')}, at 95 %: each is {found.bound:.2f} "
         "standard errors wide to either side.",
     )
 
 
 def _accounts(found: Leaks, other: str) -> str:
     """What is counted, as sentences."""
-    if not found.is_of_many:
+    if not found.is_multiway:
         return (
-            f"Both played the same cards in {count_of(found.deals, 'deal')}, and diverged in {found.parted:,} of them. "
-            f"The difference between the winnings of {found.player} and {other} in a deal is assigned to the decision "
-            "in which they diverged."
+            f"Both played the same cards in {count_of(found.deals, 'deal')}, and diverged in {found.diverged:,} of "
+            f"them. The difference between the winnings of {found.player} and {other} in a deal is assigned to the "
+            "decision in which they diverged."
         )
     return (
-        f"All played the same cards in {count_of(found.deals, 'deal')}. In {found.parted:,} of them {found.player} "
+        f"All played the same cards in {count_of(found.deals, 'deal')}. In {found.diverged:,} of them {found.player} "
         "chose another action than a player in its seat after the same betting. The difference in winnings, averaged "
         "over the other players, is assigned to this decision."
     )
@@ -217,7 +217,7 @@ def leaks_document(
             Fact("player", found.player),
             Fact("against", ", ".join(found.others)),
             Fact("hands" if policy else "deals", found.deals),
-            Fact("questions", found.asked),
+            Fact("questions", found.questions),
         ),
         tuple(sections),
         data=leaks_data(found, sources),
@@ -328,9 +328,9 @@ def leaks_data(found: Leaks, sources: Sequence[Path]) -> LeaksData:
         player=found.player,
         others=list(found.others),
         deals=found.deals,
-        parted=found.parted,
+        parted=found.diverged,
         unpaired_hands=found.unpaired,
-        questions=found.asked,
+        questions=found.questions,
         bound=found.bound,
         leaks=[_cell_data(cell) for cell in found.leaks],
         cells=[_cell_data(cell) for cell in found.cells],

@@ -1,8 +1,7 @@
-"""Where two hands of a deal part: the first decision in which the same cards are played in two ways, and its
-situation.
+"""First decision in which two hands of a deal differ, and its situation in words.
 
-A situation is in words: the cards, the board, the bets before, the price. The classes of each function exclude each
-other and leave nothing out, so that what is counted by them adds up.
+Each function of the situation (cards, board, earlier bets, price of a call) returns one of a few classes, of which
+exactly one applies, so that the counts of the classes add up.
 """
 
 from __future__ import annotations
@@ -21,12 +20,13 @@ from logs.record import HandRecord
 _TEN: Final = 8
 _ACE: Final = 12
 _RIVER_CARDS: Final = 5
-_DRAW_SUIT: Final = 4
+_FLUSH_DRAW_CARDS: Final = 4
 _STRAIGHT_CARDS: Final = 5
-_TWO_WAYS: Final = 2
+_MIN_STRAIGHT_RANKS: Final = 2
 
 
 def starting_class(hole: Sequence[Card]) -> str:
+    """Return the group of a starting hand."""
     low, high = sorted(map(rank_of, hole))
     if low == high:
         if low >= _TEN:
@@ -42,48 +42,62 @@ def starting_class(hole: Sequence[Card]) -> str:
 
 
 def hand_class(hole: Sequence[Card], board: Sequence[Card]) -> str:
-    """What two hole cards make of a board of three to five cards; before the flop the group of the starting hand.
+    """Return the class of two hole cards on a board; before the flop the group of the starting hand.
 
-    A pair on the board is no player's own. A draw is a hand of at most a pair below the top one, before the river, with
-    four cards of a suit or two ranks that complete a straight, the hole cards among them.
+    A pair on the board does not count for the player. A draw is a hand before the river with at most a pair below the
+    top pair, and with four cards of a suit or two ranks that complete a straight, hole cards included in both.
     """
     if not board:
         return starting_class(hole)
-    ranks = [rank_of(card) for card in board]
-    own = {rank_of(card) for card in hole}
-    is_pocket_pair = len(own) == 1
-    paired = sorted(own if is_pocket_pair else own & set(ranks))
-    made = category(rank_hand([*hole, *board]))
-    # Two pair of which one is the board's is a pair to its player.
-    is_board_pair = len(set(ranks)) < len(ranks)
-    is_two_pair = made is Category.TWO_PAIR and (len(paired) > 1 or (bool(paired) and not is_board_pair))
-    on_board = category(rank_hand(board))
-    if is_two_pair or (made > Category.TWO_PAIR and made > on_board):
+    board_ranks = [rank_of(card) for card in board]
+    hole_ranks = {rank_of(card) for card in hole}
+    if len(hole_ranks) == 1:
+        paired_ranks = sorted(hole_ranks)
+    else:
+        paired_ranks = sorted(hole_ranks & set(board_ranks))
+    hand_category = category(rank_hand([*hole, *board]))
+    board_category = category(rank_hand(board))
+    if hand_category is Category.TWO_PAIR:
+        # With a pair on the board, two pair can be one pair of the player's own.
+        has_board_pair = len(set(board_ranks)) < len(board_ranks)
+        is_strong = len(paired_ranks) > 1 or (bool(paired_ranks) and not has_board_pair)
+    else:
+        is_strong = hand_category > Category.TWO_PAIR and hand_category > board_category
+    if is_strong:
         return "two pair or better"
-    if paired and paired[-1] >= max(ranks):
+    if paired_ranks and paired_ranks[-1] >= max(board_ranks):
         return "top pair or an overpair"
     if _is_draw(hole, board):
         return "draw"
-    if paired:
+    if paired_ranks:
         return "lower pair"
     return "no pair"
 
 
 def _is_draw(hole: Sequence[Card], board: Sequence[Card]) -> bool:
-    """Whether the next card may make a flush or, in two ranks or more, a straight, with a hole card in it."""
+    """Return whether one card can complete a flush, or two or more ranks a straight, that contains a hole card."""
     if len(board) >= _RIVER_CARDS:
         return False
-    suits = [suit_of(card) for card in (*hole, *board)]
-    if any(suits.count(suit_of(card)) == _DRAW_SUIT for card in hole):
+    cards = [*hole, *board]
+    suits = [suit_of(card) for card in cards]
+    if any(suits.count(suit_of(card)) == _FLUSH_DRAW_CARDS for card in hole):
         return True
-    everything, common = ({rank_of(card) for card in cards} for cards in ((*hole, *board), board))
-    ways = [rank for rank in range(13) if _has_straight(everything | {rank}) and not _has_straight(common | {rank})]
-    return len(ways) >= _TWO_WAYS
+    ranks = {rank_of(card) for card in cards}
+    board_ranks = {rank_of(card) for card in board}
+    completing_ranks = []
+    for rank in range(13):
+        # A straight of the board and the next card needs no hole card.
+        if _has_straight(ranks | {rank}) and not _has_straight(board_ranks | {rank}):
+            completing_ranks.append(rank)
+    return len(completing_ranks) >= _MIN_STRAIGHT_RANKS
 
 
 def _has_straight(ranks: set[int]) -> bool:
-    low = {rank + 1 for rank in ranks} | ({0} if _ACE in ranks else set())
-    return any(set(range(at, at + _STRAIGHT_CARDS)) <= low for at in range(10))
+    # Shifted by one, with the ace at 0 too.
+    shifted = {rank + 1 for rank in ranks}
+    if _ACE in ranks:
+        shifted.add(0)
+    return any(set(range(lowest, lowest + _STRAIGHT_CARDS)) <= shifted for lowest in range(10))
 
 
 def board_class(board: Sequence[Card]) -> str:
@@ -92,32 +106,32 @@ def board_class(board: Sequence[Card]) -> str:
     if len({rank_of(card) for card in board}) < len(board):
         return "paired board"
     suits = [suit_of(card) for card in board]
-    most = max(map(suits.count, suits))
-    if most > 2:
+    max_suited = max(map(suits.count, suits))
+    if max_suited > 2:
         return "three of a suit or more"
-    if most == 2:
+    if max_suited == 2:
         return "two of a suit"
     return "no two of a suit"
 
 
 def bets_class(round_: int, raises: int, checks: int) -> str:
-    """The bets and raises of this round (0-based) so far."""
+    """Return the class of the bets, raises and checks of a round (0-based) before a decision."""
     if round_ == 0:
-        return ("before any raise", "facing a raise", "facing a reraise")[min(raises, 2)]
+        if raises == 0:
+            return "before any raise"
+        return "facing a raise" if raises == 1 else "facing a reraise"
     if raises:
-        if raises == 1:
-            return "facing a bet"
-        return "facing a raise"
+        return "facing a bet" if raises == 1 else "facing a raise"
     if checks:
         return "checked to"
     return "first to act"
 
 
 def price_class(to_call: int, pot: int) -> str:
-    """What a call costs, as a part of the pot it makes; both arguments are in chips."""
-    part = to_call / (pot + to_call) if to_call else 0.0
-    if not part:
+    """Return the class of a call's price, as a part of the pot after the call; both arguments are in chips."""
+    if not to_call:
         return "nothing to call"
+    part = to_call / (pot + to_call)
     if part < 0.2:
         return "a call below a fifth of the pot"
     if part < 1 / 3:
@@ -136,31 +150,32 @@ DIMENSIONS: Final = (
     "price",
     "everything",
 )
-"""What is asked: a divergence is in one cell of each."""
+"""Partitions of the decisions: a divergence is in one cell of each."""
 BY_POSITION: Final = "winnings by position"
-"""What is asked in addition at tables of more than two."""
+"""Dimension of the cells that tables of more than two players have in addition."""
 _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move.BET: "bet", Move.RAISE: "raise"}
-_LESS = " less"
-_MORE = " more"
+_MOVE_ORDER: Final = list(_MOVES.values())
+_LESS: Final = " less"
+_MORE: Final = " more"
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """A decision in which two players with the same cards, after the same betting, did different things.
+    """A decision in which two players with the same cards, after the same betting, chose different actions.
 
     Attributes:
-        position: where the decision fell, by name.
-        street: the betting round, by name.
-        did: what the player did: ``fold``, ``check``, ``call``, ``bet``, ``raise``; of two sizes ``bet less`` or
+        position: name of the position.
+        street: name of the betting round.
+        bets: class of the bets before the decision in this round.
+        did: action of the player: ``fold``, ``check``, ``call``, ``bet`` or ``raise``; for two sizes ``bet less`` or
             ``bet more``.
-        others: what the other player did.
+        others: action of the other player.
         starting: group of the starting hand.
-        hand: what the cards made on that street.
-        board: texture of the board.
-        price: what a call cost.
-        chips: net chips of the player in that seat.
-        others_chips: net chips of the other player in that seat; between two, the player's result over both hands of
-            the deal is `chips` less these.
+        hand: class of the hand on this street.
+        board: class of the board.
+        price: class of the price of a call.
+        chips: net chips of the player with these cards.
+        others_chips: net chips of the other player with these cards.
     """
 
     hand_number: int
@@ -179,18 +194,18 @@ class Divergence:
     others_chips: float
 
     @property
-    def lost_or_won(self) -> float:
-        """What the player made of the deal beyond the other one, in chips."""
+    def gain(self) -> float:
+        """Chips won beyond the other player with the same cards; heads-up, the player's result of the deal."""
         return self.chips - self.others_chips
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of its cells, one for each of `DIMENSIONS`; the same for both players."""
-        choice = _either(self.did, self.others)
-        at = f"{self.street}, {self.bets}"
+        """Names of its cells, one for each of `DIMENSIONS`; they are the same for both players."""
+        choice = _describe_choice(self.did, self.others)
+        spot = f"{self.street}, {self.bets}"
         return (
-            f"{at}, with {self.hand}: {choice}",
-            f"{at}: {choice}",
+            f"{spot}, with {self.hand}: {choice}",
+            f"{spot}: {choice}",
             self.street,
             self.position,
             self.starting,
@@ -201,71 +216,89 @@ class Divergence:
         )
 
 
-def _either(one: str, other: str) -> str:
-    if one.endswith((_LESS, _MORE)):
-        return f"the size of a {one.split(maxsplit=1)[0]}"
-    order = list(_MOVES.values())
-    return " or ".join(sorted((one, other), key=order.index))
+def _describe_choice(action: str, other_action: str) -> str:
+    if action.endswith((_LESS, _MORE)):
+        move = action.split(maxsplit=1)[0]
+        return f"the size of a {move}"
+    return " or ".join(sorted((action, other_action), key=_MOVE_ORDER.index))
 
 
-def decision_apart(one: HandRecord, other: HandRecord) -> tuple[int, Position] | None:
-    """The first decision in which two hands of a deal differ, counted from 0, and its position; None where all was
-    played alike."""
-    played = (chain.from_iterable(record.betting.rounds) for record in (one, other))
-    moves = enumerate(zip(*played, strict=False))
-    return next(((number, move[0]) for number, (move, another) in moves if move != another), None)
+def first_difference(hand: HandRecord, other_hand: HandRecord) -> tuple[int, Position] | None:
+    """Return the number (from 0) and the position of the first decision in which two hands of a deal differ.
 
-
-def divergence_of(mine: HandRecord, theirs: HandRecord, player: str) -> Divergence | None:
-    """Where a player parts from another one, in two hands of a deal with different seatings, in any order.
-
-    None where all was played alike, or where others parted before.
+    None if one betting is the beginning of the other.
     """
-    parted = decision_apart(mine, theirs)
-    if parted is None:
-        return None
-    at, position = parted
-    names = mine.name_at(position), theirs.name_at(position)
-    if names[0] == names[1] or player not in names:
-        return None
-    if names[0] != player:
-        mine, theirs = theirs, mine
-    found = divergence_at(mine, at, betting_steps(theirs.betting)[at])
-    return replace(found, others_chips=theirs.values[position])
+    moves = chain.from_iterable(hand.betting.rounds)
+    other_moves = chain.from_iterable(other_hand.betting.rounds)
+    for number, (move, other_move) in enumerate(zip(moves, other_moves, strict=False)):
+        if move != other_move:
+            return number, move[0]
+    return None
 
 
-def divergence_at(mine: HandRecord, at: int, other: Step) -> Divergence:
-    """A decision of a hand (counted from 0) compared with another player's action in its place.
+def divergence_of(hand: HandRecord, other_hand: HandRecord, player: str) -> Divergence | None:
+    """Return the divergence of a player from another one, in two hands of a deal with different seatings.
 
-    Both results are that of the hand: what the other action earned is for the caller to fill in.
+    None if the hands do not differ, if they differ first in a decision of other players, or if one player made both
+    decisions.
     """
-    steps = betting_steps(mine.betting)
-    step = steps[at]
+    difference = first_difference(hand, other_hand)
+    if difference is None:
+        return None
+    number, position = difference
+    name = hand.name_at(position)
+    other_name = other_hand.name_at(position)
+    if name == other_name or player not in (name, other_name):
+        return None
+    if name != player:
+        hand, other_hand = other_hand, hand
+    other_step = betting_steps(other_hand.betting)[number]
+    divergence = divergence_at(hand, number, other_step)
+    return replace(divergence, others_chips=other_hand.values[position])
+
+
+def divergence_at(hand: HandRecord, number: int, other_step: Step) -> Divergence:
+    """Compare a decision of a hand (counted from 0) with another player's action in the same place.
+
+    `others_chips` of the result are the player's own chips, for the caller to replace.
+    """
+    steps = betting_steps(hand.betting)
+    step = steps[number]
     position = step.position
-    before = [one for one in steps[:at] if one.round == step.round]
-    raises = sum(one.move >= Move.BET for one in before)
-    checks = sum(one.move is Move.CHECK for one in before)
-    game = mine.game
-    hole = mine.deal.hole_cards[position]
-    board = mine.deal.board[: game.board_cards_by_round[step.round]]
-    did = _MOVES[step.move]
-    others = _MOVES[other.move]
-    if did == others:
-        is_less = step.added < other.added
-        did, others = (did + _LESS, others + _MORE) if is_less else (did + _MORE, others + _LESS)
+    raises = 0
+    checks = 0
+    for earlier in steps[:number]:
+        if earlier.round != step.round:
+            continue
+        if earlier.move >= Move.BET:
+            raises += 1
+        elif earlier.move is Move.CHECK:
+            checks += 1
+    game = hand.game
+    hole = hand.deal.hole_cards[position]
+    board = hand.deal.board[: game.board_cards_by_round[step.round]]
+    action = _MOVES[step.move]
+    other_action = _MOVES[other_step.move]
+    if action == other_action:
+        if step.added < other_step.added:
+            action += _LESS
+            other_action += _MORE
+        else:
+            action += _MORE
+            other_action += _LESS
     return Divergence(
-        hand_number=mine.hand_number,
+        hand_number=hand.hand_number,
         position=position_names(game)[position],
         street=round_names(game)[step.round],
         bets=bets_class(step.round, raises, checks),
-        did=did,
-        others=others,
+        did=action,
+        others=other_action,
         cards=format_cards(hole),
         cards_on_board=format_cards(board),
         starting=starting_class(hole),
         hand=hand_class(hole, board),
         board=board_class(board),
         price=price_class(step.to_call, sum(step.before.spent)),
-        chips=mine.values[position],
-        others_chips=mine.values[position],
+        chips=hand.values[position],
+        others_chips=hand.values[position],
     )

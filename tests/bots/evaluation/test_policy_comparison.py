@@ -46,7 +46,7 @@ def test_what_was_departed_from_is_played_out() -> None:
                 lost += record.values[at] - hand_values(state, record.deal)[at]
                 folds += 1
     everything = next(cell for cell in found.cells if cell.dimension == "everything")
-    assert found.parted == everything.deals == folds > 30
+    assert found.diverged == everything.deals == folds > 30
     assert everything.won.mean * 120 / 100 == pytest.approx(lost)
     assert found == leaks_against_policy(deals, "A", make_bot("calling"), "calling")
 
@@ -69,7 +69,7 @@ def test_a_leak_is_found_first() -> None:
 def test_who_plays_the_policy_has_no_leaks(game: str) -> None:
     bots = [make_bot(f"random?seed={seed}") for seed in range(3 if game == "limit3" else 2)]
     found = leaks_against_policy(played(*bots, hands=30, game=game), "A", make_bot("random?seed=99"), "random")
-    assert found.parted > 30
+    assert found.diverged > 30
     assert not any(cell.is_leak for cell in found.cells)
 
 

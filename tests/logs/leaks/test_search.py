@@ -28,7 +28,7 @@ def test_the_accounts_of_every_dimension_add_up_to_the_result() -> None:
     for dimension in DIMENSIONS:
         cells = [cell for cell in found.cells if cell.dimension == dimension]
         assert sum(cell.won.mean for cell in cells) * 600 / 100 == pytest.approx(won)
-        assert sum(cell.deals for cell in cells) == found.parted
+        assert sum(cell.deals for cell in cells) == found.diverged
         assert all(one.won.mean <= other.won.mean for one, other in pairwise(cells))
     assert found == pickle.loads(pickle.dumps(found)) == leaks_of(deals, "A")
 
@@ -56,7 +56,7 @@ def test_hands_part_where_the_same_state_has_two_answers() -> None:
         assert found == divergence_of(other, one, "A")
         mirrored = divergence_of(one, other, "B")
         assert mirrored is not None
-        assert (mirrored.lost_or_won, mirrored.did, mirrored.cells) == (-found.lost_or_won, found.others, found.cells)
+        assert (mirrored.gain, mirrored.did, mirrored.cells) == (-found.gain, found.others, found.cells)
     assert parted > 50
 
 
@@ -65,7 +65,7 @@ def test_among_more_players_each_is_compared_with_all_others(players: int) -> No
     """The slow twin compares the texts of every two hands of a deal, seat by seat."""
     deals = list(played([Changed(seed) for seed in range(players)], 60, 5))
     found = leaks_of(deals, "A")
-    assert (found.deals, found.unpaired, found.is_of_many) == (60, 0, True)
+    assert (found.deals, found.unpaired, found.is_multiway) == (60, 0, True)
     assert found.others == tuple("BCDEF"[: players - 1])
     everything, parted, by_position = 0.0, set(), [0.0] * players
     for number, deal in enumerate(deals):
@@ -84,7 +84,7 @@ def test_among_more_players_each_is_compared_with_all_others(players: int) -> No
     hands = 60 * players
     cells = {(cell.dimension, cell.name): cell for cell in found.cells}
     assert cells["everything", "all decisions"].won.mean * hands / 100 == pytest.approx(everything)
-    assert cells["everything", "all decisions"].deals == found.parted == len(parted)
+    assert cells["everything", "all decisions"].deals == found.diverged == len(parted)
     for name, chips in zip(position_names(deals[0][0][1].game), by_position, strict=True):
         cell = cells[BY_POSITION, name]
         assert (cell.deals, cell.choices) == (60, ())
@@ -153,7 +153,7 @@ def test_players_who_are_alike_have_no_leaks() -> None:
 
 def test_who_plays_alike_never_parts() -> None:
     found = leaks_of(played([Changed(1), Changed(1)], 40, 1), "A")
-    assert (found.parted, found.asked, found.cells, found.leaks, found.worst) == (0, 0, (), (), ())
+    assert (found.diverged, found.questions, found.cells, found.leaks, found.worst) == (0, 0, (), (), ())
 
 
 def test_what_cannot_be_treated_is_told() -> None:

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from logs.leaks.search import simultaneous
+from logs.leaks.search import simultaneous_intervals
 
 
 def test_the_bound_is_that_of_all_signs() -> None:
@@ -27,7 +27,7 @@ def test_the_bound_is_that_of_all_signs() -> None:
     for signs in itertools.product((-1.0, 1.0), repeat=9):
         of_cell = np.array([*signs, 1, 1, 1])[:, np.newaxis] * table
         highest.append(max(abs(of_cell.sum(axis=0)) / (of_cell.std(axis=0, ddof=1) * deals**0.5)))
-    sums, half_widths, bound = simultaneous(values, cells, of_deal, 3, deals, tail=0.2)
+    sums, half_widths, bound = simultaneous_intervals(values, cells, of_deal, 3, deals, tail=0.2)
     assert sums == pytest.approx(table.sum(axis=0))
     low, high = np.quantile(highest, (0.77, 0.83))
     assert low - 1e-5 <= bound <= high + 1e-5  # the draws have six digits
@@ -53,7 +53,7 @@ def test_the_bound_among_three_is_that_of_all_roles() -> None:
     for roles in itertools.product(range(players), repeat=deals):
         of_cell = tables[roles, range(deals), :count]
         highest.append(max(abs(of_cell.sum(axis=0)) / (of_cell.std(axis=0, ddof=1) * deals**0.5)))
-    sums, half_widths, bound = simultaneous(
+    sums, half_widths, bound = simultaneous_intervals(
         values, cells, of_deal, count, deals, sides=sides, players=players, tail=0.2
     )
     own = tables[0, :, :count]
@@ -64,7 +64,7 @@ def test_the_bound_among_three_is_that_of_all_roles() -> None:
 
 
 def test_nothing_is_asked_of_no_cell() -> None:
-    sums, half_widths, _ = simultaneous(
+    sums, half_widths, _ = simultaneous_intervals(
         np.zeros(0), np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64), 0, 40
     )
     assert (sums.size, half_widths.size) == (0, 0)
@@ -84,7 +84,7 @@ def test_hardly_ever_is_one_of_all_intervals_wrong(spread: str) -> None:
         }[spread]
         first = generator.integers(0, 3, 150)
         second = 3 + generator.integers(0, 4, 150)
-        sums, half_widths, _ = simultaneous(
+        sums, half_widths, _ = simultaneous_intervals(
             values, np.column_stack((first, second, np.full(150, 7))), np.arange(150), 8, 300
         )
         wrong += bool((np.abs(sums) > half_widths).any())
