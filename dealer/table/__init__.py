@@ -1,1 +1,1 @@
-"""Where a match takes place: its connections, the event loop, and the processes of bots."""
+"""Sockets, event loop and bot processes of matches."""

@@ -1,15 +1,11 @@
-"""Code of bots in this process: interrupt it where it does not return, and take what it writes.
+"""Run the code of bots in this process: interrupt it when it does not return, and capture its output.
 
-While the code of a bot runs in this process, nothing else does: the event loop cannot deliver an interrupt of the run.
-`interrupting_bot_code` therefore has SIGINT and SIGTERM raise an exception in the code of a bot that has not returned
-in the meantime, and end the process if the bot catches that. Lines of files are whole after either, as after a kill.
-Code that does not return to Python cannot be interrupted at all.
-
-    with captured_output(receive):
+    with interrupting_bot_code(give_up), bot_code(), captured_output(receive):
         bot.act(view)
 
-`receive` gets the text that the code of this thread writes to ``sys.stdout`` and ``sys.stderr`` meanwhile. Other
-threads write as before.
+While a bot runs, the event loop does not, so it cannot deliver an interrupt. SIGINT and SIGTERM therefore raise
+`BotInterrupt` in the bot, and end the process if the bot catches that. Extension code that never returns to Python
+cannot be interrupted.
 """
 
 from __future__ import annotations
@@ -24,18 +20,17 @@ from typing import Any, Final, NoReturn, TextIO, TypeAlias, cast
 
 from bots.errors import BotInterrupt
 
-_PATIENCE_S: Final = 0.75
-_LAST_PATIENCE_S: Final = 0.25
-"""For code that catches the exception, and for what bots do at the end of their matches."""
-
-
+_GRACE_S: Final = 0.75
+"""Time from a signal to the first interrupt of a bot."""
+_RETRY_S: Final = 0.25
+"""Time between further interrupts, of a bot that catches them or of the next bot at the end of its match."""
 _began_s: float | None = None
-"""When the code of a bot that is running began, on the monotonic clock."""
+"""Start of the bot code that is running, on the monotonic clock; None while none is running."""
 
 
 @contextlib.contextmanager
 def bot_code() -> Iterator[None]:
-    """Run code of bots, in the main thread, to its end or to its interruption."""
+    """Run the code of bots in the main thread, to its end or until it is interrupted."""
     global _began_s
     try:
         _began_s = time.monotonic()
@@ -48,13 +43,12 @@ def bot_code() -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupting_bot_code(give_up: Callable[[], NoReturn]) -> Iterator[None]:
-    """Have SIGINT and SIGTERM interrupt the code of bots, besides what the event loop does at them.
-
-    On Windows, where there is no such timer, the second Ctrl-C interrupts it.
+    """Interrupt bots at SIGINT and SIGTERM, in addition to the handlers of the event loop.
 
     Args:
-        give_up: ends the process when a bot cannot be interrupted.
+        give_up: ends the process when a bot catches its interrupt.
     """
+    # Windows has no such timer. There, the second Ctrl-C interrupts the bot.
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -63,7 +57,8 @@ def interrupting_bot_code(give_up: Callable[[], NoReturn]) -> Iterator[None]:
 
     def on_alarm(number: int, frame: object) -> None:
         nonlocal interrupted_s
-        if _began_s is None or time.monotonic() - _began_s < 0.9 * _LAST_PATIENCE_S:
+        # A bot that began only now gets its time first.
+        if _began_s is None or time.monotonic() - _began_s < 0.9 * _RETRY_S:
             return
         if interrupted_s == _began_s:
             give_up()
@@ -72,10 +67,10 @@ def interrupting_bot_code(give_up: Callable[[], NoReturn]) -> Iterator[None]:
 
     def on_stop(number: int, frame: object) -> None:
         signal.signal(signal.SIGALRM, on_alarm)
-        signal.setitimer(signal.ITIMER_REAL, _PATIENCE_S, _LAST_PATIENCE_S)
+        signal.setitimer(signal.ITIMER_REAL, _GRACE_S, _RETRY_S)
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        # The loop has its own way to learn of a signal, and keeps it.
+        # This replaces the Python handler alone. The loop learns of signals through its wake-up file descriptor.
         signal.signal(number, on_stop)
     try:
         yield
@@ -85,16 +80,16 @@ def interrupting_bot_code(give_up: Callable[[], NoReturn]) -> Iterator[None]:
 
 # ---- output
 Receive: TypeAlias = Callable[[str, str], None]
-"""Called with ``stdout`` or ``stderr``, and the text."""
+"""Receiver of output, called with ``stdout`` or ``stderr`` and the text."""
 
-STREAMS: Final = ("stdout", "stderr")
+_STREAMS: Final = ("stdout", "stderr")
 _lock = threading.Lock()
 _local = threading.local()
 _active = 0
 
 
 class _Stream:
-    """A standard stream; what a thread with a receiver writes goes to that instead."""
+    """Standard stream that passes the text of a thread with a receiver to that receiver."""
 
     def __init__(self, name: str, stream: TextIO) -> None:
         self._name = name
@@ -104,7 +99,7 @@ class _Stream:
         receive: Receive | None = getattr(_local, "receive", None)
         if receive is None:
             return self._stream.write(text)
-        # What the receiver itself writes is not output of a bot.
+        # The receiver may print, and that is not output of the bot.
         _local.receive = None
         try:
             receive(self._name, text)
@@ -122,13 +117,14 @@ class _Stream:
 
 @contextlib.contextmanager
 def captured_output(receive: Receive) -> Iterator[None]:
-    """Give what this thread writes to the standard streams to `receive`, which may write to them itself."""
+    """Pass text that this thread writes to the standard streams to `receive`, which may write to them itself."""
     global _active
     with _lock:
-        # Several runs may play in threads: the first puts the streams in place, and the last takes them away.
+        # Several threads may capture output at a time. The first one replaces the streams, the last one restores them.
         if not _active:
-            for name in STREAMS:
-                if (stream := getattr(sys, name)) is not None and not isinstance(stream, _Stream):
+            for name in _STREAMS:
+                stream = getattr(sys, name)
+                if stream is not None and not isinstance(stream, _Stream):
                     setattr(sys, name, cast(TextIO, _Stream(name, stream)))
         _active += 1
     _local.receive = receive
@@ -139,6 +135,7 @@ def captured_output(receive: Receive) -> Iterator[None]:
         with _lock:
             _active -= 1
             if not _active:
-                for name in STREAMS:
-                    if isinstance(stream := getattr(sys, name), _Stream):
+                for name in _STREAMS:
+                    stream = getattr(sys, name)
+                    if isinstance(stream, _Stream):
                         setattr(sys, name, stream._stream)

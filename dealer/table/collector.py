@@ -1,4 +1,4 @@
-"""The garbage collector in processes that make hardly any cycles: those that deal, and those that read hands."""
+"""Settings of the garbage collector for processes that create few reference cycles, such as dealers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gc
 
 
 def relax_collector() -> None:
-    """Let it look seldom, and never at what is there now: called when the process has imported everything."""
+    """Run the collector rarely, and not over existing objects. Call this once everything is imported."""
+    # Modules and their tables live to the end, yet each full collection would walk over them.
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

@@ -1,10 +1,9 @@
-"""Starts a program with less than we have ourselves: another user, less memory, less time of the processor.
-
-It is run as a script by an interpreter that imports nothing else, and becomes the program:
+"""Script that executes a program as another user, with less memory and processor time.
 
     python -I -S confine.py USER MEMORY_BYTES CPU_S -- PROGRAM ARGUMENT...
 
-A limit of 0, or an empty user, is none. What is not possible is reported on standard error, and nothing is started.
+An empty user or a limit of 0 means no change. If a limit cannot be set, nothing is started. With ``-I -S`` the
+interpreter imports nothing from the present folder, from site-packages or from folders in environment variables.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ import os
 import sys
 
 _NOT_STARTED = 126
-"""The exit code for what a shell cannot start, either."""
+"""Exit code of a shell for a program that cannot be executed."""
 
 
 def main(words: list[str]) -> int:
-    """Become the program; returns only if that cannot be done."""
+    """Execute the program in place of this process; return an exit code only on failure."""
     user, memory, cpu, _, *command = words
     try:
         _limit(int(memory), int(cpu))
@@ -34,11 +33,12 @@ def main(words: list[str]) -> int:
 def _limit(memory: int, cpu: int) -> None:
     import resource
 
+    # A core dump could fill the disk, and may hold the cards.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     if cpu:
-        # A second more than the first signal, which a program may catch.
+        # The soft limit sends SIGXCPU, which a program may catch. The hard limit, a second later, kills it.
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
 
 
@@ -48,6 +48,7 @@ def _become(user: str) -> None:
     entry = pwd.getpwnam(user)
     if os.getuid() == entry.pw_uid:
         return
+    # The user last: after setuid, the process may not change its groups.
     os.initgroups(user, entry.pw_gid)
     os.setgid(entry.pw_gid)
     os.setuid(entry.pw_uid)

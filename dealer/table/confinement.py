@@ -1,7 +1,7 @@
-"""What a bot's process may have: a user of its own, so much memory, so much time of the processor.
+"""Limits on the process of a bot: its user, its memory and its processor time.
 
-The limits are the system's own (``setrlimit``): each process that a bot starts has its own, and all of them together
-have none. They need Linux or macOS; another user needs a dealer that runs as root.
+The limits are set with ``setrlimit``, so they apply to each process of a bot, not to all of them together. They need
+Linux or macOS, and another user needs a dealer that runs as root. `dealer.table.bubblewrap` confines more strictly.
 """
 
 from __future__ import annotations
@@ -15,30 +15,33 @@ from typing import Final
 
 from dealer.table import confine
 
-_MOST_HEAD_BYTES: Final = 256
-_FIRST_DENIED: Final = 'for path; do test -x "$path" || { printf %s "$path"; exit; }; done'
+_MAX_SHEBANG_BYTES: Final = 256
+"""Length to which Linux reads the ``#!`` line of a script."""
+_PRINT_FIRST_DENIED: Final = 'for path; do test -x "$path" || { printf %s "$path"; exit; }; done'
+"""Shell script that prints the first of its arguments that the user may not execute."""
 
 
-def _interpreter_of(program: str) -> list[str]:
-    """The interpreter that a script names in its first line, if it is one."""
+def _shebang_interpreter(program: str) -> str | None:
+    """Interpreter in the ``#!`` line of a script; None for any other program."""
     try:
         with open(program, "rb") as file:
-            head = file.readline(_MOST_HEAD_BYTES)
+            line = file.readline(_MAX_SHEBANG_BYTES)
     except OSError:
-        return []
-    if not head.startswith(b"#!"):
-        return []
-    return [os.fsdecode(word) for word in head[2:].split()[:1]]
+        return None
+    words = line[2:].split()
+    if not line.startswith(b"#!") or not words:
+        return None
+    return os.fsdecode(words[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What a process may have.
+    """Limits on a process.
 
     Attributes:
-        user: the name of the user as which it runs; empty for our own.
-        memory_mb: of address space, in millions of bytes; 0 for any.
-        cpu_s: time of the processor, in seconds; 0 for any.
+        user: name of the user to run as; empty for the dealer's own.
+        memory_mb: limit for the address space, in millions of bytes; 0 for none.
+        cpu_s: limit for processor time, in seconds; 0 for none.
     """
 
     user: str = ""
@@ -46,10 +49,10 @@ class Confinement:
     cpu_s: int = 0
 
     def refusal(self, program: str = "") -> str | None:
-        """Why this system cannot do it, as a clause; None if it can.
+        """Explain why this system cannot set the limits, as a clause, or return None.
 
         Args:
-            program: the path of what is to be started, which the user has to be allowed to execute; empty for none.
+            program: path of the program, which the user has to be able to execute; empty to skip this check.
         """
         if os.name == "nt":
             return "limits on a bot's process need Linux or macOS"
@@ -68,9 +71,13 @@ class Confinement:
             return f"only root can start a bot as another user, {self.user!r}"
         if not program or os.geteuid() == entry.pw_uid:
             return None
-        # Only the system knows what another user may do; the shell asks it as that user.
-        asked = subprocess.run(
-            ["/bin/sh", "-c", _FIRST_DENIED, "sh", program, *_interpreter_of(program)],
+        paths = [program]
+        interpreter = _shebang_interpreter(program)
+        if interpreter is not None:
+            paths.append(interpreter)
+        # Permissions depend on every folder above, groups and ACLs, so let a shell of that user test them.
+        trial = subprocess.run(
+            ["/bin/sh", "-c", _PRINT_FIRST_DENIED, "sh", *paths],
             user=entry.pw_uid,
             group=entry.pw_gid,
             extra_groups=os.getgrouplist(self.user, entry.pw_gid),
@@ -78,13 +85,13 @@ class Confinement:
             capture_output=True,
             check=False,
         )
-        if not asked.stdout:
+        if not trial.stdout:
             return None
-        denied = os.path.realpath(os.fsdecode(asked.stdout))
+        denied = os.path.realpath(os.fsdecode(trial.stdout))
         return f"{denied} cannot be executed by {self.user}: it and all folders above it have to be open to that user"
 
     def command(self, command: list[str]) -> list[str]:
-        """The command line that starts another one within these limits."""
+        """Return the command line that executes a command within the limits."""
         memory = str(self.memory_mb * 1_000_000)
         cpu = str(self.cpu_s)
         script = str(Path(confine.__file__).absolute())

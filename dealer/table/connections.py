@@ -1,12 +1,10 @@
-"""The connections of a match: listening, reading, writing, timers. Everything about the game is in `dealer.match`.
+"""Connect the players of a match over TCP: listen, read, write, and watch the time.
 
-`Connections` owns the sockets of one match and drives it inside an asyncio loop. Reading and writing are done on the
-raw sockets from reader callbacks, with no task and no stream in between: a reply goes from `recv` through the rules to
-`send` in one call. Timers are lazy: one per match, moved only when it goes off, because nearly every answer comes in
-time. An answer counts from when it came (`dealer.table.loop.TimedSelector`): a pause of the loop is no player's time.
+`Connections` owns the sockets of one `Match` and drives it inside a `MatchLoop`. It works on raw sockets with reader
+callbacks, so a reply goes from `recv` through the rules to `send` in one call, without a task or a stream.
 
-Bounds: a seat with more than `max_unread_bytes` unread bytes is not read until its turn comes; a seat that does not
-read what it is sent may leave up to `max_unsent_bytes` waiting, then the match fails by that seat's fault.
+Buffers are bounded. A seat with more than `max_unread_bytes` unread bytes is not read until its turn. A player that
+leaves more than `max_unsent_bytes` unread commits a fault.
 """
 
 from __future__ import annotations
@@ -35,12 +33,12 @@ from protocol import DealerSession, Handshake, RemoteProtocolError
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 448
-"""Replies are short; a read of this size is served from Python's pool of small objects."""
+"""Size of a read. Replies are short, and Python's small-object allocator serves blocks up to 512 bytes."""
 _PLAYING = Phase.PLAYING
 _MIN_RECHECK_S = 0.2
 """Shortest time between two checks of a player that may be late to connect."""
 _MAX_TIMER_S = 1e8
-"""Longest time of a timer: asyncio refuses much longer ones on some systems."""
+"""Longest delay of a timer. Limits can be larger, and the system calls below asyncio overflow."""
 
 
 class Connections:
@@ -51,12 +49,13 @@ class Connections:
         await connections.run()
 
     Attributes:
-        changes: notified whenever a player connects, comes back or is lost, and when the match holds or is over.
-        on_loss: decides about a player lost without the end of the match, by `reopen` or the match's `forfeit`; unless
-            set, the player forfeits.
+        match: the match.
+        changes: notified when a player connects, returns or is lost, and when the match holds or is over.
+        on_loss: called for a player that was lost while the match continues. It calls `reopen` or the match's
+            `forfeit`; the default is to forfeit.
         on_stray: called for every connection that was rejected.
-        on_open: called with every seat that awaits its player, whenever it begins to.
-        may_be_late: asked about a missing player when the time to connect is over; while it may, the time begins again.
+        on_open: called for every seat that begins to await its player.
+        may_be_late: called for a missing player when the time to connect is over; returns whether to wait once more.
     """
 
     def __init__(
@@ -74,20 +73,21 @@ class Connections:
         max_unsent_bytes: int = 1 << 20,
         drain_timeout_s: float = 5.0,
     ) -> None:
-        """Prepare the connections.
+        """Initialise without opening a socket.
 
         Args:
-            host: the address to listen on; `LOOPBACK` stands for all that no other machine can reach.
-            reads_versions: a seat is taken by a version line, not by the first connection.
-            may_return: the seats whose players may connect again at any time, from the address they have come from,
-                and then play on over the new connection; needs `reads_versions`.
-            only_from: the addresses of players that may come from one address only; needs `reads_versions`.
-            keys: what has to be sent for a seat, as a line before the version line; needs `reads_versions`.
-            listeners: of seats that are open already and stay open: for a `PlayerLink`, or for players of later
-                matches, too.
-            coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
-                them along; 0 sends them at once.
-            drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
+            match: the match.
+            host: address to listen on, or `LOOPBACK`.
+            reads_versions: the first client that sends a version line takes a seat, not the first that connects.
+            may_return: seats whose players may connect again from the same address at any time, and then continue
+                over the new connection. Needs `reads_versions`.
+            only_from: addresses by seat; other addresses are rejected. Needs `reads_versions`.
+            keys: keys by seat, which the client sends as a line before its version line. Needs `reads_versions`.
+            listeners: open listeners by seat. They stay open after the match.
+            coalesce_s: time for which lines to players who are not to act are held back; 0 sends them at once.
+            max_unread_bytes: limit for unread bytes of a seat.
+            max_unsent_bytes: limit for bytes that a player has not read.
+            drain_timeout_s: time for slow readers to fetch the last lines after the match.
         """
         self.match = match
         self.changes = Changes()
@@ -113,13 +113,14 @@ class Connections:
         self._running_loop: MatchLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._start_timer: asyncio.TimerHandle | None = None
-        self._pauses_before = self._paused_before_ns = 0
+        self._pauses_before = 0
+        self._paused_before_ns = 0
         self._is_start_extended = False
         self._paused: set[Connection] = set()
         self._returning: set[Seat] = set()
         """Seats whose players have connected again and have not named their version yet."""
         self._needs_step = True
-        """Whether `after_step` has something to do during play."""
+        """`after_step` has something to do during play."""
 
     @property
     def _loop(self) -> MatchLoop:
@@ -129,21 +130,21 @@ class Connections:
 
     @property
     def pauses(self) -> int:
-        """Number of pauses of the loop since the players have been awaited."""
+        """Number of pauses of the loop since `run` was called."""
         if self._running_loop is None:
             return 0
         return self._running_loop.selector.pauses - self._pauses_before
 
     @property
     def paused_ns(self) -> int:
-        """Duration of these pauses together."""
+        """Total duration of these pauses, in nanoseconds."""
         if self._running_loop is None:
             return 0
         return self._running_loop.selector.paused_ns - self._paused_before_ns
 
     @property
     def hosts(self) -> list[str]:
-        """The addresses listened on, as long as a seat is open; see `Listener`."""
+        """Addresses listened on; empty if no seat is open."""
         for listener in self._listeners:
             if listener is not None:
                 return listener.hosts
@@ -151,22 +152,25 @@ class Connections:
 
     @property
     def is_over(self) -> bool:
-        """Whether the match has ended, with its score or early."""
+        """The match has ended, with a score or early."""
         return self.match.phase in (Phase.FINISHED, Phase.FAILED)
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the match holds or is over."""
+        """The match holds or is over."""
         return self.match.phase is Phase.HOLDING or self.is_over
 
     def listen(self, ports: Sequence[int] = ()) -> list[int]:
-        """Open a listening socket for each player that is missing; without a given port, or with port 0, at a free one.
+        """Open a listening socket for each missing player.
+
+        Args:
+            ports: ports by seat; a missing port or 0 means any free port.
 
         Returns:
-            the port of each seat; 0 where none is opened.
+            the port of each seat; 0 for a seat without a listener.
 
         Raises:
-            ListenError: a port cannot be had.
+            ListenError: a port is unavailable.
         """
         self._ports = [0] * len(self._listeners)
         try:
@@ -201,13 +205,13 @@ class Connections:
             return False
 
     def reopen(self, seat: Seat) -> int:
-        """Listen again for a lost player, at the port its seat had, or at another if that is taken.
+        """Listen again for a lost player, at its old port if that is free.
 
         Returns:
             the port.
 
         Raises:
-            ListenError: no port can be had.
+            ListenError: no port is available.
         """
         if self._listeners[seat] is None:
             try:
@@ -234,11 +238,11 @@ class Connections:
             self._drop(seat, connection)
 
     def label(self, seat: Seat) -> str:
-        """A seat of this match, as the log of the program names it."""
+        """Name of a seat in log messages."""
         return f"match {self.match.setup.name}, seat {seat + 1} ({self.match.setup.names[seat]})"
 
     async def run(self) -> None:
-        """Wait for the players, play, and close every connection. The outcome is in the match."""
+        """Wait for the players, play the match, and close every connection."""
         loop = asyncio.get_running_loop()
         if not isinstance(loop, MatchLoop):
             raise RuntimeError("matches run in the loop of dealer.table.loop.new_event_loop()")
@@ -254,6 +258,7 @@ class Connections:
             if listener is None:
                 raise RuntimeError("listen() comes first")
             self._watch(listener, seat)
+        # Needed if every player of a resumed match has forfeited.
         match.open()
         for seat in match.missing_seats():
             self._announce(seat)
@@ -268,7 +273,7 @@ class Connections:
             self.close()
 
     def close(self) -> None:
-        """Close every socket. A `run` in progress does not return."""
+        """Close every socket. This does not end a `run` in progress; `Match.fail` does."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -289,7 +294,7 @@ class Connections:
             listener.close()
 
     def hang_up(self, seat: Seat) -> None:
-        """Close our side of a player's connection and keep reading."""
+        """Close the dealer's side of a player's connection, and keep reading."""
         connection = self._connections[seat]
         if connection is not None:
             with contextlib.suppress(OSError):
@@ -305,11 +310,11 @@ class Connections:
         self.changes.notify()
 
     def has_left(self, seat: Seat) -> bool:
-        """Return whether a missing player with a link has left; no other client can take its seat."""
+        """Return whether a missing linked player has left. No other client can take its seat."""
         return seat in self._strays and isinstance(self._lent_listeners.get(seat), OpenSeat)
 
     def start_cause(self, seat: Seat, problem: StartProblem, limit_us: int = 0) -> NotStarted:
-        """Cause of an empty seat, by the clients that have connected to its port."""
+        """Return the cause of an empty seat, judged by the clients that have connected to its port."""
         listener = self._listeners[seat]
         stray = self._strays.get(seat)
         if listener is not None and listener.has_client:
@@ -318,7 +323,7 @@ class Connections:
             return NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
         if stray is None or (seat in self._may_return and not self.has_left(seat)):
             return NotStarted(seat, problem, limit_us)
-        # No other program knows the port of a player that we have started.
+        # The dealer chose the port of a bot that it started, so a rejected client can only have been the bot.
         if stray.problem is StrayProblem.NO_VERSION:
             return NotStarted(seat, StartProblem.UNREADABLE_VERSION, line=stray.line)
         return NotStarted(seat, StartProblem.LEFT)
@@ -328,7 +333,7 @@ class Connections:
         before = self._connections[seat]
         host = address[0]
         if before is not None:
-            # The player itself may connect again, from its address.
+            # Only the player itself may replace its connection; its address identifies it.
             is_taken = host != before.host
         else:
             is_taken = not match.is_awaited(seat)
@@ -343,7 +348,8 @@ class Connections:
                 return
             _log.info("%s: connected from %s port %d", self.label(seat), *address)
             if before is not None:
-                # The player itself reports that its earlier connection is dead.
+                # The old connection is dead, even if the system has not noticed: a machine that lost its network sends
+                # no FIN.
                 self._drop(seat, before)
                 match.unseat(seat)
             if seat not in self._may_return or isinstance(sock, PlayerLink):
@@ -359,10 +365,11 @@ class Connections:
                 on_broken=self._on_broken,
                 on_drained=self.changes.notify,
             )
-            self._read(connection)
+            self._start_reading(connection)
             if match.phase is not Phase.CONNECTING:
                 self._returning.add(seat)
             match.connect(seat, connection.write)
+            # The listener has read the version line, and perhaps more.
             if received:
                 match.receive(seat, received)
             self.changes.notify()
@@ -376,9 +383,9 @@ class Connections:
         self._returning.discard(seat)
         connection.close()
 
-    def _read(self, connection: Connection) -> None:
+    def _start_reading(self, connection: Connection) -> None:
         recv = connection.recv
-        take = self._take
+        receive = self._receive
 
         def on_readable() -> None:
             try:
@@ -387,32 +394,35 @@ class Connections:
                 return
             except OSError:
                 data = b""
-            take(connection, data)
+            receive(connection, data)
 
         if isinstance(connection.sock, PlayerLink):
-            connection.sock.receive = partial(self._take, connection)
+            connection.sock.receive = partial(self._receive, connection)
         else:
             connection.start_reading(on_readable)
 
-    def _take(self, connection: Connection, data: bytes) -> None:
-        """Take the bytes of a read; none at the end of the player's stream."""
+    def _receive(self, connection: Connection, data: bytes) -> None:
+        """Pass the bytes of a read to the match; no bytes mean the end of the stream."""
         match = self.match
         seat = connection.seat
         try:
             if not data:
                 self._on_closed(connection)
             elif match.receive(seat, data, connection.loop.selector.arrived_ns):
+                # No line follows that would carry the acknowledgement.
                 connection.acknowledge()
                 if match.buffered_bytes(seat) > self._max_unread_bytes:
                     self._on_unread(connection)
             if self._needs_step or match.phase is not _PLAYING or match.has_losses:
                 self.after_step()
         except Exception as error:
-            # A mistake in our own code ends this match and leaves the others in this process alone.
+            # A bug must not end the other matches of this process.
             self.fail_internally(error)
 
     def _on_unread(self, connection: Connection) -> None:
-        """Stop reading the socket of a player with many unread bytes. A link cannot be stopped, only closed."""
+        """Stop reading a player with many unread bytes."""
+        # Further bytes stay in the socket, and TCP's flow control stops the sender. A link has no socket in which bytes
+        # could wait, so it is closed.
         if not isinstance(connection.sock, PlayerLink):
             connection.stop_reading()
             self._paused.add(connection)
@@ -425,6 +435,7 @@ class Connections:
         match = self.match
         seat = connection.seat
         if match.phase is Phase.CONNECTING and seat in self._may_return:
+            # It may return before the match, so this is no fault yet.
             self._drop(seat, connection)
             match.unseat(seat)
             if not isinstance(connection.sock, PlayerLink):
@@ -445,14 +456,16 @@ class Connections:
         limit_us = match.setup.limits.start_us or 0
         limit_s = match.setup.limits.start_s or 0.0
         if self.paused_ns and not self._is_start_extended:
-            # Players that connected during a pause have not been read yet.
+            # Players that connected during a pause of the loop have not been read yet. Extend the time once.
             self._is_start_extended = True
             paused_s = min(self.paused_ns / 1e9, limit_s)
             self._start_timer = self._loop.call_later(paused_s, self._start_timed_out)
             return
         if match.phase is Phase.GREETING:
-            seat = next(Seat(i) for i in range(len(self._connections)) if match.is_asked(Seat(i)))
-            match.fail(NotStarted(seat, StartProblem.VERSION_LATE, limit_us))
+            for seat in map(Seat, range(len(self._connections))):
+                if match.is_asked(seat):
+                    match.fail(NotStarted(seat, StartProblem.VERSION_LATE, limit_us))
+                    break
         missing = [seat for seat in match.missing_seats() if not self.may_be_late(seat)]
         for number, seat in enumerate(missing):
             cause = self.start_cause(seat, StartProblem.NOT_CONNECTED, limit_us)
@@ -465,7 +478,7 @@ class Connections:
         self.after_step()
 
     def after_step(self) -> None:
-        """Act on the state of the match: end the run, or set the timer and resume reading where it was paused."""
+        """Act on a change of the match: report losses, set the timer, resume reading."""
         match = self.match
         if match.has_losses:
             for loss in match.take_losses():
@@ -478,12 +491,14 @@ class Connections:
             self._returning = {seat for seat in self._returning if match.is_awaited(seat)}
             self.changes.notify()
         if match.phase is Phase.PLAYING:
+            # The timer is not moved with each question, as nearly every answer is in time. When it goes off, it is set
+            # again for the deadline of that moment.
             if self._timer is None and match.deadline_ns is not None:
-                self._arm(match.deadline_ns)
+                self._set_timer(match.deadline_ns)
             for connection in list(self._paused):
                 if match.buffered_bytes(connection.seat) <= self._max_unread_bytes:
                     self._paused.discard(connection)
-                    self._read(connection)
+                    self._start_reading(connection)
             self._needs_step = bool(self._paused) or bool(self._returning) or self._timer is None
         else:
             self.changes.notify()
@@ -492,7 +507,7 @@ class Connections:
         """Wait until the match holds or is over."""
         await self.changes.wait_for(lambda: self.is_at_rest)
 
-    def _arm(self, due_ns: int) -> None:
+    def _set_timer(self, due_ns: int) -> None:
         delay_s = max(0.0, (due_ns - time.monotonic_ns()) / 1e9)
         self._timer = self._loop.call_later(min(delay_s, 1e6), self._on_timer)
 
@@ -511,7 +526,7 @@ class Connections:
         self.after_step()
 
     def fail_internally(self, error: Exception) -> None:
-        """End the match because of an unexpected error in our own code."""
+        """End the match because of an unexpected exception in the dealer's own code."""
         _log.error("match %s: internal error", self.match.setup.name, exc_info=error)
         try:
             self.match.fail(InternalError.from_error(error))
@@ -519,7 +534,7 @@ class Connections:
             self.after_step()
 
     async def _drain(self) -> None:
-        """Let the last lines go out to players that read slowly."""
+        """Wait until the players have read their last lines, for a limited time."""
         for connection in self._connections:
             if connection is not None:
                 connection.flush()
@@ -531,14 +546,18 @@ class Connections:
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """Socket or link of one seat; knows nothing of the match.
+    """Socket or link of one seat.
 
     Attributes:
-        sock: non-blocking, or a link.
+        seat: the seat.
+        sock: a non-blocking socket, or a link.
         host: address of the player.
-        coalesce_s: time that lines other than questions may be held back.
-        on_drained: called when unsent bytes have been sent.
-        on_readable: called whenever the socket is readable, while it is read.
+        loop: the loop that reads the socket.
+        coalesce_s: time for which lines other than questions may be held back.
+        max_unsent_bytes: limit for bytes that the player has not read.
+        on_broken: called when held lines cannot be sent.
+        on_drained: called when all unsent bytes have been sent.
+        on_readable: callback of the loop; None while the socket is not read.
         eof: the player has closed its side.
     """
 
@@ -561,18 +580,19 @@ class Connection:
     _is_queued: bool = False
 
     def __post_init__(self) -> None:
+        # Bound once: each is called for every action of a match.
         self.recv = self.sock.recv
         self._send_some = self.sock.send
         self._hold = self.loop.hold(self.coalesce_s)
 
     def start_reading(self, on_readable: Callable[[], None]) -> None:
-        """Call back whenever the socket is readable."""
+        """Call back whenever the socket is readable, unless the player has closed its side."""
         if self.on_readable is None and not self.eof:
             self.on_readable = on_readable
             self.loop.watch(self.sock, on_readable)
 
     def acknowledge(self) -> None:
-        """Acknowledge the bytes read at once, as no line is sent soon that would do so."""
+        """Acknowledge the bytes read at once; see `dealer.table.listener.acknowledge`."""
         if not isinstance(self.sock, PlayerLink):
             acknowledge(self.sock)
 
@@ -588,7 +608,12 @@ class Connection:
             self.loop.unwatch(self.sock)
 
     def write(self, data: bytes, is_asked: bool) -> None:
-        """Send a question now, other lines with the next question or after `coalesce_s`."""
+        """Send a question at once, and other lines with the next question or after `coalesce_s`.
+
+        Raises:
+            UnreadLinesError: more than `max_unsent_bytes` wait for the player.
+            OSError: the connection is broken.
+        """
         if is_asked or not self.coalesce_s:
             if self._held:
                 data = self._held + data
@@ -601,7 +626,7 @@ class Connection:
                 self._hold(self)
 
     def flush(self) -> None:
-        """Send the lines held back, unless a question took them along."""
+        """Send the held lines, unless a question has taken them along."""
         self._is_queued = False
         if self._held:
             data = self._held
@@ -613,6 +638,7 @@ class Connection:
 
     def _send(self, data: bytes) -> None:
         if not self._unsent:
+            # A socket's buffer nearly always takes a line whole, so no writer has to be registered.
             try:
                 sent = self._send_some(data)
             except WOULD_BLOCK:
@@ -633,6 +659,7 @@ class Connection:
         except WOULD_BLOCK:
             return
         except OSError:
+            # The player is gone. Reading or the next question will notice.
             sent = len(self._unsent)
         del self._unsent[:sent]
         if not self._unsent:
@@ -642,17 +669,18 @@ class Connection:
 
     @property
     def has_unsent(self) -> bool:
-        """Whether written bytes wait for the player to read."""
+        """Some bytes wait for the player to read."""
         return bool(self._unsent)
 
     def close(self) -> None:
-        """Close so that sent bytes still arrive. Lines held back are dropped."""
+        """Close the connection so that bytes already sent still arrive. Held lines are dropped."""
         self._held = b""
         self.stop_reading()
         if self._is_writing:
             self.loop.remove_writer(self.sock)
         try:
-            # Unread bytes would turn the close into a reset, and the player might lose the last state.
+            # Closing a socket with unread bytes sends RST instead of FIN, and the player may lose the last state. Read
+            # them first, but not forever.
             self.sock.shutdown(socket.SHUT_WR)
             for _ in range(16):
                 if not self.sock.recv(1 << 16):

@@ -1,9 +1,8 @@
-"""The port where the player of a seat is awaited, and which connection is the player's.
+"""Listen on the port of a seat, and recognise its player among the clients that connect.
 
-In the reference dealer, the first to connect is the player. A listener that reads versions accepts the first that sends
-a version line; every other client (a port scan, a browser, a client that sends nothing) is turned away, and the port
-stays open. A listener with a key requires it first, as a line of its own. At most `MAX_CLIENTS` clients may wait at a
-time, each for `CLIENT_TIMEOUT_S`.
+With the reference dealer, the first client is the player. A listener that reads versions accepts the first client that
+sends a version line, after a key if it has one. It rejects every other client, such as a port scan, a browser or a
+client that sends nothing, and keeps the port open.
 """
 
 from __future__ import annotations
@@ -29,27 +28,30 @@ from protocol.framing import MAX_LINE_BYTES
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 LOOPBACK = "loopback"
-"""The host that stands for all addresses of this machine, as far as no other machine can reach them."""
+"""Host that stands for all addresses of this machine, but admits no other machine."""
 REACHABLE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Where programs of this machine find what listens on every address."""
+"""Address to connect to, on this machine, for each host that stands for every address."""
 WOULD_BLOCK = (BlockingIOError, InterruptedError)
-"""What reading or writing raises where nothing can be read or written yet."""
+"""Exceptions of a non-blocking socket that cannot be read or written yet."""
 MAX_SEATS = 240 if os.name == "nt" else None
-"""How many seats a process can serve: on Windows, `select` watches 512 sockets, and a seat may take two of them."""
+"""Seats that a process can serve. `select` on Windows watches at most 512 sockets, and a seat may take two of them."""
 MAX_CLIENTS = 16
+"""Clients of a listener that may wait to be recognised."""
 CLIENT_TIMEOUT_S = 30.0
+"""Time for a client to send its version line."""
 ACCEPT_RETRY_S = 1.0
+"""Delay after `accept` failed."""
 BUSY_PORT_S: Final = 10.0
-"""Time that a server waits for its port, which another program or an earlier start may be about to leave."""
+"""Time to wait for a port in use, for example by a server that is being restarted."""
 _BUSY_RETRY_S: Final = 0.1
 _VERSION = b"VERSION:"
-_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
-"""A peer that has vanished without a word is noticed after a minute, wherever the system has that option."""
+_KEEP_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
+"""Probe after 30 s, then every 10 s, three times. macOS calls the first option TCP_KEEPALIVE."""
 _QUICK_ACK: Final[int | None] = getattr(socket, "TCP_QUICKACK", None)
 
 
 def reachable_at(host: str) -> tuple[str, ...]:
-    """The addresses at which other machines find what listens on a host: those of all interfaces where it is each."""
+    """Return the addresses at which other machines reach a host, those of all interfaces for ``0.0.0.0`` or ``::``."""
     if host not in REACHABLE:
         return (host,)
     import psutil
@@ -76,38 +78,44 @@ def _family_of(host: str) -> socket.AddressFamily:
 
 
 async def listen_patiently(listen: Callable[[], Awaitable[_T]], port: int, busy_s: float) -> _T:
-    """Listen on a port; while it is in use, try again for some time.
+    """Listen on a port, and try again for a while if it is in use.
+
+    Args:
+        listen: opens the port.
+        port: its number, for the log.
+        busy_s: time to try again.
 
     Raises:
-        OSError: it is still in use, or it cannot be listened on for another reason.
+        OSError: the port is still in use, or cannot be opened for another reason.
     """
     until_s = time.monotonic() + busy_s
-    is_told = False
+    is_logged = False
     while True:
         try:
             return await listen()
         except OSError as error:
             if error.errno != errno.EADDRINUSE or time.monotonic() >= until_s:
                 raise
-        if not is_told:
+        if not is_logged:
             _log.warning("port %d is in use; trying again for %g s", port, busy_s)
-            is_told = True
+            is_logged = True
         await asyncio.sleep(_BUSY_RETRY_S)
 
 
 def keep_alive(sock: socket.socket) -> None:
-    """Have the system notice within a minute or so that the other side has vanished."""
+    """Let the system detect within a minute that the peer has vanished without a FIN."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in _ALIVE:
+    for name, value in _KEEP_ALIVE:
+        # Not every system has every option.
         with contextlib.suppress(AttributeError, OSError):
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def acknowledge(sock: socket.socket) -> None:
-    """Acknowledge received bytes at once, where the system can (Linux).
+    """Acknowledge received bytes at once, on Linux. Call it after every read, as the system resets the option.
 
-    A client that sends a line in two calls sends the second part only once the first is acknowledged (Nagle's
-    algorithm), and the system delays that by 40 ms. It forgets the option: set it again after each read.
+    A client that writes a line in two calls, with Nagle's algorithm on, sends the second part only after the first is
+    acknowledged. Linux delays acknowledgements by 40 ms in the hope of a reply to carry them.
     """
     if _QUICK_ACK is not None:
         with contextlib.suppress(OSError):
@@ -119,7 +127,14 @@ def _begins_as_version(received: bytes) -> bool:
 
 
 class _Client(NamedTuple):
-    """A client that waits: its address, what it has sent, when it is given up, and whether the key is still needed."""
+    """Client that is not recognised yet.
+
+    Attributes:
+        address: host and port of the client.
+        received: bytes that it has sent.
+        timer: rejects it after `CLIENT_TIMEOUT_S`.
+        needs_key: it has not sent the key yet.
+    """
 
     address: tuple[str, int]
     received: bytearray
@@ -128,10 +143,12 @@ class _Client(NamedTuple):
 
 
 class Listener:
-    """The port of one seat, listening.
+    """Listening port of one seat.
 
     Attributes:
-        port: its number. hosts: the addresses, or `LOOPBACK` for all of this machine's own. sockets: what listens.
+        port: its number.
+        hosts: addresses listened on; `LOOPBACK` for all of this machine's own.
+        sockets: the listening sockets.
     """
 
     def __init__(
@@ -144,18 +161,19 @@ class Listener:
         is_unfinished: Callable[[bytes], bool] | None = None,
         key: str | None = None,
     ) -> None:
-        """Listen.
+        """Open the port.
 
         Args:
-            host: the address, or `LOOPBACK`.
-            port: the port; 0 for a free one.
-            is_version: whether a line names a version; None lets in the first to connect.
-            is_unfinished: whether more of a line without its end has to arrive before that is known; all of it, if
-                it begins as a version line does, unless given.
-            key: the line that has to come before that; None for none.
+            host: address to listen on, or `LOOPBACK`.
+            port: port number; 0 for a free one.
+            seat: the seat, for errors.
+            is_version: returns whether a line is a version line; None to accept the first client.
+            is_unfinished: returns whether the beginning of a line can still become a version line. The default
+                compares it with ``VERSION:``.
+            key: line that the client has to send before its version line; None for no key.
 
         Raises:
-            ListenError: the port cannot be had.
+            ListenError: the port is unavailable.
         """
         self.sockets: list[socket.socket] = []
         self.hosts: list[str] = []
@@ -179,18 +197,20 @@ class Listener:
         sock = socket.socket(_family_of(host), socket.SOCK_STREAM)
         self.sockets.append(sock)
         if port and os.name != "nt":
-            # Makes the port of a dealer that has just ended usable again; on Windows it would share a port in use.
+            # Connections of an earlier dealer in TIME_WAIT would keep its port busy for a minute. On Windows, this
+            # option would instead allow two processes to share a port.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         address = host
         second_host = None
         if host == LOOPBACK:
             try:
-                # Linux routes what this machine sends to any of its addresses over this device, and nothing else.
+                # Linux routes packets of this machine to any of its own addresses over lo, and no others. Bots may thus
+                # connect to whatever name the machine has.
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo\0")
                 address = "0.0.0.0"
             except (AttributeError, OSError):
                 host = address = "127.0.0.1"
-                # Debian's /etc/hosts has the name of the machine at this address.
+                # Debian's /etc/hosts gives the machine's name this address.
                 second_host = "127.0.1.1"
         sock.bind((address, port))
         sock.listen(8)
@@ -206,11 +226,12 @@ class Listener:
         on_player: Callable[[socket.socket, tuple[str, int], bytes], None],
         on_stray: Callable[[str, StrayProblem, bytes], None],
     ) -> None:
-        """Accept clients from now on.
+        """Start to accept clients.
 
         Args:
-            on_player: given the connection of a player, its address, and what it has sent already.
-            on_stray: called with a client that was turned away: its address, why, and how its words began.
+            loop: the loop.
+            on_player: called with the socket of the player, its address and the bytes already read.
+            on_stray: called with the host of a rejected client, the reason and the first bytes that it sent.
         """
         self._loop = loop
         self._on_player = on_player
@@ -220,38 +241,41 @@ class Listener:
 
     @property
     def has_client(self) -> bool:
-        """Whether a client waits that may yet prove to be the player."""
+        """A client is connected that is not recognised yet."""
         return bool(self._clients)
 
     def _accept(self, loop: AbstractEventLoop, listener: socket.socket) -> None:
         try:
             sock, address = listener.accept()
         except (*WOULD_BLOCK, ConnectionError):
+            # The client has left between the event and this call.
             return
         except OSError as error:
-            # Too many open files: connections wait for a moment, instead of failing again and again without a pause.
+            # Usually EMFILE. The connection stays in the queue and the socket readable, so the loop would spin.
             _log.warning("port %d: cannot accept a connection: %s", self.port, error.strerror)
             loop.remove_reader(listener)
             loop.call_later(ACCEPT_RETRY_S, self._listen_again, loop, listener)
             return
         sock.setblocking(False)
+        # Lines are small, and none may wait for the acknowledgement of the one before.
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._is_version is None:
             self._on_player(sock, address[:2], b"")
             return
         keep_alive(sock)
         if len(self._clients) >= MAX_CLIENTS:
+            # The oldest: a flood of silent clients must not lock the player out.
             self._reject(loop, next(iter(self._clients)), StrayProblem.SILENT)
         timer = loop.call_later(CLIENT_TIMEOUT_S, self._reject, loop, sock, StrayProblem.SILENT)
         self._clients[sock] = _Client(address[:2], bytearray(), timer, self._key is not None)
-        loop.add_reader(sock, self._hear, loop, sock)
+        loop.add_reader(sock, self._read_first_lines, loop, sock)
 
     def _listen_again(self, loop: AbstractEventLoop, listener: socket.socket) -> None:
         if listener in self.sockets:
             loop.add_reader(listener, self._accept, loop, listener)
 
-    def _hear(self, loop: AbstractEventLoop, sock: socket.socket) -> None:
-        """Read a client's first lines as far as they are there; accept it or turn it away once that is certain."""
+    def _read_first_lines(self, loop: AbstractEventLoop, sock: socket.socket) -> None:
+        """Read a client's first lines, and accept or reject it as soon as they suffice."""
         client = self._clients[sock]
         received = client.received
         try:
@@ -266,6 +290,7 @@ class Listener:
             if not end and data and len(received) <= len(self._key):
                 acknowledge(sock)
                 return
+            # Compared in constant time, so that a client cannot find the key byte by byte.
             if not end or not hmac.compare_digest(line, self._key):
                 self._reject_unknown(loop, sock, StrayProblem.NO_KEY)
                 return
@@ -276,39 +301,40 @@ class Listener:
             acknowledge(sock)
             return
         if self._is_version is not None and self._is_version(line):
-            self._on_player(sock, self._leave(loop, sock).address, bytes(received))
+            client = self._remove(loop, sock)
+            self._on_player(sock, client.address, bytes(received))
         else:
             self._reject_unknown(loop, sock, StrayProblem.NO_VERSION)
 
     def _reject_unknown(self, loop: AbstractEventLoop, sock: socket.socket, problem: StrayProblem) -> None:
-        """Reject a client that did not prove to be the player, or that left without a word."""
+        """Reject a client that is not the player, or that left without sending anything."""
         if not self._clients[sock].received:
             problem = StrayProblem.LEFT
         self._reject(loop, sock, problem)
 
-    def _leave(self, loop: AbstractEventLoop, sock: socket.socket) -> _Client:
+    def _remove(self, loop: AbstractEventLoop, sock: socket.socket) -> _Client:
         client = self._clients.pop(sock)
         client.timer.cancel()
         loop.remove_reader(sock)
         return client
 
     def _reject(self, loop: AbstractEventLoop, sock: socket.socket, problem: StrayProblem) -> None:
-        client = self._leave(loop, sock)
+        client = self._remove(loop, sock)
         sock.close()
         self._on_stray(client.address[0], problem, bytes(client.received[:QUOTED_BYTES]))
 
     def unwatch(self) -> None:
-        """Turn away all clients that wait, without a report; later ones wait until it is watched again."""
+        """Stop accepting clients, and silently reject those that wait. The port stays open."""
         if self._loop is not None:
             for sock in self.sockets:
                 self._loop.remove_reader(sock)
             for sock in list(self._clients):
-                self._leave(self._loop, sock)
+                self._remove(self._loop, sock)
                 sock.close()
             self._loop = None
 
     def close(self) -> None:
-        """Stop listening and turn away all clients, without a report; a second call does nothing."""
+        """Close the port, and silently reject the clients that wait. A second call has no effect."""
         self.unwatch()
         for sock in self.sockets:
             sock.close()

@@ -1,17 +1,10 @@
-"""The event loop that matches run in: asyncio's, with a fast path for the sockets of matches.
+"""Event loop for matches: asyncio's selector loop, with a fast path for their sockets.
 
-A dealer spends its time waiting for one small line and sending two. Through asyncio each of these costs a handle, a
-context and a pass over the loop; here the selector itself serves the sockets of matches (`watch`) inside its `select`,
-and returns to asyncio as soon as that has anything to do: a timer, a listener, a signal, a task.
+A dealer waits for one small line and sends two. In asyncio each event costs a handle, a context and a pass of the loop.
+`MatchLoop.watch` registers a socket with the selector itself, which calls back from inside `select` and returns to
+asyncio when asyncio has something to do. Without epoll (Windows, macOS), `watch` is the same as `add_reader`.
 
-Lines for players that are not to act are held back (`hold`): mostly they leave with the next question, which spares the
-player a line and the machine two switches. One timer for all of them flushes the rest. The selector never polls in
-vain: where no reply is ready the process sleeps, and the processor is the bots'.
-
-A loop that was busy, or had no processor, reads late what came in time. So it keeps the time at which it last looked at
-all its sockets: what it then reads has come since (`arrived_ns`), and no player is charged for the wait.
-
-Where there is no epoll (Windows, macOS), `watch` is asyncio's `add_reader`: the behaviour is the same.
+The selector records when it polls, so that players are not charged for a pause of the loop; see `TimedSelector`.
 """
 
 from __future__ import annotations
@@ -34,22 +27,24 @@ _Ts = TypeVarTuple("_Ts")
 
 HAS_EPOLL = sys.platform == "linux" and hasattr(select, "epoll")
 _MIN_WAIT_S = 0.005
-"""A shorter timeout makes Linux set its timer twice, which costs as much as a reply: timers go off late by as much."""
+"""Shortest timeout of a poll, and the longest delay of a timer. Linux sets its own timer twice for a shorter one,
+which takes as long as a reply.
+"""
 _MAX_EVENTS = 256
-"""Served before the system is asked again."""
+"""Events that one poll returns."""
 PAUSE_NS = 10_000_000
-"""A loop that did not look at its sockets for longer has paused; below, what it reads came when it looked."""
+"""Longest time between two polls that does not count as a pause of the loop."""
 
 
 class Waiting(Protocol):
-    """Something that holds bytes back."""
+    """Holder of bytes that are to be sent later."""
 
     def flush(self) -> None:
-        """Write them, unless they have gone out since."""
+        """Send the bytes, unless they have been sent since."""
 
 
 def _flush(held: list[Waiting]) -> None:
-    """Flush everything; what is added meanwhile, too."""
+    # Iterating a list that grows is intended: a failed flush may make further connections hold lines.
     for waiting in held:
         waiting.flush()
     held.clear()
@@ -59,7 +54,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
     """An asyncio loop with a fast path for the sockets of matches."""
 
     def __init__(self, *, is_fast: bool = HAS_EPOLL) -> None:
-        """Make a loop; with `is_fast=False` it has no fast path, as on systems without epoll."""
+        """Initialise the loop, without the fast path if `is_fast` is False."""
         self._held: dict[float, list[Waiting]] = {}
         self._fast: _FastSelector | None = None
         if is_fast:
@@ -68,7 +63,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
         super().__init__(self.selector)
 
     def watch(self, sock: HasFileno, on_readable: Callable[[], None]) -> None:
-        """Call back whenever the socket is readable; the callback must not raise."""
+        """Call back whenever the socket is readable. The callback must not raise."""
         if self._fast is not None:
             self._fast.watch(sock.fileno(), on_readable)
         else:
@@ -82,7 +77,8 @@ class MatchLoop(asyncio.SelectorEventLoop):
             self.remove_reader(sock)
 
     def hold(self, delay_s: float) -> Callable[[Waiting], None]:
-        """The function that has its argument flushed within a delay, with all others of that delay."""
+        """Return a function that registers a holder of bytes to be flushed within a delay."""
+        # One timer for all holders with the same delay. Most of them have sent their bytes with a question by then.
         held = self._held.setdefault(delay_s, [])
 
         def add(waiting: Waiting) -> None:
@@ -95,7 +91,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
     def call_soon(
         self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """As in asyncio; also makes the selector return to asyncio, which has something to do now."""
+        """Schedule a callback as asyncio does, and let the selector return to asyncio."""
         if self._fast is not None:
             self._fast.is_asyncio_due = True
         return super().call_soon(callback, *args, context=context)
@@ -103,14 +99,14 @@ class MatchLoop(asyncio.SelectorEventLoop):
     def call_at(
         self, when: float, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """As in asyncio; see `call_soon`."""
+        """Schedule a timer as asyncio does, and let the selector return to asyncio."""
         if self._fast is not None:
             self._fast.is_asyncio_due = True
         return super().call_at(when, callback, *args, context=context)
 
 
 class Changes:
-    """Lets tasks wait until something is true, without polling: each change is followed by a call of `notify`."""
+    """Condition variable of one thread: tasks wait until something holds, and every change calls `notify`."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[None]] = set()
@@ -124,7 +120,7 @@ class Changes:
                 future.set_result(None)
 
     async def wait_for(self, is_true: Callable[[], bool], timeout_s: float | None = None) -> bool:
-        """Wait until a condition holds; returns whether it does, which is False only after the timeout."""
+        """Wait until a condition holds or the timeout has passed; return whether the condition holds."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(timeout_s):
@@ -144,65 +140,70 @@ _RECEIVED = memoryview(bytearray(1 << 16))
 
 
 class SharedBufferProtocol(asyncio.BufferedProtocol):
-    """Has a protocol read into one buffer: for each read, asyncio would allocate 256 KiB, which costs ten reads."""
+    """Protocol that reads into a buffer shared by all connections.
+
+    For an ordinary protocol, asyncio allocates 256 KiB for every read, which takes longer than the read itself.
+    """
 
     def data_received(self, data: bytes) -> None:
-        """As of `asyncio.Protocol`."""
+        """Receive bytes, as an `asyncio.Protocol` does."""
         raise NotImplementedError
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Give the buffer, which is free again when `buffer_updated` returns."""
+        """Return the shared buffer."""
+        # Safe to share: asyncio calls this, reads, and calls `buffer_updated`, without running anything in between.
         return _RECEIVED
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take what was read."""
+        """Pass the bytes of a read on."""
         self.data_received(bytes(_RECEIVED[:nbytes]))
 
 
 def notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
-    """Call `changes.notify` in its loop, unless that is closed."""
+    """Call `changes.notify` in its loop, unless the loop is closed."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(changes.notify)
 
 
 def new_event_loop() -> MatchLoop:
-    """Make a loop to run matches in."""
+    """Create a loop for matches, as the loop factory of `asyncio.Runner`."""
     return MatchLoop()
 
 
 class TimedSelector(selectors.BaseSelector):
-    """Asyncio's selector, which keeps when the loop looks at its sockets.
+    """Asyncio's selector, with the times at which the loop polls its sockets.
+
+    A loop that was busy, or had no processor, reads bytes late. They may have arrived at any time since the poll
+    before, so a player whose reply is read late is charged as if it had arrived right after that poll.
 
     Attributes:
-        arrived_ns: the earliest time at which what is read now can have come; on the clock of `time.monotonic_ns`, as
-            all times.
-        pauses: number of pauses; paused_ns: their duration together.
+        arrived_ns: earliest possible arrival of the bytes being read, on the clock of `time.monotonic_ns`.
+        pauses: number of pauses of the loop.
+        paused_ns: total duration of the pauses.
     """
 
     def __init__(self) -> None:
         self._inner = selectors.DefaultSelector()
-        self._polled_ns = self.arrived_ns = time.monotonic_ns()
+        self.arrived_ns = time.monotonic_ns()
+        self._polled_ns = self.arrived_ns
         self.pauses = 0
         self.paused_ns = 0
 
+    # ---- asyncio's selector does the work
+
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        """As in asyncio's own selector."""
         return self._inner.register(fileobj, events, data)
 
     def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        """As in asyncio's own selector."""
         return self._inner.unregister(fileobj)
 
     def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        """As in asyncio's own selector."""
         return self._inner.modify(fileobj, events, data)
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
-        """As in asyncio's own selector."""
         return self._inner.get_map()
 
     def get_key(self, fileobj: Any) -> selectors.SelectorKey:
-        """As in asyncio's own selector."""
         return self._inner.get_key(fileobj)
 
     def close(self) -> None:
@@ -210,7 +211,8 @@ class TimedSelector(selectors.BaseSelector):
         self._inner.close()
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """As in asyncio's own selector; after a pause it only gives what came meanwhile."""
+        """Wait for events as asyncio's selector does, but not after a pause."""
+        # After a pause, return what arrived meanwhile: a poll that waits would date it too late.
         is_late = self._is_late(time.monotonic_ns())
         if is_late:
             timeout = 0
@@ -219,7 +221,7 @@ class TimedSelector(selectors.BaseSelector):
         return ready
 
     def _is_late(self, now_ns: int) -> bool:
-        """Return whether the loop has paused, which is counted."""
+        """Return whether the loop has paused, and count the pause."""
         late_ns = now_ns - self._polled_ns
         if late_ns <= PAUSE_NS:
             return False
@@ -228,7 +230,13 @@ class TimedSelector(selectors.BaseSelector):
         return True
 
     def _note_poll(self, now_ns: int, *, is_late: bool, is_whole: bool = True) -> None:
-        """Keep when the sockets were looked at; not `is_whole` where more of them may be ready."""
+        """Record the time of a poll.
+
+        Args:
+            now_ns: the time.
+            is_late: the loop has paused before this poll.
+            is_whole: all ready sockets were returned; otherwise others have been waiting since an earlier poll.
+        """
         self.arrived_ns = now_ns
         if is_late:
             self.arrived_ns = self._polled_ns
@@ -237,20 +245,18 @@ class TimedSelector(selectors.BaseSelector):
 
 
 class _FastSelector(TimedSelector):
-    """Asyncio's selector together with the watched sockets, which are served inside `select`.
-
-    One epoll watches the sockets and, as one more file, the epoll of asyncio's own selector.
-    """
+    """Selector that serves watched sockets inside `select`, and asyncio's events as well."""
 
     def __init__(self) -> None:
         super().__init__()
         self._epoll = select.epoll()
+        # An epoll is a file that is readable when it has events, so asyncio's own epoll can be watched like a socket.
         self._epoll.register(self._inner.fileno(), select.EPOLLIN)
         self._watched: dict[int, Callable[[], None]] = {}
         self.is_asyncio_due = False
 
     def close(self) -> None:
-        """Close both."""
+        """Close both epolls."""
         self._epoll.close()
         super().close()
 
@@ -263,11 +269,11 @@ class _FastSelector(TimedSelector):
             self._epoll.unregister(fd)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Serve watched sockets until asyncio has something to do or its timeout has passed."""
+        """Serve watched sockets until asyncio has something to do or the timeout has passed."""
         watched = self._watched
         if not watched:
             return super().select(timeout)
-        # Callbacks scheduled before this call are in the timeout.
+        # The timeout accounts for everything scheduled before this call.
         self.is_asyncio_due = False
         clock_ns = time.monotonic_ns
         poll = self._epoll.poll
@@ -288,6 +294,7 @@ class _FastSelector(TimedSelector):
             ready = poll(wait_s, _MAX_EVENTS)
             self._note_poll(clock_ns(), is_late=is_late, is_whole=len(ready) < _MAX_EVENTS)
             for fd, _ in ready:
+                # A callback may have unwatched a socket that is ready in the same poll.
                 on_readable = watched.get(fd)
                 if on_readable is not None:
                     on_readable()
