@@ -28,7 +28,7 @@ DrawSeed: TypeAlias = Annotated[int | None, "seed of the random draws; random by
 
 
 class Bot(ABC):
-    """Base class of players. Only `act` must be overridden; all other methods are optional hooks.
+    """Base class of players. Only `act` must be overridden; the other methods are hooks.
 
     A bot that draws random numbers should reseed them in `hand_started` from its seed and `view.hand_number`, as
     `bots.baseline.RandomBot` does. Its actions in a hand then do not depend on earlier hands, so a match that is
@@ -42,7 +42,7 @@ class Bot(ABC):
     _accepted_game: Game | None = None
 
     def refusal(self, game: Game) -> str | None:
-        """Return the reason why this bot does not play a game, as a sentence, or None if it plays it.
+        """Return the reason why this bot does not play a game, as a sentence; None if it does.
 
         `bots.play`, `bots.self_play` and the dealer ask before the first hand and report this sentence. A server
         offers the bot only in games that it plays. The method may be a class method.
@@ -78,10 +78,10 @@ class Bot(ABC):
         """
 
     def hand_started(self, view: View) -> None:  # noqa: B027
-        """Receive the first state of a hand, before any `act` in it; other players may have acted already."""
+        """Receive the first state of a hand, before any `act`; others may have acted already."""
 
     def hand_finished(self, view: View) -> None:  # noqa: B027
-        """Receive the last state of a hand, with the cards shown and `view.value`, the net chips won."""
+        """Receive the last state of a hand, with all cards shown and `view.value`, the net chips."""
 
     def match_finished(self) -> None:  # noqa: B027
         """Clean up after the match; called once, when the dealer has closed the connection."""
@@ -93,7 +93,7 @@ class Bot(ABC):
         """
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """Return the probability of each action in this state, or None if the bot has no probabilities.
+        """Return the probability of each action in this state, or None if the bot has none.
 
         Exploitability and variance reduction evaluate a bot by these probabilities without playing it. They must be
         those from which `act` draws, of legal actions only, and sum to 1. They must follow from the bot's options and
@@ -103,7 +103,7 @@ class Bot(ABC):
         return None
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
-        """Return `policy` for all hold'em holdings at once, or None to have `policy` called for each.
+        """Return `policy` for all holdings of hold'em, or None if `policy` is to be called for each.
 
         Computations over a player's range, such as local best response, call this at every decision. Override it if
         it is faster than 1,326 calls of `policy`.

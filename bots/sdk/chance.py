@@ -1,6 +1,6 @@
-"""Chance to win a showdown of hold'em against random cards of all players who have not folded.
+"""Chances in hold'em to win a showdown against random cards of the remaining players.
 
-The chance is exact against one opponent and sampled against more (`engine.equity` states the cost of each). Before the
+A chance is exact against one opponent and sampled against more (`engine.equity` states the cost of each). Before the
 flop it is read from the shipped table.
 """
 
@@ -18,7 +18,7 @@ from engine.splitmix import MASK_64, STEP, mixed
 
 
 class EquityCounter:
-    """Compute chances in states of hold'em, and cache the last one: a player often acts twice in a round.
+    """Compute chances in states of hold'em.
 
     Samples follow from the seed, the hand number, the visible cards and the number of players in the hand. They do not
     depend on earlier calls, so a match that is resumed or split between hands gets the same numbers.
@@ -40,6 +40,7 @@ class EquityCounter:
         self._has_fixed_seed = seed is not None
         self.seed = fresh_seed() if seed is None else seed
         self._game: Game | None = None
+        # A player often acts twice in a round, with the same chance.
         self._last_state: object = None
         self._last_equity = Equity(0.0, 0.0, 0.0)
 
@@ -78,7 +79,7 @@ class EquityCounter:
 
 
 def chance_seed(seed: int, hand_number: int, hole: Sequence[int], board: Sequence[int], opponents: int) -> int:
-    """Derive a 64-bit seed for the samples of one state; different states of a hand get different seeds.
+    """Derive a 64-bit seed for the samples of one state; no two states of a hand share one.
 
     Args:
         hole: two cards.

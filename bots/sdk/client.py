@@ -145,9 +145,9 @@ def play(
 def read_arguments(
     argv: Sequence[str], positional: Sequence[str], options: Sequence[str], *, takes_last: bool = False
 ) -> Mapping[str, str]:
-    """Read positional arguments and options of the form ``--name VALUE`` or ``--name=VALUE`` into a mapping.
+    """Parse positional arguments and options (``--name VALUE`` or ``--name=VALUE``).
 
-    With ``-h`` or ``--help`` the mapping holds only ``help``.
+    The values are returned by name. With ``-h`` or ``--help`` the mapping holds only ``help``.
 
     Args:
         positional: names of the positional arguments.
@@ -217,7 +217,7 @@ def _find_game(game: str | Game | None) -> tuple[str, Game]:
 
 
 def connect(host: str, port: int, timeout_s: float) -> socket.socket:
-    """Connect to a dealer, and retry while no program listens: a bot may be started before its dealer.
+    """Connect to a dealer, and retry while no program listens.
 
     Raises:
         ConnectError: no program listens within `timeout_s` seconds, or there is no such host or port.
@@ -225,6 +225,7 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket:
     if not 0 < port < 1 << 16:
         # The C library would reduce it modulo 65536.
         raise ConnectError(f"{port} is not a valid port: ports are 1 to 65535")
+    # A bot may be started before its dealer.
     deadline = time.monotonic() + timeout_s
     while True:
         try:
@@ -297,7 +298,7 @@ def print_line(stream: TextIO | None, line: str) -> None:
 
 
 def print_own_failure(error: BaseException) -> None:
-    """Print the traceback of a bot's own code, without the frames of this package and of the import system."""
+    """Print the traceback of a bot's own code, without frames of this package and of imports."""
     import traceback
 
     traceback.print_exception(error.with_traceback(own_frames(error)))

@@ -84,7 +84,7 @@ def _unawaited(coroutine: CoroutineType[Any, Any, Any], name: str) -> str:
 
 
 def _describe(answer: object) -> str:
-    """Describe the return value of `act` on one line; it may be any object, even one whose `repr` raises."""
+    """Describe the return value of `act` on one line; even if its `repr` raises."""
     try:
         if not isinstance(answer, Action):
             return " ".join(quoted(answer, _MAX_ANSWER).split())
@@ -159,7 +159,7 @@ class Conversation:
                 return out
 
     def receive_eof(self) -> None:
-        """End the match after the dealer has closed the connection; an incomplete last line is ignored."""
+        """End the match once the dealer has closed the connection; ignore an incomplete last line."""
         call_hook(self._bot.match_finished)
 
     def _on_state(self, event: ReceivedState) -> bytes:
@@ -193,7 +193,7 @@ class Conversation:
         return reply
 
     def _dealer_failure(self, error: RemoteProtocolError) -> DealerFailure:
-        """Describe an invalid line of the dealer; the usual reason is that the bot assumes a wrong game."""
+        """Describe an invalid line of the dealer; usually the bot assumes another game."""
         cause = error.__cause__
         line = str(getattr(cause, "text", ""))
         if not line.startswith("MATCHSTATE:"):

@@ -1,4 +1,4 @@
-"""Build the result of `Bot.policy_by_holding`: action probabilities for each of the 1,326 holdings of hold'em."""
+"""Action probabilities of all 1,326 holdings, as `Bot.policy_by_holding` returns them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ HoldingChances: TypeAlias = Mapping[Action, "float | NDArray[np.float64]"]
 
 
 def view_with(view: View, cards: tuple[Card, ...]) -> View:
-    """Make the same view with these cards as the player's own; it shows nobody else's."""
+    """Make the same view with these cards as the player's own; the others' stay hidden."""
     return View.from_holding(view.betting, view.position, cards, view.board, view.hand_number)
 
 
 def policy_by_class(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:
-    """Evaluate a preflop policy for all holdings by one call for each of the 169 classes of starting hands.
+    """Evaluate a preflop policy for all holdings by one call per class of starting hands.
 
     Args:
         policy: depends on the ranks of the cards and on whether they are suited, but not on the suits.

@@ -1,4 +1,4 @@
-"""Base class of bots that learn between hands, and the journals from which their matches are merged.
+"""Base class of bots that learn between hands, and journals to merge their matches.
 
 A learning bot plays differently in each hand, and matches that run in parallel cannot share one memory file. The
 dealer therefore starts each learner of each match with the same memory and a journal of its own, and merges the
@@ -35,7 +35,7 @@ class LearningBot(Bot):
     @property
     @abstractmethod
     def is_learning(self) -> bool:
-        """Whether it learns. If not, it plays alike in all hands, and its matches need no journal."""
+        """False if it plays alike in all hands, so that its matches need no journal."""
 
     @property
     @abstractmethod
@@ -60,11 +60,11 @@ class LearningBot(Bot):
 
     @abstractmethod
     def end_training(self) -> None:
-        """Close the journal at the end of the match, or when the bot leaves it; further calls do nothing."""
+        """Close the journal when the match ends or the bot leaves it; further calls do nothing."""
 
     @abstractmethod
     def merged(self, start: str, journals: Sequence[str]) -> bytes:
-        """Return the content of a memory file: the memory at the start, plus all that the journals hold.
+        """Return the content of a memory file with the memory at the start and all journals.
 
         The result must not depend on the order of the journals.
 
@@ -116,7 +116,7 @@ class LearningJournal:
 
 
 def read_journal(path: str) -> Iterator[tuple[int, str]]:
-    """Yield the number of each hand of a journal and what was learnt from it; nothing if there is no file.
+    """Yield the number of each hand and its text from a journal; nothing if there is no file.
 
     Raises:
         BotFileError: the file is unreadable or not a journal.
@@ -158,7 +158,7 @@ def _cut(path: str, end_hand: int | None) -> int:
 
 
 def _read_lines(path: str) -> Iterator[tuple[int, str, int]]:
-    """Yield the hand of each complete line, what was learnt from it, and the offset of the line's end in bytes."""
+    """Yield hand number, text and end offset in bytes of each complete line."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:

@@ -193,7 +193,7 @@ class Option(NamedTuple):
 
 
 def options_of(declared: Any, *, all_parameters: bool = False) -> tuple[Option, ...]:
-    """Return the options of a dataclass, a function or a class's constructor, in the order of declaration.
+    """Return the options of a dataclass, function or constructor, in order of declaration.
 
     Args:
         all_parameters: include parameters whose annotation has no meaning, as in bots of other authors.
@@ -266,7 +266,7 @@ def _hints(declared: Any) -> dict[str, Any]:
 
 
 def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
-    """Split an annotation into its type and its metadata; take the first type of a union with None."""
+    """Split an annotation into type and metadata; of a union with None, take the first type."""
     kind = hint
     metadata: list[Any] = []
     if get_origin(hint) is Annotated:

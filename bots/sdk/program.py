@@ -1,4 +1,4 @@
-"""Run a program of any language as a process (`Program`) and play with it as a bot (`RemoteBot`).
+"""Run a program of any language as a process, and play with it as a bot.
 
     with RemoteBot(["./my_bot", "--fast"], "nolimit") as bot:
         for record in self_play("nolimit", [bot, MfsBot()], deals=1000): ...
@@ -162,7 +162,7 @@ class Program:
         return self._process.returncode if self._ended.is_set() else None
 
     def cut_output(self, slack_bytes: int = 0) -> None:
-        """Reduce an output above its bound to its first `MAX_OUTPUT_BYTES`, a note, and its last lines."""
+        """Cut an output above its bound to its first `MAX_OUTPUT_BYTES`, a note and its end."""
         max_bytes = MAX_OUTPUT_BYTES + len(_OUTPUT_NOTE) + _LAST_BYTES + slack_bytes
         with contextlib.suppress(OSError):
             if self.output_path.stat().st_size <= max_bytes:
@@ -209,7 +209,7 @@ class Program:
         return self.exit_code
 
     def stop(self, *, grace_s: float = 1.0) -> None:
-        """Terminate the program and all processes that it has started, and kill them after `grace_s` seconds.
+        """Terminate the program and all its processes, and kill those left after the grace period.
 
         A second call does nothing.
         """
@@ -318,9 +318,10 @@ def _server_bits(server: str) -> int:
 
 @contextlib.contextmanager
 def _inherited(mark: int) -> Iterator[None]:
-    """Set the soft limit of this process to a mark, so that a program inherits it from its first instruction.
+    """Set the soft limit of this process to a mark while it starts a program.
 
-    The hard limit can be set only on the running program, and its first children may be older than that.
+    The program inherits it from its first instruction. The hard limit can be set only on the running program, and its
+    first children may be older than that.
     """
     if sys.platform != "linux":
         yield
@@ -434,7 +435,7 @@ _QUICK_ACK: Final[int | None] = getattr(socket, "TCP_QUICKACK", None)
 
 
 def accept_program(listener: socket.socket, program: Program, deadline_s: float) -> socket.socket | None:
-    """Accept the connection of a program; return None if it ends without connecting, or at the deadline.
+    """Accept the connection of a program; return None if it ends first, or at the deadline.
 
     Args:
         deadline_s: time of `time.monotonic`, in seconds.
@@ -454,9 +455,10 @@ def accept_program(listener: socket.socket, program: Program, deadline_s: float)
 
 
 def acknowledge(connection: socket.socket) -> None:
-    """Acknowledge received bytes at once, so that a peer that writes twice is not delayed by 40 ms.
+    """Acknowledge received bytes at once.
 
-    Linux clears the option by itself, so call this after each read. Other systems do nothing.
+    Otherwise a peer that writes twice in a row may wait 40 ms for the delayed acknowledgement. Linux clears the option
+    by itself, so call this after each read. Other systems do nothing.
     """
     if _QUICK_ACK is not None:
         with contextlib.suppress(OSError):
@@ -551,7 +553,7 @@ class RemoteBot(Bot):
         self.close()
 
     def close(self) -> None:
-        """Close the connection and end the program with all its processes; a second call does nothing."""
+        """Close the connection and end all processes of the program; a second call does nothing."""
         if self._error is None:
             self._error = RemoteBotError("it has been closed", self.command, self._program.last_lines())
         if self._connection is not None:

@@ -218,7 +218,8 @@ def _construct(bot_class: type[Bot], arguments: Mapping[str, object], spec: str)
 
 
 def builtin_file_options(name: str) -> frozenset[str]:
-    """Return the names of a built-in bot's options that are paths; empty for other bots, which it does not import."""
+    """Return the names of a built-in bot's options that are paths; empty for other bots."""
+    # Another bot would have to be imported.
     if name not in _ENTRIES:
         return frozenset()
     return _file_options(_find_class(name, name))
@@ -466,7 +467,7 @@ def _import_file(path: str) -> ModuleType:
 
 
 def _modules_of_other_bots(folder: str, stem: str) -> dict[str, ModuleType]:
-    """Return imported modules from folders of other bots that are named like a file in this bot's folder."""
+    """Return modules of other bots' folders that are named like a file in this bot's folder."""
     neighbours = {entry.removesuffix(".py") for entry in os.listdir(folder)}
     neighbours.discard(stem)
     other_folders = {os.path.join(os.path.dirname(path), "") for path in _FILES}

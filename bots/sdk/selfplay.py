@@ -1,4 +1,4 @@
-"""Hands without sockets, clocks and a second process, for training, evaluation and notebooks.
+"""Play hands between bots in this process, for training, evaluation and notebooks.
 
     from bots import self_play
     from bots.sdk.registry import make_bot
@@ -10,28 +10,9 @@
             won[record.name_at(position)] += value
     print(won)
 
-`BotGroup` does for bot objects what a `bots.sdk.conversation.Conversation` each does over TCP: it shows every bot the
-views that the dealer's lines would have amounted to, calls the same hooks in the same order, passes on comments
-together with the next answer, and lets no illegal answer through. The caller deals, plays the answers and computes
-whose turn it is: `self_play`, or the dealer.
-
-The rules it obeys:
-
-- A bot sees what it would see over TCP, nothing else: its own cards, the board so far, at a showdown the
-  hands that were not folded. The first state of a hand is shown before any action; a bot that is to act first
-  gets the same `View` object for `hand_started` and for `act`.
-- What ends a bot's program over TCP (its own code fails, its answer is illegal) ends its part here: `BotFailure` has
-  the bot, the hand and the state. The bot is not called again.
-- Every seat has an object of its own, unless a bot keeps nothing between calls.
-- Views are made for bots with hooks: a hook that a bot does not have costs nothing.
-
-Of `self_play`:
-
-- The cards are those that the dealer deals for the same game, seed and hand number; the button moves on from hand to
-  hand as there.
-- Under "rotations" a deal is played once in every rotation of the bots over the seats, one hand right after the other,
-  with the same number: stopping early leaves whole duplicates. A bot should not remember cards from hand to hand.
-- Nothing is played before it is asked for, and nothing is kept: a billion hands need no more memory than one.
+`self_play` deals the same cards as the dealer for the same game, seed and hand number, and applies the actions.
+`BotGroup` runs the bots for it and for matches in the dealer's process. It shows each bot only what the bot would see
+over TCP, calls the same hooks in the same order, and checks every action.
 """
 
 from __future__ import annotations
@@ -66,20 +47,24 @@ from protocol import find_game
 
 
 class BotGroup:
-    """One bot per seat, from the first hand to the end of the match.
+    """Bots of one match, one per seat.
+
+    The caller deals, applies the actions and knows the acting position. A bot that would end its program over TCP,
+    because its code raises or its action is illegal, is removed, and a `BotFailure` is returned or raised. Each seat
+    needs a bot object of its own, unless a bot keeps no state.
 
     Attributes:
-        comments: the comments that went with the last answer of `ask`, as the lines that would have been sent.
-        running_seat: of the bot whose code runs; None while none does.
+        comments: comments sent with the last action of `ask`, as lines.
+        running_seat: seat of the bot whose code is running; None if there is none.
     """
 
     def __init__(self, bots: Sequence[Bot], game: Game) -> None:
-        """Seat the bots.
+        """Check the bots and seat them in order.
 
         Raises:
-            TypeError: one of them is not a bot.
-            GameRefused: one of them does not play the game.
-            ValueError: there are more or fewer than the game has players.
+            TypeError: an object is not a bot.
+            GameRefused: a bot does not play the game.
+            ValueError: the number of bots is not that of the game's players.
         """
         for bot in bots:
             require_bot(bot)
@@ -92,6 +77,7 @@ class BotGroup:
         self.comments: list[bytes] = []
         self.running_seat: Seat | None = None
         self._bots = tuple(bots)
+        # Making a view takes time, so only seats whose bots override a hook are called.
         self._starters = [seat for seat in range(players) if overrides(bots[seat], "hand_started")]
         self._enders = [seat for seat in range(players) if overrides(bots[seat], "hand_finished")]
         self._present = list(range(players))
@@ -99,26 +85,31 @@ class BotGroup:
         self._board_ends = game.board_cards_by_round
         self._unseen: tuple[tuple[Card, ...], ...] = ((),) * players
 
-        # The hand being played.
+        # State of the current hand.
         self._number = -1
         self._deal = Deal((), ())
         self._seats: Sequence[Seat] = ()
         self._seen: list[tuple[tuple[Card, ...], ...]] = []
-        """By position, the hole cards it sees until the hand is over."""
+        """Hole cards that each position sees until the end of the hand."""
         self._round = -1
         self._board: tuple[Card, ...] = ()
         self._is_new = False
-        """No bot has been shown a state of this hand."""
+        """No bot has seen a state of this hand."""
         self._first_view: View | None = None
-        """What the bot that opens the betting has been shown already."""
+        """View of `hand_started` that the bot with the first turn gets again for `act`."""
 
     def begin_hand(self, number: int, deal: Deal, seats: Sequence[Seat], betting: BettingState) -> Sequence[BotFailure]:
-        """A hand begins: bots with that hook are shown its first state. Before the first hand, all prepare.
+        """Begin a hand: call `hand_started`, and before the first hand `prepare`.
 
-        Where no player can act, the first state is the last: it is shown at the end.
+        If no player can act, `end_hand` calls `hand_started`, since the first state is also the last.
+
+        Args:
+            number: 0-based number of the hand.
+            seats: seat of each position.
+            betting: state of the betting before any action.
 
         Returns:
-            the bots that failed, already removed.
+            the failures; their bots have been removed.
         """
         self._number = number
         self._deal = deal
@@ -141,17 +132,17 @@ class BotGroup:
             if failure is not None:
                 failures = (*failures, failure)
             elif position == betting.acting_position:
-                # Its comments are still on the view when it answers.
+                # `ask` uses this view again and takes its comments then.
                 self._first_view = view
             elif view.comments:
                 self._keep_comments(seat, view)
         return self._without(failures)
 
     def ask(self, betting: BettingState) -> Action:
-        """The answer of the bot whose turn it is; its comments are in `comments`.
+        """Return the action of the bot whose turn it is, and set `comments`.
 
         Raises:
-            BotFailure: its own code failed or its answer is illegal. It has been removed.
+            BotFailure: the bot's code raised or its action is illegal. It has been removed.
         """
         position = betting.acting_position
         seat = self._seats[position]
@@ -173,22 +164,23 @@ class BotGroup:
             self.running_seat = None
         if view.comments:
             self._keep_comments(seat, view)
-        self.comments = said = self._waiting[seat]
-        if said:
+        self.comments = self._waiting[seat]
+        if self.comments:
             self._waiting[seat] = []
         if answer is CALL:
             return CALL
         if (answer is RAISE or answer is FOLD) and betting.after_if_legal(answer) is not None:
-            # Measured: 0.1 us, where asking what else it may be takes 1.2.
+            # Measured: 0.1 us, against 1.2 us for `require_legal`.
             return answer
         try:
             return require_legal(answer, view)
         except IllegalReply as error:
-            self._without([failure := BotFailure(str(error), seat, self._number, error.state)])
+            failure = BotFailure(str(error), seat, self._number, error.state)
+            self._without([failure])
             raise failure from error
 
     def end_hand(self, betting: BettingState) -> Sequence[BotFailure]:
-        """A hand is over: bots with that hook are shown its last state; returns the failed ones, already removed."""
+        """End a hand: call `hand_finished`. Return the failures; their bots have been removed."""
         failures: Sequence[BotFailure] = ()
         for seat in self._present if self._is_new else self._enders:
             position = self._position(seat)
@@ -205,14 +197,14 @@ class BotGroup:
         return self._without(failures)
 
     def end_match(self) -> Sequence[BotFailure]:
-        """The match is over; returns the bots that failed at it. A second call does nothing."""
+        """Call `match_finished` and return the failures. A second call does nothing."""
         calls = [self._call(seat, self._bots[seat].match_finished) for seat in self._present]
         failures = [failure for failure in calls if failure is not None]
         self._present = self._starters = self._enders = []
         return failures
 
     def remove(self, seat: Seat) -> None:
-        """Remove a bot: it is shown nothing more and must not be asked."""
+        """Remove a bot. None of its methods is called again; do not `ask` on its turn."""
         self._present = [other for other in self._present if other != seat]
         self._starters = [other for other in self._starters if other != seat]
         self._enders = [other for other in self._enders if other != seat]
@@ -230,7 +222,7 @@ class BotGroup:
         return View(betting, position, self._number, seen, self._board)
 
     def _seen_at_end(self, betting: BettingState, position: Position) -> tuple[tuple[Card, ...], ...]:
-        """The hole cards a position sees when the hand is over: at a showdown, all hands that were not folded."""
+        """Return the hole cards that a position sees at the end, at a showdown all not folded."""
         folded = betting.folded
         holes = self._deal.hole_cards
         if not betting.is_showdown:
@@ -249,7 +241,7 @@ class BotGroup:
     # ---- bots that fail
 
     def _prepare(self) -> Sequence[BotFailure]:
-        """Have the bots prepare for the match; returns those that failed, already removed."""
+        """Call `prepare` and return the failures; their bots have been removed."""
         self._is_prepared = True
         calls = [self._call(seat, self._bots[seat].prepare, self._game) for seat in self._present]
         return self._without([failure for failure in calls if failure is not None])
@@ -267,8 +259,8 @@ class BotGroup:
         return None
 
     def _failure(self, seat: Seat, error: BaseException, seen: View | Game | None = None) -> BotFailure:
-        """What a bot's own code raised, as a sentence and as a traceback of its own frames."""
-        what = in_one_line(error)
+        """Describe an exception of a bot's code by a sentence and a traceback of its own frames."""
+        reason = in_one_line(error)
         text = "".join(traceback.format_exception(type(error), error, own_frames(error)))
         place = line_in_code(error)
         if place:
@@ -277,10 +269,10 @@ class BotGroup:
             moment = "before the first hand"
             if seen is None:
                 moment = "when the match was over"
-            failure = BotFailure(f"the bot's own code failed {moment}{place}: {what}", seat, None, "", text)
+            failure = BotFailure(f"the bot's own code failed {moment}{place}: {reason}", seat, None, "", text)
         else:
             state = seen.match_state.format()
-            sentence = f"the bot's own code failed in hand {self._number}{place}: {what}; the state was {state}"
+            sentence = f"the bot's own code failed in hand {self._number}{place}: {reason}; the state was {state}"
             failure = BotFailure(sentence, seat, self._number, state, text)
         failure.__cause__ = error
         return failure
@@ -302,27 +294,31 @@ def self_play(
     match_name: str = "match",
     names: Sequence[str] | None = None,
 ) -> Iterator[HandRecord]:
-    """Play deals, each hand when it is asked for.
+    """Play deals and yield the finished hands. Each hand is played when its record is requested.
+
+    With `seating="rotations"`, the hands of one deal follow each other and have the same number, so iteration can stop
+    after any deal with complete duplicates. A bot must not remember cards from one hand to the next.
 
     Args:
-        game: what is played: a game, the name of a shipped one, or the path of a definition file.
-        bots: one per seat of the first seating. One object may have several seats if it keeps nothing between calls.
-        deals: how many, each played once in every seating.
-        seed: of the cards. Bots have seeds of their own.
-        seating: every rotation of the bots over the seats, or only the one given.
-        first_hand: number of the first deal. Parts of a match can so be played in several processes.
-        match_name: of the records; with several seatings, each adds its letter (``match.a``).
-        names: of the bots, all different; by default those of their classes, numbered where they repeat.
+        game: a game, the name of a shipped one, or the path of a definition file.
+        bots: one per seat. The same object may have several seats if it keeps no state between calls.
+        deals: number of deals, each played once in every seating.
+        seed: seed of the cards. Bots have seeds of their own.
+        seating: every rotation of the bots over the seats, or only their order in `bots`.
+        first_hand: number of the first deal, for a match that is split between processes.
+        match_name: name of the match in the records; rotations append a letter each (``match.a``).
+        names: different names of the bots, by default those of their classes, numbered if they repeat.
 
     Returns:
-        the finished hands, without times. When it ends, or is closed, `Bot.match_finished` has been called.
+        an iterator over the finished hands, without times. At its end, or when it is closed, it calls
+        `Bot.match_finished`.
 
     Raises:
         GameDefinitionError: there is no such game.
-        GameRefused: one of the bots does not play it.
-        TypeError: one of the bots is not a bot.
-        ValueError: the number of bots or names does not fit the game, two names are equal, or a number is negative.
-        BotFailure: while hands are played: a bot's own code failed, or its answer was illegal.
+        GameRefused: a bot does not play the game.
+        TypeError: an object in `bots` is not a bot.
+        ValueError: the number of bots or names is wrong, two names are equal, or a number is negative.
+        BotFailure: during iteration, if a bot's own code raised or its action was illegal.
     """
     if isinstance(game, str):
         game = find_game(game)[1]
@@ -346,7 +342,11 @@ def self_play(
 def _hands(
     game: Game, group: BotGroup, numbers: range, seed: int, rotations: Sequence[tuple[str, tuple[str, ...]]]
 ) -> Iterator[HandRecord]:
-    """Play the hands; `rotations` has the name of the match and the names by seat of each."""
+    """Play the hands of `self_play`.
+
+    Args:
+        rotations: name of the match and names of the bots by seat, for each rotation.
+    """
     players = game.num_players
     start = betting_start(game)
     seats_in_order = [Seat(seat) for seat in range(players)]
@@ -355,7 +355,7 @@ def _hands(
         for number, deal in zip(numbers, deals(game, seed, numbers.start), strict=False):
             seats = turns[number % players]
             for shift, (match_name, names) in enumerate(rotations):
-                # To the group a bot's seat is its index: the bot of each position, not its seat in this rotation.
+                # In the group a bot's seat is its index among the bots, whichever seat this rotation gives it.
                 if failures := group.begin_hand(number, deal, turns[(number - shift) % players], start):
                     raise failures[0]
                 betting = start
@@ -407,22 +407,25 @@ _OPPONENT: Final = "random"
 def decision_times(
     bot: Bot, game: Game, *, deals: int, seed: int, clock_ns: Callable[[], int] = time.thread_time_ns
 ) -> Mapping[str, list[float]]:
-    """The milliseconds of each decision of a bot in every seat of so many deals, by the name of the round.
+    """Measure a bot's decisions against random opponents, in every seat of each deal.
 
     Args:
-        clock_ns: processor time of this thread by default, which a bot in another process does not use.
+        clock_ns: clock, by default the processor time of this thread. A bot in another process needs a wall clock.
+
+    Returns:
+        the time of each decision in milliseconds, by the name of the betting round.
     """
     opponents = [make_bot(_OPPONENT, seed + seat) for seat in range(1, game.num_players)]
     act = bot.act
     spent_ms = dict[str, list[float]]()
 
-    def timed(view: View) -> Action:
-        began_ns = clock_ns()
+    def timed_act(view: View) -> Action:
+        start_ns = clock_ns()
         action = act(view)
-        spent_ms.setdefault(view.round_name, []).append((clock_ns() - began_ns) / 1e6)
+        spent_ms.setdefault(view.round_name, []).append((clock_ns() - start_ns) / 1e6)
         return action
 
-    bot.act = timed  # type: ignore[method-assign]
+    bot.act = timed_act  # type: ignore[method-assign]
     for _ in self_play(game, [bot, *opponents], deals=deals, seed=seed):
         pass
     return spent_ms

@@ -1,12 +1,12 @@
-"""Testing a bot without a dealer: a script plays the dealer and checks every reply.
+"""Test a bot without a dealer. A script sends the states and checks every reply.
 
     from bots.sdk.testing import MockDealer, check
 
     script = MockDealer("kuhn").ask("MATCHSTATE:0:0::Ks|", "r").tell("MATCHSTATE:0:0:rf:Ks|")
     check(MyBot(), script)
 
-`check` runs a Python bot in this process; a failing test is an AssertionError with the question and the answer.
-`serve_script` does the same over TCP with a program in any language.
+`check` runs a Python bot in this process, `serve_script` a program in any language over TCP. Both raise an
+AssertionError with the question and the reply if the bot does not follow the script.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from bots.sdk.program import POLL_S, Program, accept_program, acknowledge, start
 from protocol.mock_dealer import MockDealer
 
 _GRACE_S: Final = 5.0
-"""How long a program that failed its script is waited for, so that its exit code and last words can be reported."""
+"""Time for a program that failed its script to exit, so that the error can report its exit code and output."""
 
 
 def check(bot: Bot, mock: MockDealer) -> None:
-    """Play a whole script with a bot in this process; every hook of the bot is called as in a match.
+    """Play a script with a bot in this process, and call all its hooks as in a match.
 
     Raises:
-        AssertionError: the bot answered something else than the script expects.
-        IllegalReply: the bot answered something illegal.
-        Exception: whatever the bot's own code raises.
+        AssertionError: the bot's reply is not the expected one.
+        IllegalReply: the bot's action is not legal.
+        Exception: the bot's own code raised it.
     """
     bot.prepare(mock.game)
     conversation = Conversation(bot, mock.game)
@@ -46,7 +46,12 @@ def check(bot: Bot, mock: MockDealer) -> None:
 
 
 class ScriptResult(NamedTuple):
-    """How a program ended that had played its script: the exit code, negative for a signal, and all it wrote."""
+    """Exit of a program after its script.
+
+    Attributes:
+        exit_code: negative for the signal that ended the program.
+        output: standard output and standard error of the program.
+    """
 
     exit_code: int
     output: str
@@ -60,19 +65,21 @@ def serve_script(
     chunk_bytes: int | None = None,
     env: Mapping[str, str] | None = None,
 ) -> ScriptResult:
-    """Play a whole script over TCP with a program: it is started with host and port as its last two arguments.
+    """Play a script over TCP with a program, which gets host and port as its last two arguments.
 
-    ``ARENA_GAME`` names a definition of the script's game, so that a bot made with this SDK knows what is played.
+    The environment variable ``ARENA_GAME`` names a definition file of the script's game.
 
     Args:
         command: the program and its arguments, without host and port.
-        timeout_s: seconds for all of it, including the program's own end.
-        chunk_bytes: send the dealer's bytes in pieces of this size, as a slow network may; all at once by default.
-        env: the program's environment; that of this process by default.
+        timeout_s: longest time for the script and the program's exit, in seconds.
+        chunk_bytes: size of the pieces in which the script's bytes are sent, to simulate a slow network; None to send
+            them at once.
+        env: the program's environment, by default that of this process.
 
     Raises:
-        AssertionError: the program did not play the script to its end; the sentence has where it stopped, how the
-            program ended and what it last wrote.
+        AssertionError: the program did not play the script to its end. The error names the place in the script, the
+            program's exit code and its last output.
+        OSError: the program cannot be started.
     """
     deadline_s = time.monotonic() + timeout_s
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as listener:
@@ -95,8 +102,9 @@ def _serve(
 ) -> None:
     connection = accept_program(listener, program, deadline_s)
     if connection is None:
-        why = "had its time" if program.exit_code is None else "ended"
-        raise AssertionError(f"the program {why} without connecting to the port it was given")
+        if program.exit_code is None:
+            raise AssertionError("the program did not connect to its port in time")
+        raise AssertionError("the program ended without connecting to its port")
     with connection:
         while not _is_done(mock):
             data = _receive(connection, mock, deadline_s)
@@ -118,8 +126,9 @@ def _receive(connection: socket.socket, mock: MockDealer, deadline_s: float) -> 
         try:
             mock.assert_done()
         except AssertionError as error:
-            raise AssertionError(f"time is up: {error}") from None
-        raise AssertionError("time is up: the script is done, but the program has not closed the connection") from None
+            raise AssertionError(f"the time is up: {error}") from None
+        problem = "the script is done, but the program has not closed the connection"
+        raise AssertionError(f"the time is up: {problem}") from None
     except OSError:
         return b""
 
@@ -127,10 +136,10 @@ def _receive(connection: socket.socket, mock: MockDealer, deadline_s: float) -> 
 def _send(connection: socket.socket, data: bytes, chunk_bytes: int | None) -> None:
     size = chunk_bytes or len(data) or 1
     try:
-        for at in range(0, len(data), size):
-            connection.sendall(data[at : at + size])
+        for start in range(0, len(data), size):
+            connection.sendall(data[start : start + size])
     except OSError:
-        # The program has closed; what that means for the script is found out at the next receive.
+        # The program has closed the connection. The next read notices, and reports it if the script is not over.
         return
 
 
@@ -143,21 +152,25 @@ def _is_done(mock: MockDealer) -> bool:
 
 
 def _expect_silence(connection: socket.socket, mock: MockDealer, deadline_s: float) -> None:
-    """After the script nothing is asked, so nothing but comments may come."""
+    """Check that the program sends only comments after the end of the script."""
     rest = b""
     while data := _receive(connection, mock, deadline_s):
         rest += data
-    unasked = [line for line in rest.split(b"\n") if line.strip() and line[:1] not in (b"#", b";")]
-    if unasked:
-        raise AssertionError(f"the program sent {unasked[0]!r} though nothing was asked")
+    for line in rest.split(b"\n"):
+        is_comment = line[:1] in (b"#", b";")
+        if line.strip() and not is_comment:
+            raise AssertionError(f"the program sent {line!r} after the last question")
 
 
 def _ending(program: Program, deadline_s: float) -> str:
-    """How the program ended, which it mostly does once the connection is closed, and what it last wrote."""
-    exit_code = program.wait(max(POLL_S, min(_GRACE_S, deadline_s - time.monotonic())))
+    """Describe the program's exit, waiting for it a little, and its last output."""
+    remaining_s = min(_GRACE_S, deadline_s - time.monotonic())
+    exit_code = program.wait(max(POLL_S, remaining_s))
     if exit_code is None:
-        ended = "was still running"
+        ending = "the program was still running"
     else:
-        ended = f"ended with exit code {exit_code}"
-    lines = "\n".join(program.last_lines())
-    return f"the program {ended}" + (f"; its output ends with:\n{lines}" if lines else " and wrote nothing")
+        ending = f"the program ended with exit code {exit_code}"
+    lines = program.last_lines()
+    if not lines:
+        return f"{ending} and wrote nothing"
+    return "\n".join([f"{ending}; its output ends with:", *lines])

@@ -198,7 +198,7 @@ def test_asking_for_it_is_what_imports_the_records() -> None:
 
 
 def test_the_example_of_the_module_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    example = (inspect.getdoc(selfplay) or "").split("\n\n", 1)[1].split("\n\n`BotGroup`")[0]
+    example = (inspect.getdoc(selfplay) or "").split("\n\n", 1)[1].split("\n\n`self_play`")[0]
     exec(textwrap.dedent(example), {})
     assert capsys.readouterr().out == "{'RaisingBot': 3275.0, 'RandomBot': -3275.0}\n"
 
