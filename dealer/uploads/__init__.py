@@ -1,1 +1,1 @@
-"""Bots that users upload: their archives checked and unpacked, examined by the doctor, and played in a box."""
+"""Bots that users upload: their archives are checked, examined by the doctor and run in a sandbox."""

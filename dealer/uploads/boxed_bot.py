@@ -1,4 +1,4 @@
-"""An uploaded bot as the server sees any user's bot: it is called to seats, and plays each in a process of its own."""
+"""Run an uploaded bot on the server; to the rest of the server it is like any connected bot."""
 
 from __future__ import annotations
 
@@ -19,33 +19,32 @@ from dealer.table.players import Player
 from protocol.joining import JoiningRequest, SeatOffer, SeatText
 
 FAILURE_NAME: Final = "last-failure.txt"
-"""In the folder of what a bot prints: what it printed when it last left a match."""
+"""File in a bot's output folder with the output of its last failure."""
 
 
 class BoxedBot:
-    """A `dealer.server.queue.presence.BotHost` that plays here."""
+    """A `dealer.server.queue.presence.BotHost` that runs a sandboxed process for every seat."""
 
     def __init__(self, player: Player, folder: Path, games: Mapping[str, Path]) -> None:
-        """Prepare to play.
+        """Create the output folder.
 
         Args:
-            folder: for what the bot prints.
-            games: the files of their definitions.
+            folder: for the output of the bot.
+            games: files with the definitions of the games, by name.
         """
         self._settings = JoinSettings("", "", player, folder)
         self._games = games
         self._seats: dict[int, tuple[int, PlayedSeat, asyncio.Task[None]]] = {}
-        """The number of the run, the seat, and the task that plays it."""
+        """Number of the run, seat, and the task that plays it."""
         self._numbers = itertools.count(1)
         (folder / OUTPUT_FOLDER).mkdir(parents=True, exist_ok=True)
 
     @property
     def is_playing(self) -> bool:
-        """Whether it has a process at a table."""
         return bool(self._seats)
 
     def notify(self, event: HostEvent) -> None:
-        """Take a seat, or leave those of a run that has ended."""
+        """Take a seat that opens, or leave the seats of a run that ends."""
         match event:
             case SeatOpen():
                 self._take(event)
@@ -55,7 +54,7 @@ class BoxedBot:
                         played.over()
 
     async def close(self) -> None:
-        """Leave all seats, and wait until all processes have ended."""
+        """Leave all seats and wait for the processes to end."""
         tasks = [task for _, _, task in self._seats.values()]
         for task in tasks:
             task.cancel()
@@ -68,7 +67,7 @@ class BoxedBot:
         number = next(self._numbers)
         links: list[PlayerLink] = []
 
-        def tell(request: JoiningRequest) -> bool:
+        def send(request: JoiningRequest) -> bool:
             assert isinstance(request, SeatText)
             if not links:
                 links.append(PlayerLink(lambda data: played.receive(data.decode("latin-1")), played.over))
@@ -82,14 +81,14 @@ class BoxedBot:
             else:
                 open_seat.give_up()
 
-        # A file for each seat: two of them may be at one table.
+        # Unique by the number, because a bot may have two seats in one run.
         name = f"{facts.run}.{number}"
         offer = SeatOffer(number, facts.game, name, player_name(facts.player), facts.hands)
-        played = PlayedSeat(self._settings, offer, game=self._games[facts.game], tell=tell, on_failed=give_up)
+        played = PlayedSeat(self._settings, offer, game=self._games[facts.game], tell=send, on_failed=give_up)
         task = asyncio.create_task(played.play())
         self._seats[number] = facts.run, played, task
 
-        def end(task: asyncio.Task[None]) -> None:
+        def finish(task: asyncio.Task[None]) -> None:
             del self._seats[number]
             with contextlib.suppress(OSError):
                 if played.problem:
@@ -97,4 +96,4 @@ class BoxedBot:
                 else:
                     played.output_path.unlink()
 
-        task.add_done_callback(end)
+        task.add_done_callback(finish)

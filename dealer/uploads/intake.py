@@ -1,11 +1,11 @@
-"""Takes uploads, has the doctor examine them one at a time, and has those that passed play for their owners.
+"""Accept uploaded bots, examine each with the doctor, and let accepted ones play.
 
 uploads/            in the folder of the server
-  HEX/              the files of a version, read-only
-  HEX.out/          the conversation with the doctor; what the bot printed when it last failed
-  0.game            the games of the server, for the bots
+  HEX/              files of a version, read-only
+  HEX.out/          conversation with the doctor, and output of the bot's last failure
+  0.game            definitions of the server's games, for the bots
 
-Whatever is not needed any more is removed.
+One upload is examined at a time. Folders that are no longer needed are removed.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ from protocol.joining import Join
 _log = logging.getLogger(__name__)
 
 LOG_NAME: Final = "doctor.txt"
-_EXAMINATION_S: Final = 600.0
-_LOOK_S: Final = 1.0
-_MOST_LOG_LETTERS: Final = 200_000
+_EXAMINATION_TIMEOUT_S: Final = 600.0
+_POLL_S: Final = 1.0
+_MAX_LOG_LENGTH: Final = 200_000
 
 
 class Intake:
@@ -66,24 +66,24 @@ class Intake:
         self._parts = parts
         self._folder = parts.folder.absolute() / "uploads"
         self._has_news = asyncio.Event()
-        self._arriving = asyncio.Lock()
-        """Held while an archive is unpacked and entered, and while what is not entered is removed."""
+        # An archive is unpacked before its record is added: no clean-up may run in between.
+        self._folders_lock = asyncio.Lock()
         self._bots: dict[str, tuple[Upload, BoxedBot]] = {}
         self._kept: list[str] = []
-        """The folders whose code was needed when the others were removed last."""
+        """Folders with code that the last clean-up kept."""
         self._games: dict[str, Path] = {}
 
     @property
     def settings(self) -> UploadSettings | None:
-        """What may be uploaded; None for nothing."""
+        """Limits on uploads; None if the server takes none."""
         return self._parts.settings.uploads
 
-    # ---- what users ask for
+    # ---- requests of users
     async def take(self, user: User, archive: bytes) -> Upload:
-        """Check and keep an archive; it is examined afterwards.
+        """Check and store an archive, and queue it for examination.
 
         Raises:
-            RefusedError: it is not taken; the message has the reason.
+            RefusedError: it is not accepted; the message has the reason.
             StoreError: it cannot be written.
         """
         settings = self.settings
@@ -93,12 +93,12 @@ class Intake:
             raise RefusedError(f"an archive has at most {settings.archive_mb} million bytes")
         if not self._parts.service.disk.has_space:
             raise RefusedError("the server's disk is full; try again later")
-        async with self._arriving:
-            number = await self._entered(settings, user, archive)
+        async with self._folders_lock:
+            number = await self._add(settings, user, archive)
         self._has_news.set()
         return uploads(self._parts.store, number=number)[0]
 
-    async def _entered(self, settings: UploadSettings, user: User, archive: bytes) -> int:
+    async def _add(self, settings: UploadSettings, user: User, archive: bytes) -> int:
         name = secrets.token_hex(8)
         folder = self._folder / name
         max_bytes = settings.unpacked_mb * 10**6
@@ -106,27 +106,28 @@ class Intake:
             described = await asyncio.to_thread(unpack, io.BytesIO(archive), folder, settings.max_files, max_bytes)
         except OSError as error:
             _log.error("an archive cannot be unpacked: %s", error)
-            raise RefusedError("the server cannot write it down now; try again later") from None
+            raise RefusedError("the server cannot store the archive now; try again later") from None
         try:
             games = described.games or (self._parts.settings.games[0].name,)
             games = self._parts.service.presence.checked(Join(described.name, "", games=games))
-            enter = partial(add_upload, user=user, described=described, games=games, settings=settings)
-            return await self._parts.store.write(partial(enter, folder=name, archive=archive))
+            add = partial(add_upload, user=user, described=described, games=games, settings=settings)
+            return await self._parts.store.write(partial(add, folder=name, archive=archive))
         except BaseException:
             await asyncio.to_thread(remove, folder)
             raise
 
     async def withdraw(self, user: User, bot: str) -> bool:
-        """Have a user's uploaded bot play no more; False if there is none."""
+        """Remove a user's uploaded bot; return False if there is none."""
         is_removed = await self._parts.store.write(lambda db: remove_bot(db, user, bot))
         self._has_news.set()
         return is_removed
 
     def printed(self, upload: Upload, name: str) -> str:
-        """One of the files of an upload: `LOG_NAME` or `dealer.uploads.boxed_bot.FAILURE_NAME`; empty if missing."""
+        """Read the end of `LOG_NAME` or `dealer.uploads.boxed_bot.FAILURE_NAME` of an upload; empty if missing."""
         try:
             with self._output_folder(upload).joinpath(name).open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - _MOST_LOG_LETTERS))
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _MAX_LOG_LENGTH))
                 return file.read().decode("utf-8", "replace")
         except OSError:
             return ""
@@ -134,7 +135,7 @@ class Intake:
     # ---- examining and playing
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Examine and play until the end of the block."""
+        """Examine uploads and let them play until the end of the block."""
         if self.settings is None:
             yield
             return
@@ -142,12 +143,12 @@ class Intake:
         for number, game in enumerate(self._parts.settings.games):
             self._games[game.name] = self._folder / f"{number}.game"
             self._games[game.name].write_text(format_game_definition(game.game), "ascii")
-        working = asyncio.create_task(self._work())
+        work = asyncio.create_task(self._work())
         try:
             yield
         finally:
-            working.cancel()
-            await asyncio.wait([working])
+            work.cancel()
+            await asyncio.wait([work])
             for _, bot in self._bots.values():
                 await bot.close()
 
@@ -155,51 +156,67 @@ class Intake:
         await self._parts.service.has_started.wait()
         while True:
             try:
-                await self._settle()
+                await self._update_bots()
+                await self._clean_up()
                 waiting = uploads(self._parts.store, state=UploadState.WAITING)
                 if waiting:
-                    number = waiting[-1].id
-                    reports, reason = await self._examined(waiting[-1])
+                    # The list begins with the newest.
+                    upload = waiting[-1]
+                    reports, reason = await self._examine_in_thread(upload)
                     await self._parts.store.write(
-                        partial(end_examination, number=number, reports=reports, reason=reason)
+                        partial(end_examination, number=upload.id, reports=reports, reason=reason)
                     )
                 else:
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._has_news.wait(), _LOOK_S)
+                        await asyncio.wait_for(self._has_news.wait(), _POLL_S)
                     self._has_news.clear()
             except (StoreError, OSError) as error:
                 _log.error("uploads cannot be examined: %s", error)
                 await asyncio.sleep(RETRY_S)
 
-    async def _settle(self) -> None:
-        """Have exactly those play that are accepted, in their newest versions, and keep the code of no others."""
-        store = self._parts.store
-        accepted = {upload.bot: upload for upload in reversed(uploads(store, state=UploadState.ACCEPTED))}
+    async def _update_bots(self) -> None:
+        """Connect the newest accepted version of every bot, and disconnect the others."""
+        presence = self._parts.service.presence
+        accepted = self._accepted()
         for name in self._bots.keys() - accepted.keys():
-            self._parts.service.presence.leave(self._bots.pop(name)[1])
-        there = {connected.name for connected in self._parts.service.presence.bots}
+            presence.leave(self._bots.pop(name)[1])
+        connected = {bot.name for bot in presence.bots}
         for name, upload in accepted.items():
-            # Its owner may have connected a bot of this name meanwhile, and it has gone.
-            if name not in there or name not in self._bots or self._bots[name][0].id != upload.id:
-                await self._begin(upload)
-        async with self._arriving:
+            # The owner may have connected a bot of this name from elsewhere, which has left since.
+            if name not in connected or name not in self._bots or self._bots[name][0].id != upload.id:
+                await self._connect(upload)
+
+    def _accepted(self) -> dict[str, Upload]:
+        # From the oldest to the newest, so that a later version replaces an earlier one.
+        return {upload.bot: upload for upload in reversed(uploads(self._parts.store, state=UploadState.ACCEPTED))}
+
+    async def _clean_up(self) -> None:
+        """Remove the folders of versions that no longer play; the output of rejected ones is kept."""
+        store = self._parts.store
+        async with self._folders_lock:
             playing = [upload for upload, _ in self._bots.values()]
-            needed = (*uploads(store, state=UploadState.WAITING), *accepted.values(), *playing)
-            code = sorted(one.folder for one in needed)
+            needed = (*uploads(store, state=UploadState.WAITING), *self._accepted().values(), *playing)
+            code = sorted(upload.folder for upload in needed)
             if code == self._kept:
                 return
-            printed = {*code, *(one.folder for one in uploads(store, state=UploadState.REJECTED))}
+            rejected = [upload.folder for upload in uploads(store, state=UploadState.REJECTED)]
+            output = {*code, *rejected}
             for path in self._folder.iterdir():
-                if path.is_dir() and path.stem not in (printed if path.suffix else code):
+                kept = output if path.suffix else code
+                if path.is_dir() and path.stem not in kept:
                     await asyncio.to_thread(remove, path)
             self._kept = code
 
-    async def _examined(self, upload: Upload) -> tuple[list[DoctorReport], str]:
-        """What the doctor finds, and why it found no more; the latter is empty where it has seen everything."""
+    async def _examine_in_thread(self, upload: Upload) -> tuple[list[DoctorReport], str]:
+        """Examine an upload in all of its games.
+
+        Returns:
+            the reports, and the reason that some are missing; empty if the examination is complete.
+        """
         reports: list[DoctorReport] = []
         log: list[str] = []
         games = [game for game in self._parts.settings.games if game.name in upload.games]
-        # In a loop of its own: that of the server would wait for every bot that is ended.
+        # In a loop of its own, because the doctor blocks while it ends a bot's processes.
         runner = asyncio.Runner(loop_factory=new_event_loop)
         loop = runner.get_loop()
 
@@ -207,21 +224,21 @@ class Intake:
             with runner:
                 runner.run(self._examine(upload, games, reports, log))
 
-        examining = asyncio.ensure_future(asyncio.to_thread(work))
+        examination = asyncio.ensure_future(asyncio.to_thread(work))
         try:
-            await asyncio.wait([examining], timeout=_EXAMINATION_S)
-            is_done = examining.done()
+            await asyncio.wait([examination], timeout=_EXAMINATION_TIMEOUT_S)
+            is_done = examination.done()
         finally:
-            while not examining.done():
+            while not examination.done():
                 with contextlib.suppress(RuntimeError):
-                    # The loop may have been closed a moment ago.
+                    # RuntimeError if the loop has just been closed.
                     loop.call_soon_threadsafe(_cancel_all)
-                await asyncio.wait([examining], timeout=_LOOK_S)
+                await asyncio.wait([examination], timeout=_POLL_S)
         self._output_folder(upload).mkdir(exist_ok=True)
         self._output_folder(upload).joinpath(LOG_NAME).write_text("\n".join([*log, ""]), "utf-8")
         if not is_done:
-            return reports, f"the examination took more than {_EXAMINATION_S / 60:g} minutes"
-        error = examining.exception()
+            return reports, f"the examination took more than {_EXAMINATION_TIMEOUT_S / 60:g} minutes"
+        error = examination.exception()
         if error is None:
             return reports, ""
         if isinstance(error, DealerError):
@@ -232,16 +249,17 @@ class Intake:
     async def _examine(
         self, upload: Upload, games: list[ServerGame], reports: list[DoctorReport], log: list[str]
     ) -> None:
-        left = _MOST_LOG_LETTERS
+        left = _MAX_LOG_LENGTH
 
         def note(event: Situation | LineSent | LineReceived | str) -> None:
             nonlocal left
             match event:
                 case Situation(name, what):
                     line = f"# {name}: {what}"
-                case LineSent(line=data) | LineReceived(line=data):
-                    text = escaped_bytes(data).removesuffix(r"\r\n")
-                    line = f"{'dealer' if isinstance(event, LineSent) else 'bot   '}  {text}"
+                case LineSent(line=data):
+                    line = f"dealer  {_line_text(data)}"
+                case LineReceived(line=data):
+                    line = f"bot     {_line_text(data)}"
                 case str():
                     line = f"# {event}"
             if left > 0:
@@ -256,28 +274,29 @@ class Intake:
                 return
             reports.append(examination.report(bot=upload.bot, game=game.name))
 
-    async def _begin(self, upload: Upload) -> None:
-        """Have a version play, unless the one before it is needed still."""
+    async def _connect(self, upload: Upload) -> None:
+        """Connect a version of a bot, as soon as the version before it is idle."""
         service = self._parts.service
         settings = self.settings
         name = upload.bot
         assert settings is not None
         games = tuple(game for game in upload.games if game in self._games)
         offer = Join(name, "", f"upload {upload.number}", settings.at_once, True, games)
-        before = self._bots.get(name)
+        previous = self._bots.get(name)
         try:
             if not games:
-                raise RefusedError("its games are not played here any more")
+                raise RefusedError("the server no longer plays its games")
             if not (self._folder / upload.folder).is_dir():
-                raise RefusedError("its files are not on the server any more; upload it again")
-            is_running = any(job.is_running and name in job.user_bots for job in service.queue.active())
-            if before is not None and before[0].id == upload.id:
-                await service.presence.enter(upload.owner, offer, before[1])
+                raise RefusedError("its files are no longer on the server; upload it again")
+            if previous is not None and previous[0].id == upload.id:
+                await service.presence.enter(upload.owner, offer, previous[1])
                 return
-            if before is not None and (is_running or before[1].is_playing):
+            is_running = any(job.is_running and name in job.user_bots for job in service.queue.active())
+            if previous is not None and (is_running or previous[1].is_playing):
+                # Without the ladder's matches, the previous version is idle sooner.
                 connected = service.presence.find(games[0], name)
-                if connected is not None and connected.host is before[1] and connected.offer.ladder:
-                    await service.presence.enter(upload.owner, replace(connected.offer, ladder=False), before[1])
+                if connected is not None and connected.host is previous[1] and connected.offer.ladder:
+                    await service.presence.enter(upload.owner, replace(connected.offer, ladder=False), previous[1])
                 return
             bot = BoxedBot(self._player(upload), self._output_folder(upload), self._games)
             await service.presence.enter(upload.owner, offer, bot)
@@ -295,6 +314,10 @@ class Intake:
 
     def _output_folder(self, upload: Upload) -> Path:
         return self._folder / f"{upload.folder}.out"
+
+
+def _line_text(line: bytes) -> str:
+    return escaped_bytes(line).removesuffix(r"\r\n")
 
 
 def _cancel_all() -> None:

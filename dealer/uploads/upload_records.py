@@ -1,6 +1,6 @@
-"""What is kept of uploads; those that change something are functions for `Store.write`.
+"""Uploads in the database, with the changes made to them, for `Store.write`.
 
-Everything stays but the code: it is in a folder by its fingerprint only as long as the bot may be played.
+Records are kept forever. The code is kept only as long as the bot may be played.
 """
 
 from __future__ import annotations
@@ -31,24 +31,23 @@ _REPORTS: TypeAdapter[tuple[DoctorReport, ...]] = TypeAdapter(tuple[DoctorReport
 
 
 class UploadState(enum.StrEnum):
-    """What has become of an upload."""
-
     WAITING = "waiting"
-    """It has not been examined yet."""
+    """Not examined yet."""
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     REPLACED = "replaced"
-    """A later upload of the bot plays."""
+    """Superseded by a later upload of the bot."""
     REMOVED = "removed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A version of a bot as a user has uploaded it.
+    """An uploaded version of a bot.
 
     Attributes:
-        number: of the uploads of this bot.
-        reason: why it does not play; empty where the findings say it, and for one that plays.
+        number: among the uploads of this bot, from 1.
+        games: full names.
+        reason: of a rejection; empty if the doctor's report explains it.
         sha256: of the archive.
         size: of the archive, in bytes.
     """
@@ -99,7 +98,7 @@ def uploads(
 
 
 def read_reports(store: Store, upload: Upload) -> tuple[DoctorReport, ...]:
-    """What the doctor has found, by game; nothing before."""
+    """Reports of the doctor, one per game; empty before the examination."""
     return _REPORTS.validate_json(store.read("SELECT reports FROM uploads WHERE id = ?", upload.id)[0]["reports"])
 
 
@@ -113,32 +112,32 @@ def add_upload(
     folder: str,
     archive: bytes,
 ) -> int:
-    """Enter an upload that waits to be examined; returns its number.
+    """Add an upload that waits to be examined; return its number.
 
     Raises:
-        RefusedError: the bot is another user's, or the user has uploaded as much as may be.
+        RefusedError: the bot is another user's, or the user has reached a limit.
     """
     name = described.name
     now_s = time.time()
     sha256 = hashlib.sha256(archive).hexdigest()
     owner = name_owner(db, name)
-    others = db.execute(
+    other_uploads = db.execute(
         "SELECT 1 FROM uploads WHERE bot = ? AND user != ? AND state IN ('waiting', 'accepted')", (name, user.id)
     )
-    if (owner is not None and owner != user.id) or others.fetchone() is not None:
+    if (owner is not None and owner != user.id) or other_uploads.fetchone() is not None:
         raise RefusedError(f"the bot {name} belongs to another user; give yours another name")
     (today,) = db.execute(
         "SELECT count(*) FROM uploads WHERE user = ? AND submitted_s > ?", (user.id, now_s - _DAY_S)
     ).fetchone()
     if today >= settings.max_per_day:
-        raise RefusedError(f"the limit is {count_of(settings.max_per_day, 'upload')} in 24 hours, try again later")
+        raise RefusedError(f"the limit is {count_of(settings.max_per_day, 'upload')} in 24 hours; try again later")
     own_bots = db.execute(
         "SELECT DISTINCT bot FROM uploads WHERE user = ? AND state IN ('waiting', 'accepted')", (user.id,)
     )
     bots = {row["bot"] for row in own_bots}
     bots.add(name)
     if len(bots) > settings.max_bots:
-        raise RefusedError(f"the limit is {count_of(settings.max_bots, 'uploaded bot')}, remove one first")
+        raise RefusedError(f"the limit is {count_of(settings.max_bots, 'uploaded bot')}; remove one first")
     db.execute(
         "UPDATE uploads SET state = 'replaced' WHERE user = ? AND bot = ? AND state = 'waiting'", (user.id, name)
     )
@@ -152,7 +151,7 @@ def add_upload(
 
 
 def end_examination(db: sqlite3.Connection, number: int, reports: Sequence[DoctorReport], reason: str) -> None:
-    """Keep what the doctor has found, and whether the bot may play."""
+    """Store the doctor's reports, and accept the upload if they are complete and sound."""
     state = "rejected"
     if not reason and all(report.result == "sound" for report in reports):
         state = "accepted"
@@ -163,12 +162,12 @@ def end_examination(db: sqlite3.Connection, number: int, reports: Sequence[Docto
 
 
 def reject(db: sqlite3.Connection, number: int, reason: str) -> None:
-    """A version that was accepted cannot play."""
+    """Reject an upload that was accepted before."""
     db.execute("UPDATE uploads SET state = 'rejected', reason = ? WHERE id = ?", (reason, number))
 
 
 def replace_earlier(db: sqlite3.Connection, upload: Upload) -> None:
-    """The earlier uploads of a bot are not played any more."""
+    """Retire the earlier accepted uploads of a bot."""
     db.execute(
         "UPDATE uploads SET state = 'replaced' WHERE user = ? AND bot = ? AND id < ? AND state = 'accepted'",
         (upload.owner.id, upload.bot, upload.id),
@@ -176,7 +175,7 @@ def replace_earlier(db: sqlite3.Connection, upload: Upload) -> None:
 
 
 def remove_bot(db: sqlite3.Connection, user: User, bot: str) -> bool:
-    """A user's uploaded bot is not played any more; False if there is none."""
+    """Remove a user's uploaded bot; return False if there is none."""
     removed = db.execute(
         "UPDATE uploads SET state = 'removed' WHERE user = ? AND bot = ? AND state IN ('waiting', 'accepted')",
         (user.id, bot),

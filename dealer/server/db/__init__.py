@@ -1,1 +1,1 @@
-"""What the server keeps: one SQLite database, the things in it as models, and the changes that are made to them."""
+"""Database of a server: tables, records and the changes made to them."""

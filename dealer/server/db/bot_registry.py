@@ -1,4 +1,7 @@
-"""The bots in the store, the server's own and those of users, and their versions, as functions for `Store.write`."""
+"""Register bots and their versions in the database.
+
+A bot gets a new version when its description changes: the settings of a server's bot, the label of a user's bot.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ from dealer.server.server_settings import ServerGame
 
 
 def register_server_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:
-    """Enter the server's own bots; one that is described otherwise than before gets a new version.
+    """Register the server's own bots.
 
     Returns:
-        the number of the version, by the names of game and bot.
+        the number of the current version by (game, bot).
 
     Raises:
         ServerError: a user's bot has this name.
@@ -29,12 +32,12 @@ def register_server_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) ->
             row = db.execute("SELECT id, owner FROM bots WHERE game = ? AND name = ?", (game.name, name)).fetchone()
             if row["owner"] is not None:
                 raise ServerError(f"{name} is a user's bot in {game.shown}; give the server's own bot another name")
-            versions[game.name, name] = _enter_version(db, row["id"], bot)
+            versions[game.name, name] = _register_version(db, row["id"], bot)
     return versions
 
 
-def _enter_version(db: sqlite3.Connection, bot: int, described: BotSettings) -> int:
-    text = adapter(BotSettings).dump_json(described).decode()
+def _register_version(db: sqlite3.Connection, bot: int, settings: BotSettings) -> int:
+    text = adapter(BotSettings).dump_json(settings).decode()
     fingerprint = hashlib.sha256(text.encode()).hexdigest()
     row = db.execute(
         "SELECT id, number, fingerprint FROM versions WHERE bot = ? ORDER BY number DESC LIMIT 1", (bot,)
@@ -45,26 +48,22 @@ def _enter_version(db: sqlite3.Connection, bot: int, described: BotSettings) -> 
 
 
 def _add_version(db: sqlite3.Connection, bot: int, description: str, fingerprint: str, label: str = "") -> int:
-    made = db.execute(
+    inserted = db.execute(
         "INSERT INTO versions (bot, number, description, fingerprint, label, created_s) VALUES "
         "(?1, (SELECT 1 + coalesce(max(number), 0) FROM versions WHERE bot = ?1), ?2, ?3, ?4, ?5)",
         (bot, description, fingerprint, label, time.time()),
     )
-    return int(made.lastrowid or 0)
+    return int(inserted.lastrowid or 0)
 
 
 def name_owner(db: sqlite3.Connection, name: str) -> int | None:
-    """The user whose bot has this name, in whatever game."""
+    """Number of the user whose bot has a name in any game; None if the name is free."""
     row = db.execute("SELECT owner FROM bots WHERE name = ? AND owner IS NOT NULL LIMIT 1", (name,)).fetchone()
     return None if row is None else int(row["owner"])
 
 
 def register_user_bot(db: sqlite3.Connection, owner: int, game: str, name: str, label: str) -> int:
-    """Enter a user's bot; one that its owner calls another version than before gets a new one.
-
-    Returns:
-        the number of the version.
-    """
+    """Register a user's bot and return the number of the version with this label."""
     db.execute(
         "INSERT INTO bots (game, name, owner) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET owner = ?3",
         (game, name, owner),
@@ -79,23 +78,23 @@ def register_user_bot(db: sqlite3.Connection, owner: int, game: str, name: str, 
 
 
 def known_games(store: Store) -> tuple[str, ...]:
-    """The full names of the games that the server has, or had, since its first start."""
+    """Full names of all games that have ever had a bot."""
     return tuple(row["game"] for row in store.read("SELECT DISTINCT game FROM bots ORDER BY game"))
 
 
 def record_seen(db: sqlite3.Connection, names: Sequence[str]) -> None:
-    """The bots of users of these names are there, or were until now."""
+    """Record that users' bots are connected now."""
     now_s = time.time()
     db.executemany("UPDATE bots SET seen_s = ? WHERE name = ? AND owner IS NOT NULL", [(now_s, name) for name in names])
 
 
 def last_seen(store: Store, within_s: float) -> frozenset[tuple[str, str]]:
-    """The bots of users, by game and name, that were seen within so long of the last that was seen at all."""
+    """Find users' bots, as (game, name), last seen at most `within_s` before the last of all."""
     rows = store.read("SELECT game, name FROM bots WHERE seen_s >= (SELECT max(seen_s) FROM bots) - ?", within_s)
     return frozenset((row["game"], row["name"]) for row in rows)
 
 
 def bot_owner(store: Store, game: str, name: str) -> int | None:
-    """The user whose bot this is; None for a bot of the server, and where there is none."""
+    """Number of the user who owns a bot; None for a bot of the server or an unknown one."""
     rows = store.read("SELECT owner FROM bots WHERE game = ? AND name = ?", game, name)
     return rows[0]["owner"] if rows else None

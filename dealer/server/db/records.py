@@ -1,13 +1,10 @@
-"""Bots, jobs, runs and faults of a server as frozen values, and the queries for them.
+"""Bots, jobs, runs and faults of a server as frozen values, with the queries that read them.
 
-A value is read from its row by name. `dealer.web.api.models` has its fields as programs get them. Times are seconds
-since 1970 (``..._s``), and the same as a `datetime` in UTC (``..._at``). Rates are mbb/g, thousandths of
-a big blind per hand; a half width is half of the 95 % interval.
+A job is a user's request. Each of its runs is a contest that `dealer.library` plays in a folder of its own. Times are
+seconds since 1970 (``..._s``) or a `datetime` in UTC (``..._at``). Rates are mbb/g. Lists are read page by page, the
+newest first: `before` is the number of the last entry seen, `limit` the length of a page.
 
-A job is what a user asked for; each of its runs is a contest that `dealer.library` plays, in a folder named by the
-run's number. Every answer is as of the last change on disk. Lists go backwards in time and are asked for page by page:
-`before` is the number of the last entry seen, `most` how many to give. Who may see what is decided in
-`dealer.server.access`, not here.
+Nothing here checks permissions. `dealer.server.access` decides who may see what.
 """
 
 from __future__ import annotations
@@ -36,27 +33,20 @@ TERM_COLUMNS: Final = ("deals", "stop", "seating", "on_fault")
 
 
 class JobState(enum.StrEnum):
-    """How a job stands."""
-
     QUEUED = "queued"
-    """A run of it is to be played, and none is being played."""
+    """Runs are left, and none is being played."""
     RUNNING = "running"
     DONE = "done"
     CANCELLED = "cancelled"
 
 
 class JobKind(enum.StrEnum):
-    """Where a job comes from."""
-
     REQUEST = "request"
-    """A user wants it."""
     LADDER = "ladder"
-    """The server plays it while no request waits."""
+    """Submitted by the server itself; played while no request waits."""
 
 
 class RunState(enum.StrEnum):
-    """How a run stands."""
-
     RUNNING = "running"
     FINISHED = "finished"
     FAILED = "failed"
@@ -65,15 +55,14 @@ class RunState(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """A contest to be played so many times.
+    """A contest to play one or more times.
 
     Attributes:
-        players: by seat of the first seating: the server's own bots, bots of users, or `protocol.benchmark.OWN_SEAT`
-            for an agent that the client itself brings.
-        tag: what the user calls it.
-        runs: how often.
-        seed_index: the only run in the sequence of seeds; None for the sequence from its start.
-        kind: where it comes from.
+        players: by seat of the first seating: names of the server's bots, of users' bots, or
+            `protocol.benchmark.OWN_SEAT` for the client's own agent.
+        tag: the user's name for the request.
+        runs: number of times to play it.
+        seed_index: the only run to play of the sequence of seeds; None to start at the first.
         terms: of each run.
     """
 
@@ -90,13 +79,13 @@ _R = TypeVar("_R")
 
 
 def utc_datetime(name: str) -> property:
-    """Property with a time of a field in seconds since 1970, in UTC; None where the field is None."""
+    """Make a property of a field with seconds since 1970; None stays None."""
 
-    def at(self: object) -> datetime | None:
+    def read(self: object) -> datetime | None:
         seconds = getattr(self, name)
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
-    return property(at)
+    return property(read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +93,11 @@ class Bot:
     """A version of a bot in a game.
 
     Attributes:
-        version: the number that seats, pairs and ratings name.
+        version: number by which seats, pairs and ratings refer to it.
         owner: None for a bot of the server.
         number: of the version among those of the bot, from 1.
         label: the owner's name of the version.
-        seen_s: when it was last connected.
+        seen_s: time when it was last connected.
     """
 
     version: int
@@ -125,14 +114,14 @@ class Bot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A request of a user.
+    """A request in the database.
 
     Attributes:
         started: number of runs that have started.
-        reason: why it was cancelled.
-        seed: of all runs; None where it is withheld from the reader.
+        reason: of its cancellation.
+        seed: of all runs; None if withheld from the reader.
         terms: of each run. Their seed is not used, see `seed`.
-        seed_index: the only run in the sequence of seeds; None for the sequence from its start.
+        seed_index: the only run to play of the sequence of seeds; None to start at the first.
         stamp: order of the last start, or of the arrival; a larger number is later.
     """
 
@@ -157,30 +146,29 @@ class Job:
 
     @property
     def label(self) -> str:
-        """Name in the text port: user, dot, tag."""
+        """Name in the text port, USER.TAG."""
         return f"{self.user.name}.{self.tag}"
 
     @property
     def is_open(self) -> bool:
-        """Whether a run of it is being played or still to be played."""
         return self.state in (JobState.QUEUED, JobState.RUNNING)
 
     @property
     def is_seed_drawn(self) -> bool:
-        """Whether the server drew a key, so that later cards are unknown."""
+        # From the cards of a key, unlike those of a number, no other cards can be computed.
         return isinstance(self.seed, DealKey)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSeat:
-    """A player of a run. Its numbers are None until the run has ended.
+    """A player of a run, with results once the run has ended.
 
     Attributes:
-        player: place among the players, that is, the seat in the first seating.
-        name: in logs and tables; in a run without a result that of the bot, or of the user whose own agent plays.
-        version: None for a program that was brought for this run only.
-        won: per hand; the database does not keep the standard error.
-        adjusted: the same with all-in hands at their expectation, once that is counted.
+        player: seat in the first seating.
+        name: in logs and tables; before a result, name of the bot, or of the user whose own agent plays.
+        version: None for an unregistered agent.
+        won: per hand, in mbb/g; without the standard error, which is not stored.
+        adjusted: `won` with all-in hands at their expectation; computed after the run.
     """
 
     player: int
@@ -200,9 +188,9 @@ class Run:
         reason: of its end, for everybody; quotes no player.
         duplicates: number of deals that were played in every seating.
         is_rated: whether it counts in the standings.
-        unrated: why it does not; empty if it does or if nothing has been played.
-        folder: of its files, in the folder of the server.
-        cause: of a failure; also None if an older version of the server kept a sentence only.
+        unrated: reason that it does not count; empty if it does or if nothing has been played.
+        folder: of its files, relative to the server's folder.
+        cause: of a failure; None also for runs of older servers, which stored a sentence only.
         kept_reason: as stored; may quote a player.
     """
 
@@ -228,23 +216,23 @@ class Run:
     ended_at = utc_datetime("ended_s")
 
     def reason_for(self, *, shows_output: bool) -> str:
-        """Reason of its end; output of players is quoted only with `shows_output`."""
+        """Format the reason of its end, with output of players if `shows_output`."""
         if not shows_output:
             return self.reason
         return self.kept_reason if self.cause is None else self.cause.sentence(shows_output=True)
 
     @property
     def results(self) -> tuple[RunSeat, ...]:
-        """Seats with their results; empty if nothing was played."""
+        """Seats that have results; empty if nothing was played."""
         return tuple(seat for seat in self.seats if seat.chips is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A match of a run: one seating of its players.
+    """A match of a run, that is, one seating of its players.
 
     Attributes:
-        log: its ACPC log, a file in the folder of the run.
+        log: name of its ACPC log in the folder of the run.
     """
 
     name: str
@@ -255,10 +243,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """An error of a bot.
+    """A fault of a bot.
 
     Attributes:
-        version: of the bot; None for a program that was brought for this run only.
+        version: of the bot; None for an unregistered agent.
         hand_number: -1 before the first hand.
         line: as received.
     """
@@ -275,26 +263,27 @@ class Fault:
 
 
 def read_row(row_type: type[_R], row: sqlite3.Row, /, **more: object) -> _R:
-    """Make a dataclass of `more` and of the columns that are named like its other fields."""
-    columns = row.keys()
-    names = [field.name for field in fields(row_type) if field.name in columns and field.name not in more]  # type: ignore[arg-type]
-    return row_type(**{name: row[name] for name in names}, **more)
+    """Make a dataclass from `more` and from the columns named like its other fields."""
+    columns = set(row.keys()) - more.keys()
+    values = {field.name: row[field.name] for field in fields(row_type) if field.name in columns}  # type: ignore[arg-type]
+    return row_type(**values, **more)
 
 
-def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, limit: int) -> list[sqlite3.Row]:
-    given = {condition: value for condition, value in chosen.items() if value is not None}
-    where = f"WHERE {' AND '.join(given)} " if given else ""
-    return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), limit)
+def _read_page(store: Store, query: str, filters: dict[str, object], order: str, limit: int) -> list[sqlite3.Row]:
+    """Read the first rows that meet all filters, conditions with the value of their mark; None disables a filter."""
+    active = {condition: value for condition, value in filters.items() if value is not None}
+    where = f"WHERE {' AND '.join(active)} " if active else ""
+    return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *active.values(), limit)
 
 
 def runs_by_state(store: Store) -> dict[RunState, int]:
-    """How many runs a server has in each state."""
-    found = {row["state"]: row["n"] for row in store.read("SELECT state, count(*) AS n FROM runs GROUP BY state")}
-    return {state: found.get(state, 0) for state in RunState}
+    """Count the runs in each state."""
+    counts = {row["state"]: row["n"] for row in store.read("SELECT state, count(*) AS n FROM runs GROUP BY state")}
+    return {state: counts.get(state, 0) for state in RunState}
 
 
 def counts(store: Store) -> sqlite3.Row:
-    """How many open requests, users, and faults of bots a server has."""
+    """Count open requests, users and faults, as `requests_open`, `users` and `faults`."""
     return store.read(
         "SELECT (SELECT count(*) FROM jobs WHERE state = 'queued') AS requests_open, "
         "(SELECT count(*) FROM users) AS users, (SELECT coalesce(max(id), 0) FROM faults) AS faults"
@@ -319,7 +308,7 @@ def _bots(store: Store, condition: str, *values: object) -> tuple[Bot, ...]:
 
 
 def bots(store: Store, *, game: str | None = None, owner: int | None = None) -> tuple[Bot, ...]:
-    """The newest version of every bot, by game and name; of one game or one owner, where these are given."""
+    """Newest version of every bot, of a game or an owner if given, in the order of game and name."""
     return _bots(
         store,
         "WHERE versions.number = (SELECT max(number) FROM versions AS all_versions "
@@ -331,36 +320,35 @@ def bots(store: Store, *, game: str | None = None, owner: int | None = None) -> 
 
 
 def bot(store: Store, version: int | None) -> Bot | None:
-    """A version by its number; None has no bot."""
+    """Read a version by its number."""
     return next(iter(_bots(store, "WHERE versions.id = ?", version)), None)
 
 
 def versions(store: Store, game: str, name: str) -> tuple[Bot, ...]:
-    """All versions of a bot in a game, the newest first."""
+    """Versions of a bot in a game, the newest first."""
     return _bots(store, "WHERE bots.game = ? AND bots.name = ? ORDER BY versions.number DESC", game, name)
 
 
 def bots_of_event(store: Store, event: int) -> tuple[Bot, ...]:
-    """The versions that have entered an event, by name."""
+    """Versions that have entered an event, in the order of their names."""
     return _bots(store, "WHERE versions.id IN (SELECT version FROM entries WHERE event = ?) ORDER BY bots.name", event)
 
 
 def versions_by_number(store: Store, numbers: Sequence[int]) -> dict[int, Bot]:
-    """Versions by their numbers."""
-    found = _bots(store, f"WHERE versions.id IN ({','.join('?' * len(numbers))})", *numbers)
-    return {one.version: one for one in found}
+    marks = ",".join("?" * len(numbers))
+    return {bot.version: bot for bot in _bots(store, f"WHERE versions.id IN ({marks})", *numbers)}
 
 
 def all_versions(store: Store, game: str) -> dict[int, Bot]:
-    """All versions of all bots of a game, by their numbers."""
-    return {one.version: one for one in _bots(store, "WHERE bots.game = ?", game)}
+    """Versions of all bots of a game, by number."""
+    return {bot.version: bot for bot in _bots(store, "WHERE bots.game = ?", game)}
 
 
 # ---- jobs and runs
 
 
 def new_job(user: User, request: JobRequest, seed: Seed, stamp: int = 0) -> Job:
-    """A job that waits, before it has a number; `seed` is of all its runs together."""
+    """Make a waiting job without a number; the seeds of its runs are derived from `seed`."""
     return Job(
         id=0,
         user=user,
@@ -410,12 +398,11 @@ def _jobs(rows: Sequence[sqlite3.Row]) -> tuple[Job, ...]:
 
 
 def job(store: Store, number: int) -> Job | None:
-    """A job by its number."""
     return next(iter(_jobs(store.read(_JOBS + "WHERE jobs.id = ?", number))), None)
 
 
 def job_of_run(store: Store, run: int) -> Job | None:
-    """The job of a run by the run's number."""
+    """Job of the run with a number."""
     return next(iter(_jobs(store.read(_JOBS + "WHERE jobs.id = (SELECT job FROM runs WHERE id = ?)", run))), None)
 
 
@@ -429,8 +416,8 @@ def jobs(
     before: int | None = None,
     limit: int = _PAGE,
 ) -> tuple[Job, ...]:
-    """Jobs, the newest first; of a user, with a tag, in a state, of an event, where these are given."""
-    chosen: dict[str, object] = {
+    """Jobs that meet all given conditions, the newest first."""
+    filters: dict[str, object] = {
         "jobs.user = ?": user,
         "jobs.tag = ?": tag,
         "jobs.state = ?": JobState.QUEUED if state is JobState.RUNNING else state,
@@ -438,11 +425,11 @@ def jobs(
         "jobs.id IN (SELECT job FROM event_jobs WHERE event = ?)": event,
         "jobs.id < ?": before,
     }
-    return _jobs(_read_page(store, _JOBS, chosen, "jobs.id", limit))
+    return _jobs(_read_page(store, _JOBS, filters, "jobs.id", limit))
 
 
 def open_jobs(store: Store) -> tuple[Job, ...]:
-    """The jobs of which something is left, in the order in which they came; not those of tables at which people sit."""
+    """Unfinished jobs in the order of their arrival, without those of tables with people."""
     tables = "(SELECT job FROM runs WHERE id IN (SELECT run FROM tables))"
     condition = f"WHERE jobs.state = 'queued' AND jobs.id NOT IN {tables} ORDER BY jobs.id"
     return _jobs(store.read(_JOBS + condition))
@@ -467,13 +454,13 @@ def _runs(store: Store, rows: Sequence[sqlite3.Row]) -> tuple[Run, ...]:
     seats: dict[int, list[RunSeat]] = {row["id"]: [] for row in rows}
     users_of = {row["id"]: row["user"] for row in rows}
     marks = ",".join("?" * len(seats))
-    found = store.read(
+    seat_rows = store.read(
         "SELECT seats.*, seats.seat AS player, bots.name AS bot_name FROM seats "
         "LEFT JOIN versions ON versions.id = seats.version "
         f"LEFT JOIN bots ON bots.id = versions.bot WHERE run IN ({marks}) ORDER BY run, seat",
         *seats,
     )
-    for row in found:
+    for row in seat_rows:
         name = row["name"] or row["bot_name"] or users_of[row["run"]]
         won = _estimate(row["mbb_per_game"], row["half_width_95"])
         adjusted = _estimate(row["adjusted_mbb"], row["adjusted_half_width_95"])
@@ -498,7 +485,6 @@ def _run(row: sqlite3.Row, seats: tuple[RunSeat, ...]) -> Run:
 
 
 def run(store: Store, number: int) -> Run | None:
-    """A run by its number."""
     return next(iter(_runs(store, store.read(_RUNS + "WHERE runs.id = ?", number))), None)
 
 
@@ -517,19 +503,21 @@ def runs(
     before: int | None = None,
     limit: int = _PAGE,
 ) -> tuple[Run, ...]:
-    """Runs, the newest first.
+    """Runs that meet all given conditions, the newest first.
 
     Args:
-        job: of this job only. game: of this game only. state: in this state only.
-        is_over: without those that are being played.
-        bot: with any version of the bots of this name only. user: requested by this user only.
-        pair: that count in this pair only. event: of the contests of this event only.
+        bot: name of a player, in any version.
+        user: name of the user who requested them.
+        is_over: leave out runs that are being played.
+        version: number of a player's version.
+        pair: number of a pair in whose scores they count.
+        event: number of an event whose contests they are.
     """
-    chosen: dict[str, object] = {
+    filters: dict[str, object] = {
         "runs.job = ?": job,
-        # A plus keeps SQLite from an index by which nearly all runs, those of a game or in this state, would be sorted.
-        f"{'+' * (bot is not None)}runs.game = ?": game,
-        f"{'+' * (state is RunState.FINISHED)}runs.state = ?": state,
+        # A unary plus disables an index that selects nearly all runs, which SQLite would then have to sort.
+        "runs.game = ?" if bot is None else "+runs.game = ?": game,
+        "+runs.state = ?" if state is RunState.FINISHED else "runs.state = ?": state,
         "+runs.state <> ?": RunState.RUNNING if is_over else None,
         "runs.id IN (SELECT run FROM seats WHERE version = ?)": version,
         "runs.id IN (SELECT run FROM seats WHERE version IN "
@@ -539,22 +527,22 @@ def runs(
         "runs.job IN (SELECT job FROM event_jobs WHERE event = ?)": event,
         "runs.id < ?": before,
     }
-    return _runs(store, _read_page(store, _RUNS, chosen, "runs.id", limit))
+    return _runs(store, _read_page(store, _RUNS, filters, "runs.id", limit))
 
 
 def runs_of_job(store: Store, job: Job) -> tuple[Run, ...]:
-    """All runs of a job, in their order."""
+    """Runs of a job in the order of their numbers."""
     return runs(store, job=job.id, limit=job.runs + 1)[::-1]
 
 
 def runs_by_number(store: Store, numbers: Sequence[int]) -> dict[int, Run]:
-    """Runs by their numbers."""
-    query = f"{_RUNS}WHERE runs.id IN ({','.join('?' * len(numbers))})"
-    return {one.id: one for one in _runs(store, store.read(query, *numbers))}
+    marks = ",".join("?" * len(numbers))
+    rows = store.read(f"{_RUNS}WHERE runs.id IN ({marks})", *numbers)
+    return {run.id: run for run in _runs(store, rows)}
 
 
 def matches(store: Store, run: int) -> tuple[Match, ...]:
-    """The matches of a run that has ended, in the order of their names."""
+    """Matches of a finished run in the order of their names."""
     rows = store.read("SELECT name, log, first_hand, hands FROM matches WHERE run = ? ORDER BY name", run)
     return tuple(read_row(Match, row) for row in rows)
 
@@ -567,36 +555,40 @@ def faults(
     before: int | None = None,
     limit: int = _PAGE,
 ) -> tuple[Fault, ...]:
-    """What players did wrong, the latest first: in a run, or of all bots of a user."""
+    """Faults in a run or of an owner's bots, the latest first."""
     query = (
         "SELECT faults.*, faults.seat AS player, seats.version "
         "FROM faults JOIN seats ON seats.run = faults.run AND seats.seat = faults.seat "
     )
-    of_owner = "seats.version IN (SELECT versions.id FROM versions JOIN bots ON bots.id = bot WHERE bots.owner = ?)"
-    chosen: dict[str, object] = {
+    is_of_owner = "seats.version IN (SELECT versions.id FROM versions JOIN bots ON bots.id = bot WHERE bots.owner = ?)"
+    filters: dict[str, object] = {
         "faults.run = ?": run,
-        of_owner: owner,
+        is_of_owner: owner,
         "faults.id < ?": before,
     }
-    return tuple(read_row(Fault, row) for row in _read_page(store, query, chosen, "faults.id", limit))
+    return tuple(read_row(Fault, row) for row in _read_page(store, query, filters, "faults.id", limit))
 
 
 def faults_by_bot(store: Store, limit: int = _PAGE) -> list[tuple[Bot, str, int, int]]:
-    """Bots, the kind of their faults, how many there are, and the last run with one: among the last faults."""
+    """Count the last `LAST_FAULTS` faults by bot and kind, as (bot, kind, count, last run)."""
     rows = store.read(
-        "SELECT seats.version, kind, count(*) AS found, max(faults.run) AS run FROM faults "
+        "SELECT seats.version, kind, count(*) AS n, max(faults.run) AS run FROM faults "
         "JOIN seats ON seats.run = faults.run AND seats.seat = faults.seat "
         "WHERE faults.id > (SELECT max(id) FROM faults) - ? AND seats.version IS NOT NULL "
-        "GROUP BY seats.version, kind ORDER BY found DESC LIMIT ?",
+        "GROUP BY seats.version, kind ORDER BY n DESC LIMIT ?",
         LAST_FAULTS,
         limit,
     )
-    found = [(bot(store, row["version"]), row) for row in rows]
-    return [(one, row["kind"], row["found"], row["run"]) for one, row in found if one is not None]
+    counts = []
+    for row in rows:
+        player = bot(store, row["version"])
+        if player is not None:
+            counts.append((player, row["kind"], row["n"], row["run"]))
+    return counts
 
 
 def faults_by_kind(store: Store, version: int, limit: int = 1000) -> dict[str, int]:
-    """How often a version did what wrong in so many of its last runs, the most frequent first."""
+    """Count the faults of a version by kind in its last `limit` runs, the most frequent first."""
     rows = store.read(
         "SELECT kind, count(*) AS n FROM (SELECT run, seat FROM seats WHERE version = ? ORDER BY run DESC LIMIT ?) "
         "AS last JOIN faults ON faults.run = last.run AND faults.seat = last.seat GROUP BY kind ORDER BY n DESC, kind",
@@ -607,7 +599,7 @@ def faults_by_kind(store: Store, version: int, limit: int = 1000) -> dict[str, i
 
 
 def duplicate_scores(store: Store, run: int, player: int) -> array[float]:
-    """What a player won in each duplicate of a run, in mbb/g and in the order of the deals; empty without a result."""
+    """Winnings of a player in each duplicate of a run, in mbb/g in the order of the deals; empty without a result."""
     scores = array("d")
     for row in store.read("SELECT mbb_by_duplicate FROM scores WHERE run = ? AND seat = ?", run, player):
         scores.frombytes(row["mbb_by_duplicate"])

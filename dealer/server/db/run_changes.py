@@ -1,8 +1,8 @@
-"""Jobs, runs and tables with people as they come, are played and end: the changes of the store, for `Store.write`.
+"""Changes of jobs, runs and tables with people, for `Store.write`.
 
-A run is entered before it starts and closed once, by the change that also counts it: at no moment is it neither going
-on nor counted. A table is a run whose first player is a person in a browser. Its job is not part of the queue
-(`open_jobs` leaves it out); like its run it is open until the table is closed.
+A run is added before it starts. The change that closes it also counts it, so a crash cannot separate the two. A table
+is a run whose first player is a person in a browser. Its job stays open until the table is closed, and `open_jobs`
+leaves it out of the queue.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ from engine import DealKey, Seed, derived_seed
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import TABLE_TAG, ContestTerms
 
-_RUNS_REMEMBERED = 20
-"""So many of the last runs of a game predict how long the next one will take."""
+_RUNS_TIMED = 20
+"""Number of recent runs of a game whose duration predicts that of the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """How a run ended.
+    """Result of a run.
 
     Attributes:
-        reason: a sentence for everybody; empty where it has failed.
-        cause: why it has failed; None in every other state.
-        duplicates: how many deals were played in every seating, or as many hands with cards of each seating's own; None
-            for a run of which no scores are kept.
-        seats: by seat; empty where nothing was played.
-        scores: by seat, in mbb/g by duplicate; empty where none are kept.
+        reason: of its end, a sentence for everybody; empty for a failed run.
+        duplicates: number of deals played in every seating, or of hands per seating if each has cards of its own;
+            None for a run without stored scores.
+        seats: by seat; empty if nothing was played.
+        scores: by seat, in mbb/g by duplicate; empty if none are stored.
         matches: that have hands.
-        faults: of each the name of its match.
-        unrated: why it does not count in the standings, as a clause; empty where it counts as far as it was played.
+        faults: each with the name of its match.
+        unrated: reason that it does not count in the standings, as a clause; empty if it counts.
+        cause: of a failure; None in every other state.
     """
 
     state: RunState
@@ -72,12 +72,12 @@ class RunReport:
 
     @classmethod
     def failed(cls, cause: Cause) -> RunReport:
-        """The report of a run that cannot be played; the cause is about no match."""
+        """Report of a run that cannot be played, for a cause outside of its matches."""
         return cls(RunState.FAILED, cause=FailureReport.of(Failure(cause)))
 
 
-def run_seed(job: Job, number: int) -> Seed:
-    """The seed of a run of a job, `number` from 1: the job's own for its only run, else from its sequence."""
+def _run_seed(job: Job, number: int) -> Seed:
+    """Seed of run `number` (from 1): the job's own for an only run, else one of the sequence derived from it."""
     assert job.seed is not None
     if job.runs == 1 and job.seed_index is None:
         return job.seed
@@ -85,34 +85,46 @@ def run_seed(job: Job, number: int) -> Seed:
 
 
 def _seed_columns(seed: Seed | None) -> dict[str, object]:
-    is_key = isinstance(seed, DealKey)
-    return {"seed": 0 if is_key else seed, "deal_key": seed.secret if isinstance(seed, DealKey) else None}
+    if isinstance(seed, DealKey):
+        return {"seed": 0, "deal_key": seed.secret}
+    return {"seed": seed, "deal_key": None}
 
 
 def _insert(db: sqlite3.Connection, table: str, columns: dict[str, object]) -> int:
     marks = ", ".join("?" * len(columns))
-    made = db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values()))
-    return int(made.lastrowid or 0)
+    inserted = db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values()))
+    return int(inserted.lastrowid or 0)
 
 
 # ---- changes, for `Store.write`
 def add_job(db: sqlite3.Connection, job: Job) -> Job:
-    """Enter a job; returns it with its number."""
-    same = ("tag", "game", "runs", "seed_index", "state", "stamp", "submitted_s", "kind")
-    columns: dict[str, object] = {name: getattr(job, name) for name in same}
+    """Add a job; return it with its number."""
+    columns: dict[str, object] = {
+        "user": job.user.id,
+        "tag": job.tag,
+        "game": job.game,
+        "players": json.dumps(job.players),
+        "runs": job.runs,
+        "seed_index": job.seed_index,
+        "state": job.state,
+        "stamp": job.stamp,
+        "submitted_s": job.submitted_s,
+        "kind": job.kind,
+    }
     columns |= {name: getattr(job.terms, name) for name in TERM_COLUMNS}
-    columns |= {"user": job.user.id, "players": json.dumps(job.players)}
-    return replace(job, id=_insert(db, "jobs", columns | _seed_columns(job.seed)))
+    columns |= _seed_columns(job.seed)
+    return replace(job, id=_insert(db, "jobs", columns))
 
 
 def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], stamp: int) -> Run:
-    """Enter the next run of a job as going on.
+    """Add the next run of a job, in the state RUNNING.
 
     Args:
-        versions: by seat, of the bots; None for a client's own agent.
+        versions: of the bots, by seat; None for a client's own agent.
     """
     number = job.started + 1
-    seed, now_s = run_seed(job, number), time.time()
+    seed = _run_seed(job, number)
+    now_s = time.time()
     columns: dict[str, object] = {"job": job.id, "number": number, "game": job.game, "state": RunState.RUNNING}
     run = _insert(db, "runs", columns | {"folder": "", "started_s": now_s} | _seed_columns(seed))
     folder = f"runs/{run:08}"
@@ -121,7 +133,10 @@ def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], 
         _insert(db, "seats", {"run": run, "seat": seat, "version": version})
     db.execute("UPDATE jobs SET stamp = ? WHERE id = ?", (stamp, job.id))
     db.execute("UPDATE users SET served = ? WHERE id = ?", (stamp, job.user.id))
-    players = zip(job.players, versions, strict=True)
+    seats = []
+    for seat, (player, version) in enumerate(zip(job.players, versions, strict=True)):
+        name = job.user.name if player == OWN_SEAT else player
+        seats.append(RunSeat(player=seat, name=name, version=version))
     return Run(
         id=run,
         job=job.id,
@@ -136,19 +151,16 @@ def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], 
         unrated="",
         started_s=now_s,
         ended_s=None,
-        seats=tuple(
-            RunSeat(player=seat, name=job.user.name if player == OWN_SEAT else player, version=version)
-            for seat, (player, version) in enumerate(players)
-        ),
+        seats=tuple(seats),
         seed=seed,
         folder=folder,
     )
 
 
 def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
-    """Close a run and count it; one that is closed already stays as it is."""
+    """Close a run and count it; do nothing if it is closed already."""
     closed = db.execute(
-        # A clock may have been set back meanwhile.
+        # max(), because the clock may have been set back since.
         "UPDATE runs SET state = ?, reason = ?, duplicates = ?, unrated = ?, ended_s = max(started_s, ?) "
         "WHERE id = ? AND state = 'running'",
         (report.state, report.reason, report.duplicates, report.unrated, time.time(), run),
@@ -166,13 +178,20 @@ def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     for match in report.matches:
         _insert(db, "matches", {"run": run, **asdict(match)})
     for name, fault in report.faults:
-        same = {"seat": fault.seat, "kind": fault.kind.value, "hand_number": fault.hand_number, "line": fault.line}
-        _insert(db, "faults", {"run": run, "match": name, **same, "remedy": format_remedy(fault)})
-    _rate(db, run, report)
+        columns: dict[str, object] = {
+            "run": run,
+            "match": name,
+            "seat": fault.seat,
+            "kind": fault.kind.value,
+            "hand_number": fault.hand_number,
+            "line": fault.line,
+            "remedy": format_remedy(fault),
+        }
+        _insert(db, "faults", columns)
+    _add_to_standings(db, run, report)
 
 
-def _rate(db: sqlite3.Connection, run: int, report: RunReport) -> None:
-    """Have a run that has just been closed count in the standings, if it does."""
+def _add_to_standings(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     if report.unrated or not any(report.scores):
         return
     (game,) = db.execute("SELECT game FROM runs WHERE id = ?", (run,)).fetchone()
@@ -181,7 +200,7 @@ def _rate(db: sqlite3.Connection, run: int, report: RunReport) -> None:
 
 
 def close_abandoned_runs(db: sqlite3.Connection) -> None:
-    """Close the runs that go on of jobs that do not: the server ended when it had just cancelled them."""
+    """Close running runs of closed jobs; a server that is killed while it cancels leaves them."""
     db.execute(
         "UPDATE runs SET state = 'cancelled', reason = 'it was cancelled.', ended_s = max(started_s, ?) "
         "WHERE state = 'running' AND job IN (SELECT id FROM jobs WHERE state != 'queued')",
@@ -190,7 +209,7 @@ def close_abandoned_runs(db: sqlite3.Connection) -> None:
 
 
 def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "") -> None:
-    """Close a job."""
+    """Close a job that is still open."""
     db.execute(
         "UPDATE jobs SET state = ?, reason = ?, ended_s = max(submitted_s, ?) WHERE id = ? AND state = 'queued'",
         (state, reason, time.time(), job),
@@ -198,25 +217,26 @@ def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "")
 
 
 RESULT_TABLES = (
-    *(
-        "rating_history",
-        "ratings",
-        "company",
-        "lineup_scores",
-        "seats",
-        "scores",
-        "matches",
-        "faults",
-        "tables",
-        "submissions",
-    ),
-    *("runs", "lineups", "event_jobs", "jobs"),
+    "rating_history",
+    "ratings",
+    "company",
+    "lineup_scores",
+    "seats",
+    "scores",
+    "matches",
+    "faults",
+    "tables",
+    "submissions",
+    "runs",
+    "lineups",
+    "event_jobs",
+    "jobs",
 )
-"""What a server has played, or is asked to: each table before those that it refers to."""
+"""Tables of requests and results, each before the tables that it refers to."""
 
 
 def remove_results(db: sqlite3.Connection) -> None:
-    """Remove everything that was played or asked for, but events that have not closed; numbers are not given again."""
+    """Remove all requests, results and closed events; their numbers are not used again."""
     for table in RESULT_TABLES:
         db.execute(f"DELETE FROM {table}")
     db.execute("DELETE FROM entries")
@@ -225,35 +245,35 @@ def remove_results(db: sqlite3.Connection) -> None:
 
 # ---- questions
 def served_stamps(store: Store) -> dict[int, int]:
-    """When each user was last served, by the user's number."""
+    """Stamp of the last run of each user, by the user's number."""
     return {row["id"]: row["served"] for row in store.read("SELECT id, served FROM users")}
 
 
 def last_stamp(store: Store) -> int:
-    """The last stamp that was given."""
+    """Highest stamp in use."""
     rows = store.read("SELECT max((SELECT max(stamp) FROM jobs), (SELECT max(served) FROM users)) AS last")
     return int(rows[0]["last"] or 0)
 
 
 def seconds_per_hand(store: Store, game: str) -> float | None:
-    """How long a hand took in the last runs of a game, on average; None before the first has ended."""
+    """Average duration of a hand in the last runs of a game; None before the first has finished."""
     rows = store.read(
-        # A clock that is set back makes no run shorter than nothing.
+        # max(), because the clock may have been set back during a run.
         "SELECT sum(max(0.0, ended_s - started_s)) AS seconds, "
         "sum((SELECT sum(hands) FROM matches WHERE run = last.id)) AS hands "
         "FROM (SELECT id, ended_s, started_s FROM runs WHERE game = ? AND state = 'finished' "
-        # People take their time.
+        # Tables with people are slower than any run of bots.
         "AND id NOT IN (SELECT run FROM tables) ORDER BY id DESC LIMIT ?) AS last",
         game,
-        _RUNS_REMEMBERED,
+        _RUNS_TIMED,
     )
     return rows[0]["seconds"] / rows[0]["hands"] if rows[0]["hands"] else None
 
 
 _GUEST = "a guest"
-"""The user of all who have not logged in: no other user's name can have a blank."""
+"""Name of the user to which the jobs of all guests belong. Other users' names have no blanks."""
 GUEST_NAME = "guest"
-"""Of guests in logs and at tables."""
+"""Name of guests in logs and at tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +281,10 @@ class TableRow:
     """An open table, on a server or on this machine.
 
     Attributes:
-        owner: who sits there, as named by the opener.
         id: on a server, the number of its run.
-        seen_s: when it was last looked at, in seconds since 1970.
-        is_guests: whether a guest sits there, who has not logged in.
+        owner: key of the person who plays.
+        seen_s: time of the last visit, in seconds since 1970.
+        is_guests: whether the person is a guest, without a login.
     """
 
     id: str
@@ -286,17 +306,17 @@ def add_table(
     players: Sequence[str],
     seed: Seed,
 ) -> Run:
-    """Enter a table.
+    """Add a table, that is, a job and its running run.
 
     Args:
-        user: the number of the user; None for a guest.
-        versions: by seat, of the bots; None for the person, who sits first.
+        user: number of the user; None for a guest.
+        versions: of the bots, by seat; None for the person, who has the first seat.
     """
     number = add_user(db, _GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()
     terms = ContestTerms(seating=Seating.SINGLE.value)
     request = JobRequest(game, (OWN_SEAT, *players), TABLE_TAG, terms=terms)
-    # The queue serves this user neither sooner nor later for it.
+    # The stamp of the user's last run, so that a table does not change the user's place in the queue.
     stamp = row["served"]
     job = add_job(db, new_job(User(number, row["name"]), request, seed, stamp))
     run = begin_run(db, job, versions, stamp)
@@ -318,7 +338,11 @@ def close_table(db: sqlite3.Connection, run: int, report: RunReport) -> None:
 
 
 def open_tables(store: Store, folder: Path) -> list[TableRow]:
-    """All open tables, the oldest first; their folders are in that of the server."""
+    """Read all open tables, the oldest first.
+
+    Args:
+        folder: of the server.
+    """
     return [
         TableRow(
             id=str(row["run"]),

@@ -29,8 +29,8 @@ def packed(files: dict[str, str | bytes], *, mode: int = 0o644, bot_toml: str | 
     return made.getvalue()
 
 
-def unpacked(data: bytes, folder: Path, *, most_files: int = 10, most_bytes: int = 100_000) -> BotFile:
-    return unpack(io.BytesIO(data), folder / "7", most_files=most_files, most_bytes=most_bytes)
+def unpacked(data: bytes, folder: Path, *, max_files: int = 10, max_bytes: int = 100_000) -> BotFile:
+    return unpack(io.BytesIO(data), folder / "7", max_files=max_files, max_bytes=max_bytes)
 
 
 def refused(data: bytes, folder: Path, **limits: int) -> str:
@@ -70,16 +70,16 @@ def test_the_mode_of_a_program_is_kept(tmp_path: Path) -> None:
     ("name", "problem"),
     [
         ("/etc/cron.d/bot", "is an absolute path"),
-        ("../bot.py", "is a path that leads elsewhere"),
-        ("a/../../bot.py", "is a path that leads elsewhere"),
-        ("a//b", "is a path that leads elsewhere"),
-        ("./bot.py", "is a path that leads elsewhere"),
+        ("../bot.py", "has a path with an empty part, . or .."),
+        ("a/../../bot.py", "has a path with an empty part, . or .."),
+        ("a//b", "has a path with an empty part, . or .."),
+        ("./bot.py", "has a path with an empty part, . or .."),
         ("a\\b.py", "has a backslash or a colon in its name"),
         ("..\\..\\b.py", "has a backslash or a colon in its name"),
         ("C:bot.py", "has a backslash or a colon in its name"),
         ("bot.py:stream", "has a backslash or a colon in its name"),
-        ("a\nb", "has a name that cannot be printed"),
-        ("\u202etxt.yp", "has a name that cannot be printed"),
+        ("a\nb", "has a name with unprintable characters"),
+        ("\u202etxt.yp", "has a name with unprintable characters"),
         ("a" * 241, "has a path of more than 240 bytes or 16 folders"),
         ("a/" * 16 + "b", "has a path of more than 240 bytes or 16 folders"),
     ],
@@ -90,7 +90,7 @@ def test_names(name: str, problem: str, tmp_path: Path) -> None:
 
 def test_a_name_with_a_nul_is_not_taken_for_its_beginning(tmp_path: Path) -> None:
     data = packed({"bot.pyX../": ""}).replace(b"bot.pyX../", b"bot.py\0../")
-    assert "has a name that cannot be printed" in refused(data, tmp_path)
+    assert "has a name with unprintable characters" in refused(data, tmp_path)
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO | 0o644, stat.S_IFCHR | 0o644, stat.S_IFSOCK])
@@ -104,10 +104,10 @@ def test_links_and_devices(mode: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        (("A.py", "a.py"), "'a.py' and 'A.py' in the archive are one file to some systems"),
-        (("a", "a/b"), "'a' in the archive is a file and a folder"),
-        (("a/b", "A"), "'A' in the archive is a file and a folder"),
-        (("e\u0301", "\u00e9"), "'\u00e9' and 'e\u0301' in the archive are one file to some systems"),
+        (("A.py", "a.py"), "'a.py' and 'A.py' in the archive are the same file on some systems"),
+        (("a", "a/b"), "'a' in the archive is both a file and a folder"),
+        (("a/b", "A"), "'A' in the archive is both a file and a folder"),
+        (("e\u0301", "\u00e9"), "'\u00e9' and 'e\u0301' in the archive are the same file on some systems"),
     ],
 )
 def test_names_that_clash(names: tuple[str, str], sentence: str, tmp_path: Path) -> None:
@@ -120,12 +120,12 @@ def test_a_name_that_comes_twice(tmp_path: Path) -> None:
     with zipfile.ZipFile(made, "a") as archive:
         archive.writestr(BOT_FILE, "")
     assert refused(made.getvalue(), tmp_path) == (
-        "'bot.toml' and 'bot.toml' in the archive are one file to some systems"
+        "'bot.toml' and 'bot.toml' in the archive are the same file on some systems"
     )
 
 
 def test_sizes_are_counted_not_believed(tmp_path: Path) -> None:
-    sentence = "the archive has more than 100,000 bytes when it is unpacked"
+    sentence = "the archive has more than 100,000 bytes when unpacked"
     bomb = packed({"zeros": bytes(10_000_000)})
     assert len(bomb) < 20_000
     assert refused(bomb, tmp_path) == sentence
@@ -137,7 +137,7 @@ def test_sizes_are_counted_not_believed(tmp_path: Path) -> None:
 
 def test_the_number_of_files_is_bounded(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {str(number): "" for number in range(10)}
-    assert refused(packed(files), tmp_path) == "the archive has 11 files and folders; 10 are the most"
+    assert refused(packed(files), tmp_path) == "the archive has 11 files and folders; the limit is 10"
 
 
 def test_encrypted_and_unusual_entries(tmp_path: Path) -> None:
@@ -148,7 +148,9 @@ def test_encrypted_and_unusual_entries(tmp_path: Path) -> None:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr(BOT_FILE, BOT_TOML)
-    assert refused(made.getvalue(), tmp_path) == "'bot.toml' in the archive is packed by another method than deflate"
+    assert (
+        refused(made.getvalue(), tmp_path) == "'bot.toml' in the archive is compressed by a method other than deflate"
+    )
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"#!/bin/sh\n", b"PK\x05\x06" + bytes(18) + b"tail"])
@@ -174,7 +176,7 @@ def test_a_broken_archive_is_refused_wherever_it_is_broken(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (None, "the archive has no bot.toml at its top"),
+        (None, "the archive has no bot.toml at its top level"),
         ("name = ", "the file bot.toml is not TOML: Invalid value (at end of document)"),
         ("\udcff", "the file bot.toml is not TOML: 'utf-8' codec can't decode"),
         ("name = 'a'\ncommand = 'x'\n", "in bot.toml, language: "),
@@ -193,5 +195,5 @@ def test_what_bot_toml_says_is_checked(text: str | None, sentence: str, tmp_path
 
 def test_a_folder_that_was_packed_is_named(tmp_path: Path) -> None:
     assert refused(packed({"mine/bot.toml": BOT_TOML}, bot_toml=None), tmp_path) == (
-        "the archive has no bot.toml at its top; it is mine/bot.toml: pack the files, not their folder"
+        "the archive has no bot.toml at its top level, only mine/bot.toml; pack the files, not their folder"
     )

@@ -274,7 +274,7 @@ def test_only_a_bot_that_passes_plays_and_its_owner_reads_why(tmp_path: Path) ->
 def test_what_is_not_taken(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         program, stranger = Program(one), Program(one, new_user(tmp_path, "eve"))
-        assert await refused(program, b"PK") == "The archive is no zip that can be read: File is not a zip file."
+        assert await refused(program, b"PK") == "The archive is not a readable zip file: File is not a zip file."
         assert await refused(program, archive(name="calling")) == (
             "The bot calling is one of the server's own bots; give yours another name."
         )
@@ -284,9 +284,9 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
         await uploaded(program, archive())
         assert await refused(stranger, archive()) == "The bot mine belongs to another user; give yours another name."
         await uploaded(program, archive(name="other"))
-        assert await refused(program, archive(name="third")) == ("The limit is 2 uploaded bots, remove one first.")
+        assert await refused(program, archive(name="third")) == ("The limit is 2 uploaded bots; remove one first.")
         await uploaded(program, archive())
-        assert await refused(program, archive()) == ("The limit is 3 uploads in 24 hours, try again later.")
+        assert await refused(program, archive()) == ("The limit is 3 uploads in 24 hours; try again later.")
         big = await program.browser.post(f"{PREFIX}/uploads", content=bytes(1_020_000), headers=program.headers)
         assert big.status_code == 413
         reader = await program.browser.post(f"{PREFIX}/uploads", content=archive())
@@ -334,7 +334,7 @@ def test_the_form(tmp_path: Path) -> None:
         # Bytes that look like the end of a line or of a part are the file's own.
         odd = await send(b"PK\r\n--\r\n\r\n", key)
         assert odd.status_code == 422
-        assert "The archive is no zip that can be read" in odd.text
+        assert "The archive is not a readable zip file" in odd.text
         sent = await send(archive(), key)
         assert sent.status_code == 303, sent.text
         page = (await one.browser.get(sent.headers["location"])).text
