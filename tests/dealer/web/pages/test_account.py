@@ -199,9 +199,9 @@ def test_a_password_is_changed_by_who_knows_the_old_one(tmp_path: Path) -> None:
             await log_in(other, "player", one.token)
             new = "correct horse"
             wrong = [
-                ({"old": "nonsense", "new": new, "again": new}, "is another"),
-                ({"old": one.token, "new": "short", "again": "short"}, "A password has 8 to"),
-                ({"old": one.token, "new": new, "again": new + "!"}, "not typed the same twice"),
+                ({"old": "nonsense", "new": new, "again": new}, "is wrong"),
+                ({"old": one.token, "new": "short", "again": "short"}, "The password must have 8 to"),
+                ({"old": one.token, "new": new, "again": new + "!"}, "new passwords differ"),
             ]
             for fields, words in wrong:
                 answer = await post(one.browser, "/account/password", **fields)
@@ -228,8 +228,8 @@ def test_who_was_invited_chooses_a_password_once_and_gets_a_token(tmp_path: Path
         page = seen(await one.browser.get(path))
         assert "Welcome, eve" in page
         for new, again, problem in (
-            ("short", "short", "A password has 8 to 256 letters."),
-            ("correct horse", "correct house", "The new password was not typed the same twice."),
+            ("short", "short", "The password must have 8 to 256 characters."),
+            ("correct horse", "correct house", "The two new passwords differ."),
         ):
             answer = await post(one.browser, path, path, new=new, again=again)
             assert (answer.status_code, problem in seen(answer)) == (422, True)
@@ -247,7 +247,7 @@ def test_who_was_invited_chooses_a_password_once_and_gets_a_token(tmp_path: Path
         async with one.another() as other:
             assert await log_in(other, "eve", "correct horse") == 303
         used = await one.browser.get(path)
-        assert (used.status_code, "This invitation has been used" in seen(used)) == (404, True)
+        assert (used.status_code, "This invitation is used" in seen(used)) == (404, True)
 
     visit(small_house(), talk, tmp_path / "data")
 

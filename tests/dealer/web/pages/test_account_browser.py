@@ -31,8 +31,8 @@ def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_pat
             with opened(browser, width=width, scheme=scheme) as page:
                 log_in(page, server)
                 page.goto(f"{server.address}account/settings")
-                page.get_by_label("What a new token is for").fill(EVIL.replace("\u202e", ""))
-                page.get_by_role("button", name="Make a token").click()
+                page.get_by_label("Label of a new token").fill(EVIL.replace("\u202e", ""))
+                page.get_by_role("button", name="Create a token").click()
                 page.get_by_text("It is not kept").wait_for()
                 assert judged(page) == []
                 page.goto(f"{server.address}account/request?game=kuhn.limit.2p")
