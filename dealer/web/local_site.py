@@ -26,7 +26,7 @@ from dealer.server.server_settings import WebSettings
 from dealer.server.table_manager import TableManager, TableStore
 from dealer.web.pages import leak_pages, live, replay_pages
 from dealer.web.pages.play_pages import LOCAL_OWNER, routes
-from dealer.web.pages.shown_runs import Counting, Library, LocalLibrary
+from dealer.web.pages.shown_runs import HandCounter, Library, LocalLibrary
 from dealer.web.serving import serve_app
 from dealer.web.site import Site, make_app
 from logs.document import Link
@@ -36,7 +36,7 @@ _LAST_PAGE_S: Final = 0.5
 """Time for the browser to load the last page and its style sheet."""
 
 
-def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
+def local_routes(site: Site, library: Library, counter: HandCounter) -> list[BaseRoute]:
     """Return the routes of all pages about runs; the first page redirects to their list."""
 
     async def redirect(request: Request) -> Response:
@@ -45,8 +45,8 @@ def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseR
     return [
         Route("/", redirect),
         *leak_pages.routes(site, library),
-        *live.routes(site, library, counting),
-        *replay_pages.routes(site, library, counting),
+        *live.routes(site, library, counter),
+        *replay_pages.routes(site, library, counter),
     ]
 
 
@@ -63,13 +63,13 @@ async def local_site(library: LocalLibrary, *, port: int = 0, begin: str = "/") 
         ListenError: the port is unavailable.
     """
     site = Site(links=(Link("Runs", "/runs"),))
-    counting = Counting()
+    counter = HandCounter()
     try:
-        app = make_app(site, local_routes(site, library, counting))
+        app = make_app(site, local_routes(site, library, counter))
         async with serve_app(app, _HOST, WebSettings(port=port)) as address:
             yield urljoin(address, begin)
     finally:
-        counting.close()
+        counter.close()
 
 
 async def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> TableSession:

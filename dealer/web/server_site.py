@@ -29,7 +29,7 @@ from dealer.web.pages import (
     upload_pages,
 )
 from dealer.web.pages.monitoring import Metrics
-from dealer.web.pages.shown_runs import Counting, ServerLibrary
+from dealer.web.pages.shown_runs import HandCounter, ServerLibrary
 from dealer.web.serving import serve_app
 from dealer.web.site import Site, compile_templates, make_app
 from dealer.web.slumbot.interface import SlumbotSessions
@@ -57,7 +57,7 @@ def make_server_site(parts: ServerParts) -> Site:
 
 
 def server_routes(
-    site: Site, parts: ServerParts, slumbot_sessions: SlumbotSessions, counting: Counting, metrics: Metrics
+    site: Site, parts: ServerParts, slumbot_sessions: SlumbotSessions, counter: HandCounter, metrics: Metrics
 ) -> list[BaseRoute]:
     """Return the routes of all pages and interfaces; `make_app` adds the static files."""
     library = ServerLibrary(parts)
@@ -76,8 +76,8 @@ def server_routes(
         *event_pages.routes(site, parts),
         *organiser.routes(site, parts),
         *leak_pages.routes(site, library),
-        *live.routes(site, library, counting),
-        *replay_pages.routes(site, library, counting),
+        *live.routes(site, library, counter),
+        *replay_pages.routes(site, library, counter),
         *slumbot_sessions.routes(),
     ]
 
@@ -90,9 +90,9 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     assert site.table_manager is not None
     assert site.intake is not None
     slumbot_sessions = SlumbotSessions(parts, site.table_manager)
-    counting, metrics = Counting(), Metrics(parts)
+    counter, metrics = HandCounter(), Metrics(parts)
     host, settings = parts.settings.host, parts.settings.web
-    routes = server_routes(site, parts, slumbot_sessions, counting, metrics)
+    routes = server_routes(site, parts, slumbot_sessions, counter, metrics)
     app = metrics.timing(make_app(site, routes, settings, is_loopback=parts.settings.is_loopback))
     keeper = asyncio.create_task(slumbot_sessions.keep())
     try:
@@ -107,5 +107,5 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
                 site.table_manager.refuse_new()
     finally:
         keeper.cancel()
-        counting.close()
+        counter.close()
         await slumbot_sessions.close()

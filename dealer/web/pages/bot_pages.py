@@ -23,7 +23,7 @@ from dealer.server.db.users import User
 from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
 from dealer.web.pages.shown_runs import bot_path, run_path, runs_table
-from dealer.web.pages.standings import crumbs, met_by, name_of, won_by
+from dealer.web.pages.standings import format_bot_name, make_rate, read_crosstable, standings_crumbs
 from dealer.web.security import parse_number
 from dealer.web.site import Site, find_server_game
 from dealer.web.visitor import get_visitor
@@ -46,7 +46,7 @@ def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
         game, name = find_server_game(server, request.path_params["game"]), request.path_params["name"]
         number, user = parse_number(request.query_params.get("version", "")), get_visitor(request).user
         document = await run_in_threadpool(_document, server, game, name, number, user)
-        return site.document(request, document, crumbs=crumbs(game), layout="broad paired")
+        return site.document(request, document, crumbs=standings_crumbs(game), layout="broad paired")
 
     return [Route("/bots/{game:path}/{name}", bot)]
 
@@ -74,7 +74,7 @@ def _document(server: ServerParts, game: ServerGame, name: str, number: int | No
     every = Link(f"all of {shown(name)}", f"/runs?{urlencode({'game': game.shown, 'bot': name})}")
     facts = (
         Fact("version", bot.label or (bot.number if len(versions) > 1 else None), NAME),
-        Fact("rating", None if rating is None else won_by(rating, name, "the field"), "+,.0f", "mbb/g"),
+        Fact("rating", None if rating is None else make_rate(rating, name, "the field"), "+,.0f", "mbb/g"),
         Fact("deals", None if rating is None else rating.duplicates),
         Fact("last seen", seen or None, NAME),
         Fact("runs", every, NAME),
@@ -106,7 +106,7 @@ def _rating_chart(server: ServerParts, versions: Sequence[Bot], ratings: dict[in
             units, values = zip(*points.items(), strict=True)
             means, half_widths = tuple(one.mean for one in values), tuple(one.half_width for one in values)
             marks.append((float(start), f"v{bot.number}"))
-            series.append(Series(name_of(bot), tuple(start + one for one in units), means, half_widths))
+            series.append(Series(format_bot_name(bot), tuple(start + one for one in units), means, half_widths))
             start += units[-1]
     title = "Rating with its 95 % interval"
     named = tuple(marks) if len(marks) > 1 else ()
@@ -115,8 +115,8 @@ def _rating_chart(server: ServerParts, versions: Sequence[Bot], ratings: dict[in
 
 def _opponents(server: ServerParts, game: ServerGame, bot: Bot) -> Table | None:
     """What a version won from each opponent, the most first."""
-    names = {version: name_of(one) for version, one in records.all_versions(server.store, game.name).items()}
-    met = met_by(server, game, names, bot.version)
+    names = {version: format_bot_name(one) for version, one in records.all_versions(server.store, game.name).items()}
+    met = read_crosstable(server, game, names, bot.version)
     rows = [(names.get(other, "?"), won) for (mine, other), won in met.items() if mine == bot.version]
     rows.sort(key=lambda row: -_mean(row[1]))
     who = "opponent" if game.game.num_players == 2 else "at the tables with"
@@ -134,7 +134,7 @@ def _versions_table(versions: Sequence[Bot], ratings: dict[int, Rating]) -> Tabl
     rows = []
     for one in versions:
         rating = ratings.get(one.version)
-        won = None if rating is None else won_by(rating, one.name, "the field")
+        won = None if rating is None else make_rate(rating, one.name, "the field")
         link = Link(one.number, f"{bot_path(one)}?version={one.number}")
         rows.append((link, one.label, one.created_s, won, 0 if rating is None else rating.duplicates))
     columns = (

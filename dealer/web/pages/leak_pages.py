@@ -23,7 +23,7 @@ from dealer.errors import WebError
 from dealer.reports.leak_report import leaks_document
 from dealer.watching import WatchedContest
 from dealer.web.pages.shown_runs import Library, ShownRun, run_path
-from dealer.web.pages.views import contest_of, contest_path, hand_path, practice_facts, practice_path, read_run
+from dealer.web.pages.views import contest_path, find_contest, hand_path, practice_facts, practice_path, read_run
 from dealer.web.site import Site
 from engine.text import capitalized, shown
 from logs.document import Document, Fact, Link, Value
@@ -33,7 +33,7 @@ from logs.hand_source import find
 if TYPE_CHECKING:
     from logs.leaks import Leaks
 
-MOST_HANDS: Final = 50_000
+MAX_HANDS: Final = 50_000
 """Hands of a contest that are compared for a page: some ten seconds."""
 
 _MAX_KEPT: Final = 32
@@ -76,9 +76,9 @@ def routes(site: Site, library: Library) -> list[BaseRoute]:
 
         keys, hands, crumb, practice = await read_run(library, request, read)
         try:
-            if hands > MOST_HANDS:
+            if hands > MAX_HANDS:
                 raise LeaksRefused(
-                    f"there are {hands:,} hands, and a page compares at most {MOST_HANDS:,}: `arena leaks` takes "
+                    f"there are {hands:,} hands, and a page compares at most {MAX_HANDS:,}: `arena leaks` takes "
                     "any number"
                 )
             found = await leaks_in(tuple(sorted(keys)), hands, player)
@@ -103,7 +103,7 @@ def _contest_of(found: ShownRun, key: str, player: str) -> WatchedContest:
         raise WebError(403, "Leaks are visible to the owner of the bot: log in, and choose a bot of yours.")
     if not found.sees_cards:
         raise WebError(403, "Leaks show all cards: they are available when everything with the same seed is over.")
-    contest = contest_of(found, key)
+    contest = find_contest(found, key)
     if player not in contest.players:
         raise WebError(404, "The contest has no such player.")
     return contest

@@ -36,16 +36,16 @@ from dealer.errors import WebError
 from dealer.server.access import Access
 from dealer.server.server_settings import WebSettings
 from dealer.watching import WatchedContest, WatchedMatch
-from dealer.web.pages.shown_runs import Counting, Library, ServerLibrary, ShownRun, choices_of
-from dealer.web.pages.standings import now_values
+from dealer.web.pages.shown_runs import HandCounter, Library, ServerLibrary, ShownRun, read_filters
+from dealer.web.pages.standings import home_values
 from dealer.web.pages.views import (
-    contest_of,
+    current_scenes,
+    find_contest,
+    find_match,
     hand_path,
-    hand_shown,
-    hero_of,
-    match_of,
+    hero_position,
+    read_visible_hand,
     scores_document,
-    table_now,
     verdict,
 )
 from dealer.web.site import Site, document_part, templates
@@ -137,7 +137,7 @@ _Read = Callable[[], tuple[Access, str, str, bool]]
 
 
 class _Live:
-    def __init__(self, library: Library, counting: Counting, streams: EventStreams) -> None:
+    def __init__(self, library: Library, counting: HandCounter, streams: EventStreams) -> None:
         self._library = library
         self._counting = counting
         self._streams = streams
@@ -153,7 +153,7 @@ class _Live:
         return await self._follow_run(request, key, self._make_scores, _SCORES_S)
 
     async def runs(self, request: Request) -> Response:
-        chosen = choices_of(request)
+        chosen = read_filters(request)
 
         def read() -> tuple[Access, str, str, bool]:
             table, _ = self._library.runs(chosen)
@@ -168,7 +168,7 @@ class _Live:
 
         def read() -> tuple[Access, str, str, bool]:
             # Its tables have no cards, whoever asks.
-            text = templates().get_template("now.html.jinja").render(now_values(library, Visitor("")))
+            text = templates().get_template("now.html.jinja").render(home_values(library, Visitor("")))
             return Access(), f"{crc32(text.encode()):x}", text, False
 
         return await self._follow(request, "home", read, Access(), _RUNS_S)
@@ -231,17 +231,19 @@ class _Live:
         return self._streams.response(get_visitor(request).address, events(await newest(access)))
 
     def _make_table(self, found: ShownRun, key: str) -> tuple[str, str]:
-        contest, match = match_of(found, key)
-        state, number, scenes = table_now(found, contest, match)
+        contest, match = find_match(found, key)
+        state, number, scenes = current_scenes(found, contest, match)
         if not scenes:
             return state, ""
         last = (
-            hand_shown(found, contest, match) if not found.sees_cards and found.public_hands(contest, match) else None
+            read_visible_hand(found, contest, match)
+            if not found.sees_cards and found.public_hands(contest, match)
+            else None
         )
         template = templates().get_template("live_table.html.jinja")
         return f"{state}-{last and last.hand_number}", template.render(
             scene=scenes[-1],
-            hero=hero_of(scenes[-1], match),
+            hero=hero_position(scenes[-1], match),
             holes=match.hands.game.num_hole_cards,
             history=[scene.words for scene in scenes],
             number=number,
@@ -252,7 +254,7 @@ class _Live:
         )
 
     def _make_scores(self, found: ShownRun, key: str) -> tuple[str, str]:
-        contest = contest_of(found, key)
+        contest = find_contest(found, key)
         text = document_part("document", scores_document(found, contest), "scores")
         return f"{contest.scores.deals}-{len(contest.faults())}-{found.run.is_over}", text
 
@@ -262,7 +264,7 @@ def pause_s(every_s: float, streams: int, pieces: int) -> float:
     return max(every_s, streams * _SEND_S + pieces * _MAKE_S)
 
 
-def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
+def routes(site: Site, library: Library, counting: HandCounter) -> list[BaseRoute]:
     """The addresses of this room."""
     web = WebSettings() if site.server is None else site.server.settings.web
     live = _Live(library, counting, EventStreams(web.max_streams_per_address, "Your address"))
@@ -278,7 +280,7 @@ def _last(found: ShownRun, match: WatchedMatch, record: HandRecord) -> dict[str,
     scene, number = views_of(record)[-1], record.hand_number
     return {
         "scene": scene,
-        "hero": hero_of(scene, match),
+        "hero": hero_position(scene, match),
         "number": number,
         "path": hand_path(found.run.key, match.key, number),
     }

@@ -43,7 +43,7 @@ _NOT_THERE: Final = "choose one of the bots of {game}; a user's bot is there onl
 
 def routes(site: Site, table_manager: TableManager) -> list[BaseRoute]:
     """The pages of this room."""
-    play = PlayPage(site, table_manager)
+    play = _PlayPages(site, table_manager)
     of_server = [
         Route("/play", play.ask, methods=["GET"]),
         Route("/play", play.sit_down, methods=["POST"]),
@@ -69,7 +69,7 @@ def owner_for_visitor(visitor: Visitor) -> str:
 
 
 @dataclass(frozen=True)
-class PlayPage:
+class _PlayPages:
     """The page.
 
     Attributes:

@@ -29,19 +29,19 @@ from dealer.run.results import TournamentResult
 from dealer.server.db import records
 from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
-from dealer.web.pages.shown_runs import RUNS_OF_A_PAGE, Counting, Library, ShownRun, choices_of, run_path
+from dealer.web.pages.shown_runs import RUNS_ON_PAGE, HandCounter, Library, ShownRun, read_filters, run_path
 from dealer.web.pages.views import (
     contest_document,
-    contest_of,
     contest_path,
+    find_contest,
+    find_match,
     hand_cells,
     hand_columns,
     hand_path,
-    hand_shown,
-    hero_of,
-    match_of,
+    hero_position,
     match_path,
     read_run,
+    read_visible_hand,
     run_document,
     scores_document,
 )
@@ -63,7 +63,7 @@ _MOST_SEARCHED: Final = 8_000
 _NOT_PUBLIC: Final = "They are public when their cards are not played any more."
 
 
-def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
+def routes(site: Site, library: Library, counting: HandCounter) -> list[BaseRoute]:
     """The pages of this room."""
     pages, match = _Pages(site, library, counting), "/runs/{run}/matches/{match:path}"
     return [
@@ -81,12 +81,12 @@ def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
 class _Pages:
     site: Site
     library: Library
-    counting: Counting
+    counting: HandCounter
 
     async def runs(self, request: Request) -> Response:
         """All runs, or those that the query chooses, page by page."""
-        after, query = request.query_params.get("after", ""), choices_of(request)
-        table, following = await run_in_threadpool(self.library.runs, query, after, RUNS_OF_A_PAGE)
+        after, query = request.query_params.get("after", ""), read_filters(request)
+        table, following = await run_in_threadpool(self.library.runs, query, after, RUNS_ON_PAGE)
         if len(table.rows) == 1 and not after and self.site.server is None and isinstance(table.rows[0][0], Link):
             return RedirectResponse(table.rows[0][0].path, 302)
         server = self.site.server
@@ -129,7 +129,7 @@ class _Pages:
         """A contest of a run."""
 
         def read(found: ShownRun) -> dict[str, Any]:
-            return _contest_page(found, contest_of(found, request.path_params["contest"]))
+            return _contest_page(found, find_contest(found, request.path_params["contest"]))
 
         return self.site.document(request, **await read_run(self.library, request, read, self.counting))
 
@@ -144,7 +144,7 @@ class _Pages:
         pot = parse_number(request.query_params.get("pot", "")) or 0
 
         def read(found: ShownRun) -> dict[str, Any]:
-            contest, match = match_of(found, request.path_params["match"])
+            contest, match = find_match(found, request.path_params["match"])
             count = found.public_hands(contest, match)
             last = max(1, -(-count // _PAGE))
             page = min(max(at, 1), last)
@@ -190,8 +190,8 @@ class _Pages:
         number, asked = request.path_params["number"], parse_number(request.query_params.get("step", "")) or 0
 
         def read(found: ShownRun) -> dict[str, Any]:
-            contest, match = match_of(found, request.path_params["match"])
-            record = hand_shown(found, contest, match, number)
+            contest, match = find_match(found, request.path_params["match"])
+            record = read_visible_hand(found, contest, match, number)
             before, after = match.hands.around(number)
             scenes = views_of(record)
             run = found.run.key
@@ -202,7 +202,7 @@ class _Pages:
                 "template": "hand.html.jinja",
                 "crumbs": (*_crumbs(found, contest), Link(match.name, match_path(run, match.key))),
                 "scenes": scenes,
-                "hero": hero_of(scenes[0], match),
+                "hero": hero_position(scenes[0], match),
                 "holes": record.game.num_hole_cards,
                 "step": min(asked, len(scenes) - 1),
                 "before": None if before is None else Link(before, hand_path(run, match.key, before)),
@@ -218,8 +218,8 @@ class _Pages:
         number, wanted = request.path_params["number"], request.path_params["format"]
 
         def read(found: ShownRun) -> str:
-            contest, match = match_of(found, request.path_params["match"])
-            record = hand_shown(found, contest, match, number)
+            contest, match = find_match(found, request.path_params["match"])
+            record = read_visible_hand(found, contest, match, number)
             text = dict(_texts(record, match)).get(wanted)
             if text is None:
                 raise WebError(404, "This hand cannot be had in that format.")
@@ -232,7 +232,7 @@ class _Pages:
         wanted = request.path_params["format"]
 
         def read(found: ShownRun) -> Response:
-            _, match = match_of(found, request.path_params["match"])
+            _, match = find_match(found, request.path_params["match"])
             if not found.sees_cards:
                 raise WebError(403, "The files of a run can be had once it is over.")
             if wanted == "log":
@@ -324,16 +324,16 @@ def _texts(record: HandRecord, match: WatchedMatch) -> list[tuple[str, str]]:
     """A hand in each format that has it, by the format's name."""
     first = match.hands.hand(match.hands.page(0, 1)[0])
     options = ExportOptions(seed=match.hands.seed)
-    found = [("acpc", shown_lines(format_state_line(record)))]
+    found = [("acpc", _escape_lines(format_state_line(record)))]
     for format_ in FORMATS.values():
         try:
-            found.append((format_.name, shown_lines(hand_text(format_, record, first, options))))
+            found.append((format_.name, _escape_lines(hand_text(format_, record, first, options))))
         except LogsError:
             continue
     return found
 
 
-def shown_lines(text: str) -> str:
+def _escape_lines(text: str) -> str:
     """Lines of text for people, with their ends."""
     return "\n".join(map(shown, text.replace("\r\n", "\n").split("\n")))
 

@@ -41,7 +41,7 @@ from logs.estimation import Estimate
 from logs.hand_source import HandSource, find
 from protocol.game_definition import short_name
 
-RUNS_OF_A_PAGE: Final = 50
+RUNS_ON_PAGE: Final = 50
 _NAMES_OF_A_ROW: Final = 4
 _MOST_OPEN: Final = 32
 _PATIENCE_S: Final = 0.03
@@ -100,7 +100,7 @@ class ShownRun:
         return public_hands(self.seed, [*(hands.count for hands in same), *(0 for _ in names[len(same) :])])
 
 
-class Counting:
+class HandCounter:
     """Counts the hands of runs, one run after the other, in a thread of its own."""
 
     def __init__(self) -> None:
@@ -182,7 +182,7 @@ class LocalLibrary:
         """The keys of all runs."""
         return list(self._found())
 
-    def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
+    def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_ON_PAGE) -> tuple[Table, str]:
         """So many of the runs, from the first on or after that of a key; and the key of the last if more follow."""
         found = self._found()
         keys = list(found)
@@ -219,7 +219,7 @@ def bot_path(bot: Bot) -> str:
     return f"/bots/{quote(bot.game, safe='/')}/{quote(bot.name, safe='')}"
 
 
-def choices_of(request: Request) -> dict[str, str]:
+def read_filters(request: Request) -> dict[str, str]:
     """What a list of runs is chosen by, as the query of a request has it.
 
     Raises:
@@ -302,7 +302,7 @@ class ServerLibrary:
         self.parts = parts
         self._open = _open_runs()
 
-    def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
+    def runs(self, chosen: Mapping[str, str], after: str = "", most: int = RUNS_ON_PAGE) -> tuple[Table, str]:
         """Those being played and the newest of the others, or those older than the one of a key.
 
         And the key of the last if more follow.

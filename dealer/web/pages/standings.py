@@ -27,7 +27,7 @@ from dealer.server.server import ServerParts
 from dealer.server.server_settings import ServerGame
 from dealer.web.pages.event_pages import event_path
 from dealer.web.pages.shown_runs import ServerLibrary, bot_path, run_path, runs_table
-from dealer.web.pages.views import crosstable_note, match_path, table_now
+from dealer.web.pages.views import crosstable_note, current_scenes, match_path
 from dealer.web.security import parse_number
 from dealer.web.site import Site, find_server_game, next_page_links
 from dealer.web.visitor import Visitor, get_visitor
@@ -37,7 +37,7 @@ from logs.errors import LogsError
 from logs.estimation import Rate
 from protocol.game_definition import short_name
 
-_RUNS_OF_A_PAGE: Final = 100
+_RUNS_ON_PAGE: Final = 100
 _TABLES_OF_A_PAGE: Final = 50
 _BOTS_OF_A_PAGE: Final = 30
 _MOST_FULL_CELLS: Final = 10
@@ -59,7 +59,7 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
     """The addresses of these pages."""
 
     async def front(request: Request) -> Response:
-        now = await run_in_threadpool(now_values, library, get_visitor(request))
+        now = await run_in_threadpool(home_values, library, get_visitor(request))
         return site.document(
             request,
             Document(site.name),
@@ -89,13 +89,17 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
             raise WebError(404, "In this game two play; the standings lead to every pair.")
         numbers = [_number(request, name) for name in ("bot", "with", "after")]
         document, following = await run_in_threadpool(_tables, server, found, *numbers)
-        return site.document(request, document, crumbs=crumbs(found), pages=next_page_links(request, following))
+        return site.document(
+            request, document, crumbs=standings_crumbs(found), pages=next_page_links(request, following)
+        )
 
     async def pair(request: Request) -> Response:
         found = find_server_game(server, request.path_params["game"])
         number, after = request.path_params["number"], _number(request, "after")
         document, following = await run_in_threadpool(_pair, server, found, number, after)
-        return site.document(request, document, crumbs=crumbs(found), pages=next_page_links(request, following))
+        return site.document(
+            request, document, crumbs=standings_crumbs(found), pages=next_page_links(request, following)
+        )
 
     return [
         Route("/", front),
@@ -115,7 +119,7 @@ def _number(request: Request, name: str) -> int | None:
     return number
 
 
-def crumbs(game: ServerGame) -> tuple[Link, ...]:
+def standings_crumbs(game: ServerGame) -> tuple[Link, ...]:
     return (Link(_title(game), _path("standings", game)),)
 
 
@@ -127,17 +131,17 @@ def _path(kind: str, game: ServerGame) -> str:
     return f"/{kind}/{quote(game.name, safe='/')}"
 
 
-def name_of(bot: Bot) -> str:
+def format_bot_name(bot: Bot) -> str:
     """A bot with its version, if it is not the first."""
     return shown(bot.name) + (f" v{bot.number}" if bot.number > 1 else "")
 
 
-def _name_of(server: ServerParts, version: int) -> str:
+def _find_bot_name(server: ServerParts, version: int) -> str:
     bot = records.bot(server.store, version)
-    return "?" if bot is None else name_of(bot)
+    return "?" if bot is None else format_bot_name(bot)
 
 
-def won_by(scores: PairScore | Rating, player: str, opponent: str) -> Rate:
+def make_rate(scores: PairScore | Rating, player: str, opponent: str) -> Rate:
     return Rate(scores.mbb_per_game, scores.half_width_95, player=player, opponent=opponent)
 
 
@@ -145,9 +149,9 @@ def _ratings(ratings: Sequence[Rating], skipped: int = 0) -> Table:
     """The bots of a game by place."""
     rows = []
     for place, rating in enumerate(ratings, skipped + 1):
-        name = name_of(rating.bot)
+        name = format_bot_name(rating.bot)
         remark = "provisional" if rating.is_provisional else ""
-        rate = won_by(rating, name, "the field")
+        rate = make_rate(rating, name, "the field")
         owner = "" if rating.bot.owner is None else rating.bot.owner.name
         rows.append((place, Link(name, bot_path(rating.bot)), rate, remark, owner, rating.duplicates or 0))
     columns = (
@@ -172,7 +176,7 @@ def _best(server: ServerParts) -> list[tuple[ServerGame, Table, int]]:
     return sorted(games, key=lambda one: not one[2])
 
 
-def now_values(library: ServerLibrary, visitor: Visitor) -> dict[str, Any]:
+def home_values(library: ServerLibrary, visitor: Visitor) -> dict[str, Any]:
     """What is played now and the last results, for ``now.html.jinja``."""
     server = library.parts
     playing = records.runs(server.store, state=RunState.RUNNING, limit=_RUNS_OF_THE_FRONT)
@@ -199,7 +203,7 @@ def _thumbnail(library: ServerLibrary, run: Run, visitor: Visitor) -> dict[str, 
     if match is None:
         return None
     with found.run.lock:
-        _, _, scenes = table_now(found, found.run.contest_of(match), match, with_cards=False)
+        _, _, scenes = current_scenes(found, found.run.contest_of(match), match, with_cards=False)
         title = " - ".join(map(shown, match.hands.names))
         path = match_path(found.run.key, match.key)
     return {"path": path, "title": title, "game": short_name(run.game), "scene": scenes[-1]} if scenes else None
@@ -221,11 +225,11 @@ def _standings(server: ServerParts, game: ServerGame, skipped: int) -> tuple[Doc
         why = _LADDER_ONLY if server.settings.has_only_ladder else _WHAT_COUNTS
         sentences = "This game has no results that count yet.", why
         return Document(_title(game), sentences, (*([] if server.settings.has_only_ladder else [request]), *facts)), ""
-    names = {rating.bot.version: name_of(rating.bot) for rating in ratings}
+    names = {rating.bot.version: format_bot_name(rating.bot) for rating in ratings}
     is_for_two = game.game.num_players == 2
     if not is_for_two:
         facts.insert(0, Fact("tables", Link(counted_scores.count_tables(server.store, game), _path("tables", game))))
-    met = met_by(server, game, names, among=tuple(names))
+    met = read_crosstable(server, game, names, among=tuple(names))
     rows = [(name, *(met.get((version, other), "") for other in names)) for version, name in names.items()]
     is_brief = len(names) > _MOST_FULL_CELLS
     columns = (Column("bot"), *(Column(name, "+,.0f", is_brief=is_brief) for name in names.values()))
@@ -240,7 +244,7 @@ def _standings(server: ServerParts, game: ServerGame, skipped: int) -> tuple[Doc
     return Document(_title(game), (), tuple(facts), sections), str(so_far) if so_far < count else ""
 
 
-def met_by(
+def read_crosstable(
     server: ServerParts,
     game: ServerGame,
     names: Mapping[int, str],
@@ -257,12 +261,12 @@ def met_by(
     for pair in counted_scores.pairs(store, game, version, among) if game.game.num_players == 2 else ():
         path = f"{pairs_path}/{pair.id}"
         for mine, theirs in (pair.scores, pair.scores[::-1]):
-            won = won_by(mine, names.get(mine.version, "?"), names.get(theirs.version, "?"))
+            won = make_rate(mine, names.get(mine.version, "?"), names.get(theirs.version, "?"))
             found[mine.version, theirs.version] = Link(won, path, str(won))
     # Between two there are none.
     for one in counted_scores.opponent_scores(store, game, version, among):
         name, other = names.get(one.version, "?"), names.get(one.other, "?")
-        won = won_by(one, name, "the others")
+        won = make_rate(one, name, "the others")
         path = f"{tables_path}?bot={one.version}&with={one.other}"
         found[one.version, one.other] = Link(won, path, f"{name} at the tables with {other} {won.text()}")
     return found
@@ -282,12 +286,12 @@ def _tables(
     page = counted_scores.tables(server.store, game, together=together, after=after, limit=_TABLES_OF_A_PAGE + 1)
     shown_here = page[:_TABLES_OF_A_PAGE]
     versions = {*(together or ()), *(score.version for pair in shown_here for score in pair.scores)}
-    names = {version: _name_of(server, version) for version in versions}
+    names = {version: _find_bot_name(server, version) for version in versions}
     title, sentences, order = "Tables", [], ""
     if met is not None:
         name = names[met.version]
         title = f"{name} at the tables with {names[met.other]}"
-        sentences = [f"{name} won {won_by(met, name, 'the others').text()} in {count_of(met.duplicates, 'deal')}."]
+        sentences = [f"{name} won {make_rate(met, name, 'the others').text()} in {count_of(met.duplicates, 'deal')}."]
         order = f"; the worst for {name} first"
     rows = []
     for pair in shown_here:
@@ -296,7 +300,7 @@ def _tables(
         link = Link(" - ".join(names[score.version] for score in scores), f"{_path('pairs', game)}/{pair.id}")
         for score in scores:
             name = names[score.version]
-            rows.append((link, name, won_by(score, name, "the others"), pair.duplicates))
+            rows.append((link, name, make_rate(score, name, "the others"), pair.duplicates))
     columns = ("table", Column("bot"), Column("won", "+,.0f", "mbb/g"), Column("deals", ","))
     note = f"What each bot won from the others at a table, in mbb/g with its 95 % interval{order}."
     nothing = "There are none after these." if after else "There are none yet."
@@ -310,17 +314,17 @@ def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None)
     pair = counted_scores.pair(server.store, game, number)
     if pair is None:
         raise WebError(404, "There is no such pair.")
-    rates = [won_by(score, _name_of(server, score.version), "the others") for score in pair.scores]
+    rates = [make_rate(score, _find_bot_name(server, score.version), "the others") for score in pair.scores]
     first = pair.scores[0].version
-    found = worst_runs(server.store, number, first, after=after, limit=_RUNS_OF_A_PAGE + 1)
+    found = worst_runs(server.store, number, first, after=after, limit=_RUNS_ON_PAGE + 1)
     rows = []
-    for run in found[:_RUNS_OF_A_PAGE]:
+    for run in found[:_RUNS_ON_PAGE]:
         mine = next((seat for seat in run.seats if seat.version == first), run.seats[0])
         rows.append((Link(f"run {run.id}", run_path(str(run.id))), run.duplicates or 0, mine.won))
     columns = ("run", Column("deals", ","), Column(f"{rates[0].player} won", "+,.0f", "mbb/g"))
     title = f"Runs, the worst for {rates[0].player} first"
     facts = [Fact("deals", pair.duplicates), Fact("hands", pair.hands)]
     facts += [Fact(rate.player, rate, "+,.0f", "mbb/g") for rate in rates]
-    following = str(found[_RUNS_OF_A_PAGE - 1].id) if len(found) > _RUNS_OF_A_PAGE else ""
+    following = str(found[_RUNS_ON_PAGE - 1].id) if len(found) > _RUNS_ON_PAGE else ""
     sections = (Section(title, (Table.of(title, columns, rows),)),)
     return Document(" - ".join(rate.player for rate in rates), (), tuple(facts), sections), following

@@ -32,7 +32,7 @@ from dealer.reports.result_documents import crosstable
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
 from dealer.run.results.result_sentences import Standing, played_text
 from dealer.watching import WatchedContest, WatchedMatch, WatchedRun
-from dealer.web.pages.shown_runs import Counting, Library, ShownRun, run_path
+from dealer.web.pages.shown_runs import HandCounter, Library, ShownRun, run_path
 from dealer.web.visitor import get_visitor
 from engine import Deal, Move
 from engine.holdem import is_holdem
@@ -92,7 +92,7 @@ def hand_path(run: str, match: str, number: int) -> str:
 
 
 async def read_run(
-    library: Library, request: Request, read: Callable[[ShownRun], _T], counting: Counting | None = None
+    library: Library, request: Request, read: Callable[[ShownRun], _T], counting: HandCounter | None = None
 ) -> _T:
     """What is read of the run that a request names, counted where `counting` is given.
 
@@ -117,7 +117,7 @@ async def read_run(
     return await run_in_threadpool(work)
 
 
-def contest_of(found: ShownRun, key: str) -> WatchedContest:
+def find_contest(found: ShownRun, key: str) -> WatchedContest:
     """A contest by its key.
 
     Raises:
@@ -129,7 +129,7 @@ def contest_of(found: ShownRun, key: str) -> WatchedContest:
     return contest
 
 
-def match_of(found: ShownRun, key: str) -> tuple[WatchedContest, WatchedMatch]:
+def find_match(found: ShownRun, key: str) -> tuple[WatchedContest, WatchedMatch]:
     """A match by its key, with its contest.
 
     Raises:
@@ -141,7 +141,7 @@ def match_of(found: ShownRun, key: str) -> tuple[WatchedContest, WatchedMatch]:
     return found.run.contest_of(match), match
 
 
-def table_now(
+def current_scenes(
     found: ShownRun, contest: WatchedContest, match: WatchedMatch, *, with_cards: bool = True
 ) -> tuple[str, int, tuple[HandView, ...]]:
     """The newest moment of a match, as far as it may be seen, or without cards: its name, the hand, its scenes so far.
@@ -165,7 +165,9 @@ def table_now(
     return f"{number}-{count}", number, views_of(record)
 
 
-def hand_shown(found: ShownRun, contest: WatchedContest, match: WatchedMatch, number: int | None = None) -> HandRecord:
+def read_visible_hand(
+    found: ShownRun, contest: WatchedContest, match: WatchedMatch, number: int | None = None
+) -> HandRecord:
     """A hand with its cards, by default the last that may be seen; of a match that goes on without comments.
 
     Raises:
@@ -180,7 +182,7 @@ def hand_shown(found: ShownRun, contest: WatchedContest, match: WatchedMatch, nu
     return record if found.sees_cards else replace(record, comments=())
 
 
-def hero_of(scene: HandView, match: WatchedMatch) -> int:
+def hero_position(scene: HandView, match: WatchedMatch) -> int:
     """The position that is drawn at the bottom: that of the player that the match names first, in every hand."""
     first = shown(match.hands.names[0]) if match.hands.names else ""
     return next((seat.position for seat in scene.seats if seat.name == first), 0)

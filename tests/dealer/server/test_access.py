@@ -51,7 +51,7 @@ from dealer.server.service import Service
 from dealer.server.textport.port import TextPort
 from dealer.table.loop import new_event_loop
 from dealer.web.pages.monitoring import Metrics
-from dealer.web.pages.shown_runs import Counting
+from dealer.web.pages.shown_runs import HandCounter
 from dealer.web.server_site import make_server_site, server_routes
 from dealer.web.site import make_app
 from dealer.web.slumbot.interface import SlumbotSessions, owner_for_token
@@ -612,8 +612,8 @@ async def site_of(made: House) -> AsyncIterator[tuple[Any, list[str]]]:
     site = make_server_site(made.parts)
     assert site.table_manager is not None
     assert site.sessions is not None
-    counting, slumbot_sessions = Counting(), SlumbotSessions(made.parts, site.table_manager)
-    routes = server_routes(site, made.parts, slumbot_sessions, counting, Metrics(made.parts))
+    counter, slumbot_sessions = HandCounter(), SlumbotSessions(made.parts, site.table_manager)
+    routes = server_routes(site, made.parts, slumbot_sessions, counter, Metrics(made.parts))
     for name, user in made.users.items():
         token = made.parts.accounts.find_token(made.tokens.get(name, ""))
         made.cookies[name] = await site.sessions.begin(user, token)
@@ -624,7 +624,7 @@ async def site_of(made: House) -> AsyncIterator[tuple[Any, list[str]]]:
             unlimited = replace(made.parts.settings.web, page_requests_per_minute=1_000_000)
             yield make_app(site, routes, unlimited), addresses(routes)
     finally:
-        counting.close()
+        counter.close()
         await slumbot_sessions.close()
 
 

@@ -16,7 +16,7 @@ from dealer.run.folder import RESULT_NAME
 from dealer.server.access import Access
 from dealer.watching import LiveMatches
 from dealer.web.local_site import local_routes
-from dealer.web.pages.shown_runs import Counting, LocalLibrary, ShownRun
+from dealer.web.pages.shown_runs import HandCounter, LocalLibrary, ShownRun
 from dealer.web.site import Site, make_app
 from dealer.web.visitor import Visitor
 from logs.document import Link
@@ -33,12 +33,12 @@ class PublicLibrary(LocalLibrary):
 def browser(library: LocalLibrary) -> Iterator[TestClient]:
     """A browser without script on the pages of a library."""
     site = Site(links=(Link("Runs", "/runs"),))
-    counting = Counting()
+    counter = HandCounter()
     try:
-        app = make_app(site, local_routes(site, library, counting))
+        app = make_app(site, local_routes(site, library, counter))
         yield TestClient(app, base_url="http://localhost")
     finally:
-        counting.close()
+        counter.close()
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def test_what_cannot_be_told_is_told_in_a_sentence(run: Path, monkeypatch: pytes
     with browsing(run) as client:
         assert client.get(f"{LEAKS}Zoe").status_code == 404
         assert client.get(f"{LEAKS}calling&contest=none").status_code == 404
-        monkeypatch.setattr(leak_pages, "MOST_HANDS", 100)
+        monkeypatch.setattr(leak_pages, "MAX_HANDS", 100)
         page = client.get(f"{LEAKS}calling")
         assert page.status_code == 200
         assert "There are 160 hands, and a page compares at most 100" in page.text

@@ -20,7 +20,7 @@ from dealer.server.access import Access
 from dealer.watching import LiveMatches, WatchedRun
 from dealer.web.local_site import local_routes
 from dealer.web.pages import live
-from dealer.web.pages.shown_runs import Counting, LocalLibrary, ShownRun
+from dealer.web.pages.shown_runs import HandCounter, LocalLibrary, ShownRun
 from dealer.web.site import Site, make_app
 from dealer.web.visitor import Visitor
 from engine import CARD_TEXTS, Deal
@@ -63,17 +63,17 @@ def test_a_run_that_is_over_tells_its_state_and_that_it_is_over(run: Path) -> No
 
 def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None) -> str:
     """What a watcher of a match that goes on is sent first."""
-    from dealer.web.pages.views import table_now
+    from dealer.web.pages.views import current_scenes
     from dealer.web.site import templates
 
-    site, counting = Site(), Counting()
-    local_routes(site, LocalLibrary([folder]), counting)
-    counting.close()
+    site, counter = Site(), HandCounter()
+    local_routes(site, LocalLibrary([folder]), counter)
+    counter.close()
     run = WatchedRun(folder)
     shown = ShownRun(run, Access(sees_cards=not is_public), live)
     (contest,) = run.contests
     match = contest.matches["match.a"]
-    _, number, scenes = table_now(shown, contest, match)
+    _, number, scenes = current_scenes(shown, contest, match)
     template = templates().get_template("live_table.html.jinja")
     return template.render(
         scene=scenes[-1],
@@ -174,8 +174,8 @@ class _WatchedTable:
         self.made = 0
         self.access: dict[str, Access] = {}
         self._readers: list[_Reader] = []
-        self._counting = Counting()
-        table, numbers = live.table_now, itertools.count()
+        self._counting = HandCounter()
+        table, numbers = live.current_scenes, itertools.count()
 
         def next_table(*about: object) -> tuple[str, int, object]:
             self.made += 1
@@ -188,7 +188,7 @@ class _WatchedTable:
                 access = self.access.get(visitor.address, Access(False, False, frozenset()))
                 return replace(found, access=access)
 
-        monkeypatch.setattr(live, "table_now", next_table)
+        monkeypatch.setattr(live, "current_scenes", next_table)
         site = Site()
         self._app = make_app(site, local_routes(site, Pages([folder]), self._counting))
 

@@ -217,8 +217,8 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
 
 
 def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.web.pages.standings._RUNS_OF_A_PAGE", 2)
-    monkeypatch.setattr("dealer.web.pages.replay_pages.RUNS_OF_A_PAGE", 2)
+    monkeypatch.setattr("dealer.web.pages.standings._RUNS_ON_PAGE", 2)
+    monkeypatch.setattr("dealer.web.pages.replay_pages.RUNS_ON_PAGE", 2)
 
     async def pages_from(one: Visit, path: str) -> list[list[str]]:
         found, query = [], ""
