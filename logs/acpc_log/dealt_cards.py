@@ -1,9 +1,8 @@
-"""The cards of a log compared with those that the seed in its header deals.
+"""Compare the cards of a log with those that the seed in its header deals.
 
-A log may come from a dealer that writes a seed and deals by another method. So the first hands show whether the seed
-counts: as many have to fit as cannot by chance, of a full deck one or two. Then every other hand must fit, too.
-
-Nothing is compared where the header has the fingerprint of a key, which does not show how cards are dealt.
+A log may come from a dealer that writes a seed and deals by another method. So the first hands show whether the cards
+follow from the seed. If they do, every other hand has to fit as well. Nothing is compared if the header has the
+fingerprint of a key, which does not show how cards are dealt.
 """
 
 from __future__ import annotations
@@ -17,55 +16,59 @@ from engine import Deal, Game, deals
 from logs.acpc_log.header import LogHeader
 
 DECIDING_HANDS: Final = 16
-"""Hands that show whether the cards are those of the seed."""
+"""Hands after which the majority decides whether the cards follow from the seed."""
 MAX_HAND: Final = 1 << 24
 """Hands from this number on are not compared: reaching them would take too long."""
 _MAX_GAP: Final = 1000
-"""Hands that are missing between two others and dealt all the same; over more, the generator skips."""
+"""Missing hands that are dealt to reach the next one. The generator skips larger gaps."""
 _MAX_SKIPPED: Final = 1 << 26
-"""Hands that the generator skips in all, where numbers jump back and forth; later hands are not compared."""
-_CERTAIN: Final = 1_000_000
-"""One in so many is no chance."""
+"""Hands skipped in a log whose numbers jump back and forth. Above it, hands that need a skip are not compared."""
+_CERTAINTY: Final = 1_000_000
+"""Odds against chance at which the cards certainly follow from the seed."""
 
 
 class DealtCards:
-    """The deals of a match by its header; None where it has no seed that cards follow from."""
+    """Deals of a match by the seed in its header."""
 
     def __init__(self, game: Game, seed: int) -> None:
         self.seed = seed
         self._game = game
         self._deals: Iterator[Deal] = iter(())
-        self._fitting = self._compared = 0
+        self._fitting = 0
+        self._compared = 0
         self._needed = _hands_needed(game)
         self._next: int | None = None
         self._skipped = 0
 
     @classmethod
     def by_header(cls, game: Game, header: LogHeader | None) -> DealtCards | None:
+        """Return the deals of a header's seed; None if it has no seed, or the fingerprint of a key."""
         if header is None or isinstance(header.seed, str):
             return None
         return cls(game, header.seed)
 
     @property
     def is_certain(self) -> bool:
-        """Whether so many hands fit that it cannot be chance."""
+        """True if chance cannot explain the hands that fit; of a full deck one or two hands are enough."""
         return self._fitting >= self._needed
 
     def are_by_seed(self) -> bool:
-        """Whether the hands compared show that the cards follow from the seed."""
+        """Return whether the cards follow from the seed, by the hands compared so far."""
         return self.is_certain or 2 * self._fitting > self._compared
 
     def fit(self, hand_number: int, deal: Deal) -> bool:
-        """Whether the known cards of a hand are those of the seed; hands that are not compared fit."""
+        """Return whether the known cards of a hand are those of the seed; hands that are not compared fit."""
         dealt = self._deal(hand_number)
         if dealt is None:
             return True
         holes, board = deal
-        # Hole cards that were never shown are unknown.
-        fits = holes == dealt.hole_cards or all(
-            not hole or hole == other for hole, other in zip(holes, dealt.hole_cards, strict=True)
-        )
-        fits = fits and board == dealt.board[: len(board)]
+        fits = board == dealt.board[: len(board)]
+        if fits and holes != dealt.hole_cards:
+            for hole, dealt_hole in zip(holes, dealt.hole_cards, strict=True):
+                # Hole cards that were never shown are empty.
+                if hole and hole != dealt_hole:
+                    fits = False
+        # A hand with unknown cards proves less than `_hands_needed` assumes.
         if not fits or all(holes):
             self._compared += 1
             self._fitting += fits
@@ -75,6 +78,7 @@ class DealtCards:
         if hand_number >= MAX_HAND:
             return None
         if self._next is None or not 0 <= hand_number - self._next < _MAX_GAP:
+            # The generator begins again at hand 0 and skips from there.
             if self._skipped > _MAX_SKIPPED:
                 return None
             self._skipped += hand_number + _MAX_GAP
@@ -88,10 +92,9 @@ class DealtCards:
 def _hands_needed(game: Game) -> int:
     hole_cards = perm(len(game.deck), game.num_players * game.num_hole_cards)
     if hole_cards > 1:
-        return max(1, ceil(log(_CERTAIN, hole_cards)))
+        return max(1, ceil(log(_CERTAINTY, hole_cards)))
     return DECIDING_HANDS
 
 
 def wrong_cards(hand_number: int, seed: int | str | None) -> str:
-    """The sentence about a hand with other cards than its seed deals."""
     return f"hand {hand_number} has other cards than seed {seed} deals"

@@ -1,28 +1,20 @@
-"""Reading an ACPC log, hand by hand, from a file or from lines.
+"""Read an ACPC log, hand by hand, from a file or from lines.
 
     for record in read_log("runs/x/match.log", on_problem=print):
         ...
 
-Rules it obeys:
-
-- A hand is accepted only if its whole line agrees with the game (see `logs.acpc_log.state_lines`); its values are
-  those the rules give, to the last decimal.
-- A damaged or foreign line is left out and reported; the rest is read. With `strict`, the first problem ends the
-  reading.
-- A last line without its end is what a killed match leaves: it is reported as such and does not count as damage. It is
-  read like any other where only the line end is missing.
-- The cards of a hand must be those that the seed in the header deals (see `logs.acpc_log.dealt_cards`).
-- Every header begins a match of its own: one appended with ``-a``, or another log. Hands may begin at any number.
-- Memory does not grow with the log.
+A hand is accepted only if its whole line agrees with the game (`logs.acpc_log.state_lines`) and its cards with the
+seed in the header (`logs.acpc_log.dealt_cards`). A damaged or foreign line is reported and left out. Every header
+begins a match of its own, whose hands may begin at any number. Memory does not grow with the log.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Final, TextIO
 
 from engine import Deal, Game, Seed, deals, logged_seed
@@ -38,11 +30,11 @@ from logs.record import HandRecord, PlayerComment, Times
 from protocol import FormatError
 
 MAX_LINE_CHARACTERS: Final = 1 << 14
-"""Of a line; the longest betting of a hand has some 2,800."""
-_MOST_FOREIGN_LINES: Final = 20
-"""A file with more unknown lines than this before the first known one is not a log."""
+"""Characters of a line; the longest betting of a hand has about 2,800."""
+_MAX_FOREIGN_LINES: Final = 20
+"""Unknown lines before the first known one, above which a file is not a log."""
+# Logs of 2012 and before have the names first.
 _OLD_HAND: Final = re.compile(r"[^:]*\|[^:]*:[0-9]+:[^:]*:[^:]*:[^:]*")
-"""The line of a hand in logs of 2012 and before: the names come first."""
 OnProblem = Callable[[LogProblem], None]
 
 
@@ -57,55 +49,52 @@ def read_log(
     part: LogPart | None = None,
     left_out: Collection[int] = (),
 ) -> Iterator[HandRecord]:
-    """The finished hands of a log, in its order, as they are read.
+    """Yield the finished hands of a log, in its order, as they are read.
 
-    A record's deal holds the board only as far as the log shows it, and no cards for a position whose cards it does
-    not show.
+    The deal of a record has the board only as far as the log shows it, and no cards for a position whose cards the log
+    does not show.
 
     Args:
-        source: the path of a log, or its lines, with or without their ends.
-        game: the game, if the log does not name it (see `logs.acpc_log.header`).
+        source: path of a log, or its lines, with or without their ends.
+        game: game of a log that does not name it (`logs.acpc_log.header`).
         strict: stop at the first problem, except for a half-written last line.
         on_problem: called with every problem in order.
-        times: take the times of the actions from the transaction log that goes with the log (``match.tlog`` with
-            ``match.log``), if there is one.
-        transcript: what the dealer wrote to standard error: comments are taken from it, and times where no
-            transaction log gives them.
-        part: read only this part of a file (see `logs.acpc_log.parts`), without times and transcript.
-        left_out: numbers of lines whose hands are checked as all are, and not returned.
+        times: read the times of the actions from the transaction log next to the log (``match.tlog`` next to
+            ``match.log``), if it exists.
+        transcript: file with the dealer's standard error. Comments are read from it, and times if there is no
+            transaction log.
+        part: part of the file to read (`logs.acpc_log.parts`), without times and transcript.
+        left_out: numbers of lines whose hands are checked but not yielded.
 
     Raises:
-        LogError: it is not a log, its game cannot be found, or it is another than the one given.
+        LogError: it is not a log, its game cannot be found, or is another than the one given.
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        reader = _LogReader(path, game, strict, on_problem, path if times else None, transcript)
-        reader.left_out = left_out
-        if part is not None:
-            reader.begin_in(part)
-        yield from reader.read(
-            lines_of(
-                opened(path) if part is None else opened_part(path, part),
-                MAX_LINE_CHARACTERS,
-                ProblemReporter(path, strict, on_problem),
-                lines_before=0 if part is None else part.lines_before,
-            )
-        )
-    else:
+    if not isinstance(source, str | os.PathLike):
         yield from _LogReader(None, game, strict, on_problem, None, transcript).read(iter(source))
+        return
+    path = os.fspath(source)
+    reader = _LogReader(path, game, strict, on_problem, path if times else None, transcript)
+    reader.left_out = left_out
+    problems = ProblemReporter(path, strict, on_problem)
+    if part is None:
+        file: AbstractContextManager[TextIO] = opened(path)
+        lines_before = 0
+    else:
+        reader.begin_in(part)
+        file = opened_part(path, part)
+        lines_before = part.lines_before
+    yield from reader.read(lines_of(file, MAX_LINE_CHARACTERS, problems, lines_before=lines_before))
 
 
 def opened_part(path: str, part: LogPart) -> TextIO:
-    """A part of a log, to be read as text."""
-    file = io.BufferedReader(_Stretch(path, part.start, part.end), 1 << 16)
+    """Open a part of a log as text."""
+    file = io.BufferedReader(_FilePart(path, part.start, part.end), 1 << 16)
     return io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="\n")
 
 
-class _Stretch(io.FileIO):
-    """A file that ends early."""
-
+class _FilePart(io.FileIO):
     def __init__(self, path: str, start: int, end: int) -> None:
         super().__init__(path)
         self.seek(start)
@@ -119,24 +108,28 @@ class _Stretch(io.FileIO):
 
 
 class _Match:
-    """What is known of the match whose hands are being read."""
+    """State of the match whose hands are being read.
+
+    Attributes:
+        waiting: hands whose seats are not decided yet, with their line numbers and lines.
+        totals: chips won so far, by seat.
+        next_number: number of the hand that should come next; None before the first.
+        is_complete: no hand is known to be missing.
+        cards: deals of the seed; None if cards are not compared.
+        undecided: hands from the first on that does not fit the seed, until it is decided whether the cards follow
+            from it: line number, whether it fits, and record.
+        lost_lines: lines left out since the last hand, which may be the hands that are missing there.
+    """
 
     def __init__(self, num_players: int) -> None:
         self.seating = MatchSeats(num_players)
         self.waiting: list[tuple[int, str, StateLine]] = []
-        """Hands whose seats are not decided yet, with their lines."""
         self.totals = [0.0] * num_players
         self.next_number: int | None = None
         self.is_complete = True
-        """Whether no hand is known to be missing."""
         self.cards: DealtCards | None = None
-        """None where the cards of the match are not compared with its seed."""
         self.undecided: list[tuple[int, bool, HandRecord]] = []
-        """Hands from the first on that does not fit the seed, with their lines and whether they fit, until it is known
-        whether the seed counts.
-        """
         self.lost_lines = 0
-        """Lines left out since the last hand: perhaps the hands that are missing there."""
 
 
 class _LogReader:
@@ -161,19 +154,17 @@ class _LogReader:
         self._header: LogHeader | None = None
         self._read_line: Callable[[str], StateLine] | None = None
         self._match: _Match | None = None
+        # Names and totals of the matches before in the same log.
         self._earlier: list[tuple[tuple[str, ...], list[float]]] = []
-        """Names and totals of the matches before in the same log."""
         self._ready: list[HandRecord] = []
+        # Problems are held until a line shows that this is a log. A file of another kind is one error.
         self._is_log = False
-        """Whether any line has shown that this is a log."""
         self._foreign_lines = 0
         self._held: list[tuple[int, int | None, str, ProblemKind]] = []
-        """Problems met before anything has shown that this is a log."""
+        # Of a part that begins in the middle of a match: that it does, and the number of its first hand.
         self._lines_before = 0
-        self._next_hand: int | None = None
-        """Of the first match, where it began before what is read."""
         self._is_torn = False
-        """Whether the first match began before what is read."""
+        self._next_hand: int | None = None
 
     def begin_in(self, part: LogPart) -> None:
         if not part.start:
@@ -187,9 +178,8 @@ class _LogReader:
             self._header = header
             self._match_name = header.match_name
 
-    # ---- lines
-
     def read(self, lines: Iterator[str]) -> Iterator[HandRecord]:
+        # Lines of a caller may have no ends. If any has one, a last line without it is truncated.
         has_ends = self._path is not None
         line_number = self._lines_before
         for line in lines:
@@ -234,14 +224,14 @@ class _LogReader:
                 self._ready.append(record)
 
     def _read_unfinished(self, line_number: int, line: str) -> None:
-        """Read a last line without its end: it counts if nothing else is missing."""
+        """Read a last line without its end, as a killed match leaves it, if nothing but the end is missing."""
         self._is_log |= HEADER_START.startswith(line[: len(HEADER_START)])
         is_whole = not line.strip()
         if line.startswith("SCORE:"):
             score = self._parse_score(line)
             is_whole = score is not None and self._are_players(score.names)
         elif self._read_line is not None and not line.startswith(("#", ";")):
-            with contextlib.suppress(FormatError):
+            with suppress(FormatError):
                 is_whole |= self._are_players(self._read_line(line).names)
         if is_whole:
             self._read_other(line_number, line)
@@ -250,12 +240,15 @@ class _LogReader:
             self._report(line_number, None, problem, ProblemKind.HALF_WRITTEN)
 
     def _are_players(self, names: tuple[str, ...]) -> bool:
-        """Whether these are the players of the match, in any order: then the last name is whole."""
+        """Return whether these are the players of the match in any order, so that the last name is not truncated."""
         match = self._match
         if match is None:
             return False
-        known = match.seating.names or (match.waiting[0][2].names if match.waiting else ())
-        return sorted(names) == sorted(known)
+        players = match.seating.names
+        if not players and match.waiting:
+            _, _, first = match.waiting[0]
+            players = first.names
+        return sorted(names) == sorted(players)
 
     def _leave_out(self, line_number: int, column: int | None, problem: str) -> None:
         if self._match is not None:
@@ -264,7 +257,7 @@ class _LogReader:
         self._report(line_number, column, problem, ProblemKind.SKIPPED)
 
     def _report(self, line_number: int, column: int | None, problem: str, kind: ProblemKind) -> None:
-        """Report a problem as soon as this is certainly a log."""
+        """Report a problem, once this is known to be a log."""
         self._held.append((line_number, column, problem, kind))
         if self._is_log:
             self._report_held()
@@ -275,10 +268,7 @@ class _LogReader:
         for problem in held:
             self._problems.report(*problem)
 
-    # ---- matches
-
     def _begin_log(self, header: LogHeader) -> None:
-        """A header: what follows is a match of its own."""
         self._is_log = True
         self._is_torn = False
         self._end_match()
@@ -288,11 +278,11 @@ class _LogReader:
         self._match_name = header.match_name
 
     def _begin_hands(self, line_number: int, line: str) -> Callable[[str], StateLine] | None:
-        """Find the game; None for a line that cannot be a hand, before anything is known."""
+        """Return the reader of lines of the log's game; None for a line that does not show that this is a log."""
         looks_like_a_hand = line.startswith("STATE:") or _OLD_HAND.fullmatch(line.rstrip("\r\n")) is not None
         if not self._is_log and not looks_like_a_hand:
             self._foreign_lines += 1
-            if self._foreign_lines > _MOST_FOREIGN_LINES:
+            if self._foreign_lines > _MAX_FOREIGN_LINES:
                 problem = f"not an ACPC log: its first {line_number} lines do not belong in one"
                 raise NotALogError(self._shown_path, problem)
             return None
@@ -304,7 +294,7 @@ class _LogReader:
         return self._read_line
 
     def _end_match(self, score_names: tuple[str, ...] = ()) -> None:
-        """End a match: hands that wait for their seats get them now."""
+        """Seat the hands that wait, and decide on their cards. Without a score, the next hand begins a match."""
         match = self._match
         if match is None:
             return
@@ -315,10 +305,8 @@ class _LogReader:
             self._earlier.append((match.seating.names, match.totals))
             self._match = None
 
-    # ---- hands
-
     def _read_hand(self, line_number: int, line: str) -> HandRecord | None:
-        """Read a hand; None if it is left out, or has to wait for its seats."""
+        """Read a hand; return None if it is left out, or waits for its seats."""
         read = self._read_line or self._begin_hands(line_number, line)
         try:
             if read is None:
@@ -329,11 +317,13 @@ class _LogReader:
             return None
         match = self._match
         if match is None:
-            match = self._match = _Match(len(hand.names))
+            match = _Match(len(hand.names))
             match.cards = DealtCards.by_header(hand.betting.game, self._header)
             if self._is_torn:
-                match.is_complete, match.next_number = False, self._next_hand
+                match.is_complete = False
+                match.next_number = self._next_hand
                 self._is_torn = False
+            self._match = match
         if match.seating.names:
             return self._record(match, line_number, line, hand)
         match.waiting.append((line_number, line, hand))
@@ -349,7 +339,7 @@ class _LogReader:
         match.waiting.clear()
 
     def _record(self, match: _Match, line_number: int, line: str, hand: StateLine) -> HandRecord | None:
-        """The record of a hand; None if its players are not those of the match."""
+        """Return the record of a hand; None if it is left out, or waits for a decision on its cards."""
         hand_number, betting, deal, values, names = hand
         try:
             seats = match.seating.seats(hand_number, names)
@@ -368,7 +358,9 @@ class _LogReader:
         times: tuple[Times, ...] = ()
         comments: tuple[PlayerComment, ...] = ()
         if self._notes is not None:
-            text = line.split(":", 3)[2] if line.startswith("STATE:") else ""
+            text = ""
+            if line.startswith("STATE:"):
+                text = line.split(":", 3)[2]
             times, comments = self._notes.notes(hand_number, betting, text)
         record = HandRecord(
             game=betting.game,
@@ -387,7 +379,7 @@ class _LogReader:
         return self._checked(match, match.cards, line_number, record)
 
     def _checked(self, match: _Match, cards: DealtCards, line_number: int, record: HandRecord) -> HandRecord | None:
-        """The record, if its cards are those of the seed; None if they are not, or that is undecided."""
+        """Return the record if its cards are those of the seed; None if they are not, or that is undecided."""
         fits = cards.fit(record.hand_number, record.deal)
         if fits and not match.undecided:
             return record
@@ -400,13 +392,14 @@ class _LogReader:
         return None
 
     def _decide_cards(self, match: _Match) -> None:
-        """Decide by the first hands whether the cards follow from the seed."""
+        """Decide by the hands so far whether the cards follow from the seed."""
         cards = match.cards
         undecided = match.undecided
         if cards is None or not undecided:
             return
         if not cards.are_by_seed():
             match.cards = None
+            # Reported by the reader of the first part only.
             if not self._lines_before:
                 problem = f"its first hands do not have the cards that seed {cards.seed} deals"
                 self._problems.report(undecided[0][0], None, problem, ProblemKind.UNCHECKED)
@@ -418,7 +411,7 @@ class _LogReader:
         undecided.clear()
 
     def _check_number(self, match: _Match, line_number: int, hand_number: int) -> None:
-        """Hands follow each other without a gap, but for the lines that were left out."""
+        """Report a gap before a hand, unless the lines left out may be the missing hands."""
         expected = match.next_number
         if expected is None or expected < hand_number <= expected + match.lost_lines:
             return
@@ -430,8 +423,6 @@ class _LogReader:
         else:
             problem = f"hands {expected} to {hand_number - 1} are missing before this one"
         self._problems.report(line_number, None, problem, ProblemKind.NOTED)
-
-    # ---- the score
 
     def _read_score(self, line_number: int, line: str) -> None:
         self._is_log = True
@@ -457,14 +448,19 @@ class _LogReader:
         return score
 
     def _is_sum(self, totals: tuple[float, ...], match: _Match) -> bool:
-        """Whether totals are those of the match, alone or with what the same players played before in the log."""
-        before = [earlier for names, earlier in self._earlier if names == match.seating.names]
-        sums = match.totals, [sum(totals) for totals in zip(match.totals, *before, strict=True)]
-        return any(is_same_score(totals, expected) for expected in sums)
+        """Return whether totals are those of the match, alone or with the same players' earlier matches in the log."""
+        if is_same_score(totals, match.totals):
+            return True
+        earlier = [sums for names, sums in self._earlier if names == match.seating.names]
+        sums = [sum(seat_totals) for seat_totals in zip(match.totals, *earlier, strict=True)]
+        return is_same_score(totals, sums)
 
 
 def check_deals(path: str | os.PathLike[str], seed: Seed) -> int:
-    """Compare all cards of a log with those that its seed, a number or a key, deals; returns the number of hands.
+    """Compare all cards of a log with those of its seed, and return the number of hands.
+
+    Args:
+        seed: a number, or the key whose fingerprint is in the header.
 
     Raises:
         LogError: the header names another seed, or a hand has other cards.
@@ -472,17 +468,18 @@ def check_deals(path: str | os.PathLike[str], seed: Seed) -> int:
         OSError: the file cannot be read.
     """
     header = read_log_header(path)
-    shown = os.fspath(path)
-    named = None if header is None else header.seed
-    if named != logged_seed(seed):
-        raise LogError(shown, f"its header names the seed {named}, not {logged_seed(seed)}")
+    shown_path = os.fspath(path)
+    header_seed = None if header is None else header.seed
+    if header_seed != logged_seed(seed):
+        raise LogError(shown_path, f"its header names the seed {header_seed}, not {logged_seed(seed)}")
     dealt: Iterator[Deal] = iter(())
     hands = 0
     for record in read_log(path, strict=True):
         if not hands:
             dealt = deals(record.game, seed, record.hand_number)
-        deal, board = next(dealt), record.deal.board
-        if (record.deal.hole_cards, board) != (deal.hole_cards, deal.board[: len(board)]):
-            raise LogError(shown, f"hand {record.hand_number} has other cards than {logged_seed(seed)} deals")
+        deal = next(dealt)
+        board = record.deal.board
+        if record.deal.hole_cards != deal.hole_cards or board != deal.board[: len(board)]:
+            raise LogError(shown_path, f"hand {record.hand_number} has other cards than {logged_seed(seed)} deals")
         hands += 1
     return hands

@@ -43,7 +43,7 @@ def test_two_readings_are_equal_whatever_is_remembered(name: str, bound: int, mo
     hands = random_hands(name, 40)
     first = read_again(hands)
     monkeypatch.setattr(engine.betting, "MAX_REMEMBERED", bound)
-    monkeypatch.setattr(logs.acpc_log.state_lines, "_MOST_CHARACTERS", bound)
+    monkeypatch.setattr(logs.acpc_log.state_lines, "_MAX_CACHED_CHARACTERS", bound)
     engine.betting.betting_start.cache_clear()
     second = read_again(hands)
     assert first == second == [as_seen(hand) for hand in hands]

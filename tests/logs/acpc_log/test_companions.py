@@ -321,7 +321,7 @@ def test_blocks_of_any_size_and_foreign_lines_change_no_times(
     for size in (1, 100, 1000):
         monkeypatch.setattr(companions, "_BLOCK_CHARACTERS", size)
         assert list(read_log(log, times=True)) == whole
-    monkeypatch.setattr(companions, "_MOST_CHARACTERS", 60)
+    monkeypatch.setattr(companions, "_MAX_LINE_CHARACTERS", 60)
     foreign = ["nonsense\n", "x" * 500 + "\n"]
     (tmp_path / "x.tlog").write_text("".join(lines[:5] + foreign + lines[5:]))
     problems: list[LogProblem] = []

@@ -49,8 +49,8 @@ def test_line_ends_are_no_part_of_the_last_name(end: str) -> None:
 
 
 def test_more_texts_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_lines, "_MOST_TEXTS", 3)
-    monkeypatch.setattr(state_lines, "_MOST_CHARACTERS", 5)
+    monkeypatch.setattr(state_lines, "_MAX_TEXTS", 3)
+    monkeypatch.setattr(state_lines, "_MAX_CACHED_CHARACTERS", 5)
     written = random_hands("nolimit3", 200)
     reader = StateLines(written[0].game)
     for record in written:
@@ -60,7 +60,7 @@ def test_more_texts_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_raises_of_more_sizes_than_are_remembered_are_read_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """The slow way, which tells what is wrong with a line, is not for lines that are right."""
-    monkeypatch.setattr(state_lines, "_MOST_TEXTS", 3)
+    monkeypatch.setattr(state_lines, "_MAX_TEXTS", 3)
     monkeypatch.setattr(state_lines, "betting_after", None)
     written = random_hands("nolimit3", 200)
     reader = StateLines(written[0].game)
@@ -69,8 +69,8 @@ def test_raises_of_more_sizes_than_are_remembered_are_read_the_quick_way(monkeyp
 
 
 def test_betting_that_hardly_comes_again_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_lines, "_MOST_CHARACTERS", 300)
-    monkeypatch.setattr(state_lines, "_MOST_SEEN", 50)
+    monkeypatch.setattr(state_lines, "_MAX_CACHED_CHARACTERS", 300)
+    monkeypatch.setattr(state_lines, "_MAX_SEEN", 50)
     written = random_hands("nolimit6", 300)
     game = written[0].game._replace(max_raises=(200,) * 4)
     reader = StateLines(game)
@@ -87,7 +87,7 @@ def test_two_reads_of_a_line_are_equal_whatever_is_remembered(name: str, monkeyp
     written = random_hands(name, 60)
     lines = [format_state_line(record) for record in written]
     walked = [StateLines(written[0].game).read(line) for line in lines]
-    monkeypatch.setattr(state_lines, "_MOST_CHARACTERS", 0)
+    monkeypatch.setattr(state_lines, "_MAX_CACHED_CHARACTERS", 0)
     beside = [StateLines(written[0].game).read(line) for line in lines]
     assert walked == beside
     assert [hash(line) for line in walked] == [hash(line) for line in beside]
@@ -96,7 +96,7 @@ def test_two_reads_of_a_line_are_equal_whatever_is_remembered(name: str, monkeyp
 
 
 def test_betting_that_comes_again_is_kept_when_the_memory_has_been_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_lines, "_MOST_CHARACTERS", 40)
+    monkeypatch.setattr(state_lines, "_MAX_CACHED_CHARACTERS", 40)
     reader = lines_of("limit")
     for record in random_hands("limit", 60):
         reader.read(format_state_line(record))
