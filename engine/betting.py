@@ -1,22 +1,17 @@
-"""The betting of one hand: who acts, what is allowed, what follows. No cards.
+"""Betting of one hand as an immutable state, without cards.
 
-A state is a point (`engine.betting_rules`, which has the rules) with the actions that led there.
+A `BettingState` is a point of `engine.betting_rules` together with the actions that led to it. `BettingState.after`
+returns the state after an action. Each state remembers the states that follow, so a sequence of actions that was played
+before costs one dictionary look-up per action.
 
-A `BettingState` never changes; `after(action)` gives the state that follows. The states of a game form a tree that
-all hands of all matches walk again and again, so each state remembers the states after it: a walked path costs one
-dictionary look-up per action. The memory is bounded: when a game's tree has grown to `MAX_REMEMBERED` states it is
-forgotten and grows again. No result depends on it: states are equal by their game and their actions, and states in use
-stay valid.
-
-`betting_steps` describes a betting as card rooms do, action by action: the sizes of the ACPC are totals for the hand,
-and a `Step` adds what follows from the rules.
+`betting_steps` lists the actions of a hand with the amounts that card rooms state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from operator import index
 from typing import NamedTuple, TypeAlias, cast
 
@@ -37,14 +32,16 @@ from engine.errors import IllegalAction, Rule
 from engine.game import MAX_ACTIONS_PER_ROUND, POSITIONS, Game, Position
 
 MAX_REMEMBERED = 1 << 15
-"""States one game's tree may hold: some 30 MB."""
+"""Number of states remembered for one game, about 30 MB. The next one makes the game forget them all."""
+
+# Size 1 makes the rules accept a fold where a check is possible.
 _OPEN_FOLD = Action(ActionKind.FOLD, 1)
-"""A fold where a check is possible, for the rules."""
+
 RoundActions: TypeAlias = tuple[tuple[Position, Action], ...]
 
 
 class _Tree:
-    """What the states of one game share: the game, and which states remember others."""
+    """Rules of a game and its remembered states."""
 
     __slots__ = ("after", "game", "parents", "remembered")
 
@@ -62,14 +59,17 @@ class _Tree:
 
 
 class BettingState:
-    """One point of a hand's betting, as every player at the table sees it. Treat as frozen.
+    """One point of a hand's betting and the actions before it. Treat as frozen.
+
+    States are equal if their games and actions are, wherever they were created.
 
     Attributes:
-        round: the betting round, 0-based.
-        acting_position: whose turn it is; -1 when the hand is over.
-        spent: chips each position has put in during this hand.
-        max_spent: the total that a caller has to reach.
-        folded: bit p is set when position p has folded.
+        round: 0-based betting round.
+        acting_position: position of the player to act, -1 if the hand is over.
+        finished: the hand is over.
+        spent: chips put in during this hand, by position.
+        max_spent: total that a caller has to reach, in chips.
+        folded: positions that have folded, as a set of bits.
     """
 
     __slots__ = (
@@ -91,16 +91,17 @@ class BettingState:
     )
 
     def __init__(self, tree: _Tree, point: BettingPoint) -> None:
-        """Only `betting_start` and `after` make states."""
+        """Create a state without a parent. For use by `betting_start` and `after`."""
         self._tree = tree
         self._point = point
-        # A third of all states end the hand and have none: the tree is the larger part of a dealer's memory.
+        # No dictionary before there is a child: a third of all states end the hand, and the states are the larger part
+        # of a dealer's memory.
         self._children: dict[Action, BettingState] | None = None
         self._parent: BettingState | None = None
+        # A state has been reached from its parent by one action or, in `after_many`, by several: the actions, their
+        # positions, and a bit for each that is set if a raise was legal there.
         self._action: Action | None = None
         self._run: tuple[tuple[Action, ...], bytes, int] | None = None
-        """What `after_many` played from the parent, in place of an action: the actions, their positions, and of each
-        whether a raise was legal in its place, as a bit."""
         self._rounds: tuple[RoundActions, ...] | None = None
         self._legal: LegalActions | None = None
         self._hash: int | None = None
@@ -117,15 +118,15 @@ class BettingState:
 
     @property
     def rounds(self) -> tuple[RoundActions, ...]:
-        """The actions so far, round by round, each with the position that acted.
+        """Actions of each round, with their positions.
 
-        Rounds that were skipped because everyone was all-in are empty.
+        Rounds without betting, because the players were all-in, are empty.
         """
         if self._rounds is not None:
             return self._rounds
         rounds: list[RoundActions] = [()] * (self.round + 1)
         state = self
-        is_kept = True
+        is_shared = True
         while (parent := state._parent) is not None:
             played: RoundActions = ()
             if state._action is not None:
@@ -133,17 +134,18 @@ class BettingState:
             elif state._run is not None:
                 actions, positions, _ = state._run
                 played = tuple(zip(cast("Sequence[Position]", positions), actions, strict=True))
-                is_kept = False
+                is_shared = False
             rounds[parent.round] = played + rounds[parent.round]
             state = parent
-        found = tuple(rounds)
-        if is_kept:
-            # Only where hands share the state; else it would cost more memory than all the rest.
-            self._rounds = found
-        return found
+        all_rounds = tuple(rounds)
+        if is_shared:
+            # Remembered only in states that many hands share. In the states of `after_many`, which belong to one hand,
+            # it would cost more memory than everything else.
+            self._rounds = all_rounds
+        return all_rounds
 
     def raise_chances(self, round_: int) -> list[bool]:
-        """For each action of a round, whether its player might have raised there."""
+        """Return, for each action of a round, whether a raise was legal in its place."""
         chances: list[bool] = []
         state = self
         while (parent := state._parent) is not None:
@@ -151,20 +153,20 @@ class BettingState:
                 if state._run is None:
                     chances.append(parent.raise_refusal() is None)
                 else:
-                    actions, _, mask = state._run
-                    chances += [bool(mask >> i & 1) for i in reversed(range(len(actions)))]
+                    actions, _, could_raise = state._run
+                    chances += [bool(could_raise >> i & 1) for i in reversed(range(len(actions)))]
             state = parent
         chances.reverse()
         return chances
 
     @property
     def pot(self) -> int:
-        """Chips put in by all players, blinds included."""
+        """Chips put in by all players, with the blinds."""
         return sum(self.spent)
 
     @property
     def spent_before_round(self) -> tuple[int, ...]:
-        """Chips each position had put in before the present round began; blinds belong to the first round."""
+        """Chips put in before the current round, by position. The blinds belong to the first round."""
         state = self
         while (parent := state._parent) is not None and parent.round == self.round:
             state = parent
@@ -174,7 +176,7 @@ class BettingState:
 
     @property
     def round_starts(self) -> list[BettingState]:
-        """A state for each round so far, with the chips put in and the folds as they were when its cards came."""
+        """State at the beginning of each round so far. Rounds without betting begin with the state before them."""
         starts: list[BettingState] = [self] * (self.round + 1)
         state = self
         while (parent := state._parent) is not None:
@@ -186,32 +188,32 @@ class BettingState:
 
     @property
     def in_pot(self) -> tuple[Position, ...]:
-        """Positions that have not folded, in order."""
+        """Positions that have not folded, ascending."""
         folded = self.folded
         return tuple([p for p in POSITIONS[: len(self.spent)] if not folded >> p & 1])
 
     @property
     def is_showdown(self) -> bool:
-        """Whether the hand is over with at least two players in the pot: their cards decide."""
+        """The hand is over, and at least two players have not folded."""
         return self.finished and self.folded.bit_count() + 1 < self.game.num_players
 
     @property
     def to_call(self) -> int:
-        """Chips the acting player must add to stay in, at most the chips left; 0 when the hand is over."""
+        """Chips that a call adds, at most those the player has left; 0 if the hand is over."""
         if self.finished:
             return 0
         position = self.acting_position
         return max(0, min(self.max_spent, self.game.stacks[position]) - self.spent[position])
 
     def is_able(self, position: int) -> bool:
-        """Whether the position can still act in this hand: not folded, and chips left."""
+        """Return whether the position has not folded and has chips left."""
         return bool(self._point.able >> position & 1)
 
     def legal_actions(self) -> LegalActions:
-        """What the acting player may do.
+        """Return the actions that are legal for the acting player.
 
         Raises:
-            IllegalAction: the hand is over (`Rule.HAND_OVER`).
+            IllegalAction: the hand is over.
         """
         if self._legal is None:
             if self.finished:
@@ -224,7 +226,7 @@ class BettingState:
         return self._legal
 
     def raise_refusal(self) -> Rule | None:
-        """The rule that forbids the acting player any raise, or None when a raise is legal."""
+        """Return the rule that forbids any raise, or None if a raise is legal."""
         if self.finished:
             return Rule.HAND_OVER
         game = self.game
@@ -240,10 +242,10 @@ class BettingState:
         return Rule.STACK_TOO_SMALL
 
     def check(self, action: Action) -> None:
-        """Do nothing if the action is legal.
+        """Check that an action is legal.
 
         Raises:
-            IllegalAction: it is not; its `rule` names the rule.
+            IllegalAction: the rules reject the action.
         """
         legal = self.legal_actions()
         if action.kind == ActionKind.FOLD:
@@ -255,9 +257,9 @@ class BettingState:
         else:
             is_legal = True
         if not is_legal:
-            raise self._refused(action)
+            raise self._refusal(action)
 
-    def _refused(self, action: Action) -> IllegalAction:
+    def _refusal(self, action: Action) -> IllegalAction:
         if self.finished:
             return IllegalAction(Rule.HAND_OVER)
         if action.kind == ActionKind.FOLD:
@@ -271,7 +273,7 @@ class BettingState:
         return IllegalAction(Rule.ABOVE_MAXIMUM, f"{action.hand_total}, at most {high}")
 
     def after(self, action: Action) -> BettingState:
-        """The state that follows the acting player's action; a meaningless size is dropped.
+        """Return the state after an action. A size that means nothing is ignored.
 
         Raises:
             IllegalAction: the rules reject the action.
@@ -279,35 +281,35 @@ class BettingState:
         """
         children = self._children
         child = None if children is None else children.get(action)
+        if child is not None:
+            return child
+        # Remember the action in one form, so that calls with any size lead to the same state.
+        hand_total = 0
+        if action.kind == ActionKind.RAISE and not self.game.is_limit:
+            hand_total = index(action.hand_total)
+        plain = Action(ActionKind(action.kind), hand_total)
+        if plain != action:
+            return self.after(plain)
+        child = self._play_one(plain, plain)
         if child is None:
-            is_sized = action.kind == ActionKind.RAISE and not self.game.is_limit
-            plain = Action(ActionKind(action.kind), index(action.hand_total) if is_sized else 0)
-            if plain != action:
-                return self.after(plain)
-            child = self._play((plain,))
-            if child is None:
-                raise self._refused(plain)
-            child._action, child._run = plain, None
-            self._remember(plain, child)
+            raise self._refusal(plain)
+        self._remember(plain, child)
         return child
 
     def after_played(self, action: Action) -> BettingState:
-        """The state that follows an action of a hand that was played elsewhere.
-
-        That is `after`, which also takes a fold where a check was possible: card rooms do.
+        """Return the state after an action of a card room, where a player may fold even if a check is possible.
 
         Raises:
             IllegalAction: the rules reject the action.
         """
         if action != FOLD or self._can_fold() or self.finished:
             return self.after(action)
-        child = self._play((_OPEN_FOLD,))
+        child = self._play_one(_OPEN_FOLD, FOLD)
         assert child is not None
-        child._action, child._run = FOLD, None
         return child
 
     def after_if_legal(self, action: Action) -> BettingState | None:
-        """The state that follows an action, or None if the rules reject it."""
+        """Return the state after an action, or None if the rules reject it."""
         children = self._children
         child = None if children is None else children.get(action)
         if child is not None:
@@ -318,40 +320,48 @@ class BettingState:
             return None
 
     def after_many(self, actions: Sequence[Action]) -> BettingState | None:
-        """The state that follows several actions of one round, or None if the rules reject one of them.
+        """Return the state after several actions of one round, or None if the rules reject one of them.
 
-        For readers: the states between are not made and nothing is remembered, so betting that hardly ever
-        recurs (six players, any size of raise) costs a fraction of what `after` takes for it, and no memory.
+        For readers of logs. No state between is created and none is remembered, so betting that hardly recurs (six
+        players, raises of any size) costs a fraction of the time of `after` and no memory.
 
         Args:
-            actions: as they are written, with a size where it means something and only there.
+            actions: must have the size 0 wherever a size means nothing.
         """
         if actions:
             return self._play(actions)
         return self
+
+    def _play_one(self, action: Action, recorded: Action) -> BettingState | None:
+        child = self._play((action,))
+        if child is not None:
+            child._action = recorded
+            child._run = None
+        return child
 
     def _play(self, actions: Sequence[Action]) -> BettingState | None:
         point = self._point
         after = self._tree.after
         round_ = self.round
         positions = bytearray()
-        chances = 0
+        could_raise = 0
         for number, (kind, size) in enumerate(actions):
             if point.round != round_ or point.position < 0:
                 return None
             positions.append(point.position)
             if point.may_raise:
-                chances |= 1 << number
-            following = after(point, kind, size)
-            if following is None:
+                could_raise |= 1 << number
+            next_point = after(point, kind, size)
+            if next_point is None:
                 return None
-            point = following
+            point = next_point
         end = BettingState(self._tree, point)
-        end._parent, end._run = self, (tuple(actions), bytes(positions), chances)
+        end._parent = self
+        end._run = (tuple(actions), bytes(positions), could_raise)
         return end
 
     def _remember(self, action: Action, child: BettingState) -> None:
-        # Threads may share a tree: one that forgets meanwhile costs another at most what it has just remembered.
+        # Threads share the tree without a lock. When one forgets, another loses at most the state of this call.
         tree = self._tree
         if tree.remembered >= MAX_REMEMBERED:
             tree.forget()
@@ -365,11 +375,11 @@ class BettingState:
         children[action] = child
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same actions of the same game, wherever they were built."""
         if self is other:
             return True
         if not isinstance(other, BettingState):
             return NotImplemented
+        # The cheap comparisons first.
         return (
             self.spent == other.spent
             and self.folded == other.folded
@@ -378,14 +388,14 @@ class BettingState:
         )
 
     def __hash__(self) -> int:
-        """Computed when it is first asked for: states are keys on hot paths, but most never are."""
+        # Computed on first use: states are keys in hot paths, but most are never hashed.
         if self._hash is None:
             self._hash = hash((self.game, self.rounds))
         return self._hash
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the actions, which the receiver replays: the tree around a state is too much to send."""
-        return _play_anew, (self.game, [action for actions in self.rounds for _, action in actions])
+        # Pickle the actions, which the receiver replays. The tree that a state is part of would be too large.
+        return _replay, (self.game, [action for actions in self.rounds for _, action in actions])
 
     def _can_fold(self) -> bool:
         position = self.acting_position
@@ -403,11 +413,11 @@ class BettingState:
 
 @lru_cache(maxsize=64)
 def betting_start(game: Game) -> BettingState:
-    """The state in which every hand of the game starts; see `first_point`."""
+    """Return the state in which every hand of the game starts, after the blinds."""
     return BettingState(_Tree(game), first_point(game))
 
 
-def _play_anew(game: Game, actions: Sequence[Action]) -> BettingState:
+def _replay(game: Game, actions: Sequence[Action]) -> BettingState:
     betting = betting_start(game)
     for action in actions:
         betting = betting.after_played(action)
@@ -415,17 +425,15 @@ def _play_anew(game: Game, actions: Sequence[Action]) -> BettingState:
 
 
 def nearest_legal(action: Action, betting: BettingState) -> Action:
-    """The action itself where it is legal, else the legal one nearest in meaning.
+    """Correct an illegal action as the reference dealer does, and return a legal one unchanged.
 
-    - A fold where there is no bet to fold to becomes a check.
-    - A raise where none is allowed becomes a call (or check).
-    - A raise of a size outside the bounds moves to the nearest bound. A raise without a size is the smallest one, and
-      in a limit game any raise is the one the game fixes.
-
-    The reference dealer corrects actions the same way.
+    - A fold without a bet to fold to becomes a check.
+    - A raise that is not allowed becomes a call or check.
+    - A raise outside the bounds becomes the nearest bound. A raise without a size becomes the smallest one, and in a
+      limit game any raise is the one that the game fixes.
 
     Raises:
-        IllegalAction: the hand is over, nothing is legal.
+        IllegalAction: the hand is over.
     """
     legal = betting.legal_actions()
     if action.kind == ActionKind.FOLD:
@@ -445,18 +453,19 @@ _MOVES = tuple(Move)
 
 
 class Step(NamedTuple):
-    """One action of a betting, in the words of card rooms and trackers.
+    """One action of a hand with the amounts that card rooms and trackers state, all in chips.
 
     Attributes:
-        number: how many actions came before it in the hand.
-        round: the betting round, 0-based.
-        action: the action, its size a total for the hand.
-        added: chips it put in.
-        street_total: the player's chips in this round after it, blinds included.
-        to_call: chips that a call would have added; 0 where a call is a check.
-        raised_by: chips by which it raised the bet; 0 for other actions, 0 or less for the limit raise of a stack that
-            does not exceed the bet.
-        is_all_in: whether it put in the player's last chips.
+        betting: the whole betting that the action is part of.
+        number: 0-based number of the action in the hand.
+        round: 0-based betting round.
+        action: the action, with the total for the hand as its size.
+        added: chips put in by this action.
+        street_total: chips of the player in this round after the action, with the blinds.
+        to_call: chips that a call would have added; 0 if a check was possible.
+        raised_by: increase of the bet; 0 for other actions, and 0 or less for a limit raise by a stack that does not
+            exceed the bet.
+        is_all_in: the action put in the player's last chips.
     """
 
     betting: BettingState
@@ -473,15 +482,18 @@ class Step(NamedTuple):
 
     @property
     def before(self) -> BettingState:
-        """The state in which the action was taken."""
+        """State in which the player chose the action."""
         state = betting_start(self.betting.game)
-        for _, action in list(chain.from_iterable(self.betting.rounds))[: self.number]:
+        actions = chain.from_iterable(self.betting.rounds)
+        for _, action in islice(actions, self.number):
             state = state.after_played(action)
         return state
 
 
 def betting_steps(betting: BettingState) -> list[Step]:
-    """The actions of a betting, in order."""
+    """Return the actions of a hand with their amounts, in order."""
+    # The amounts follow from the actions alone. Replaying states would take several times as long, and statistics do
+    # this for every hand.
     game = betting.game
     stacks = game.stacks
     is_limit = game.is_limit
@@ -489,9 +501,10 @@ def betting_steps(betting: BettingState) -> list[Step]:
     before_round = [0] * len(spent)
     highest = max(spent)
     is_bet = highest > 0
-    fold, check, call, bet, raised = _MOVES
+    # Local names are faster than members of the enum.
+    fold, check, call, bet, raise_ = _MOVES
     make = tuple.__new__
-    found: list[Step] = []
+    steps: list[Step] = []
     for round_, actions in enumerate(betting.rounds):
         if round_:
             before_round = spent.copy()
@@ -510,14 +523,30 @@ def betting_steps(betting: BettingState) -> list[Step]:
                 total = old
                 move = fold
             else:
-                total = min(highest + game.raise_sizes[round_], stack) if is_limit else hand_total
+                if is_limit:
+                    total = min(highest + game.raise_sizes[round_], stack)
+                else:
+                    total = hand_total
                 raised_by = total - highest
                 highest = total
-                move = raised if is_bet else bet
+                move = raise_ if is_bet else bet
                 is_bet = True
             spent[position] = total
-            added = total - old
-            street_total = total - before_round[position]
-            facts = betting, len(found), round_, position, action, move, added, street_total, to_call, raised_by
-            found.append(make(Step, (*facts, stack == total > old)))
-    return found
+            step: Step = make(
+                Step,
+                (
+                    betting,
+                    len(steps),
+                    round_,
+                    position,
+                    action,
+                    move,
+                    total - old,
+                    total - before_round[position],
+                    to_call,
+                    raised_by,
+                    stack == total > old,
+                ),
+            )
+            steps.append(step)
+    return steps

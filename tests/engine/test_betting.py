@@ -314,7 +314,7 @@ def test_no_fold_where_checking_is_free() -> None:
     assert refusal(play(game, "cc"), FOLD) is Rule.NOTHING_TO_FOLD_TO
     assert refusal(play(game, "ccr"), FOLD) is None
     assert refusal(play(game, ""), FOLD) is None
-    with pytest.raises(IllegalAction, match=r"^there is no bet to fold to: check instead$"):
+    with pytest.raises(IllegalAction, match=r"^there is no bet to fold to; check instead$"):
         play(game, "c").check(FOLD)
 
 

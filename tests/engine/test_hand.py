@@ -116,7 +116,7 @@ def test_a_refused_action_changes_nothing() -> None:
     with pytest.raises(IllegalAction) as caught:
         hand.apply(CALL)
     assert caught.value.rule is Rule.HAND_OVER
-    assert str(caught.value) == "the hand is over, no player may act"
+    assert str(caught.value) == "no player may act because the hand is over"
     with pytest.raises(IllegalAction):
         hand.legal_actions()
 

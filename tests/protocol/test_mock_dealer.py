@@ -100,7 +100,7 @@ def test_a_version_that_is_not_ours() -> None:
         (b"MATCHSTATE:0:0::Ks|:r\r\n", "the bot answered 'r' to 'MATCHSTATE:0:0::Ks|', expected c or f"),
         (
             b"MATCHSTATE:0:0::Ks|:f\r\n",
-            "'f' is illegal at 'MATCHSTATE:0:0::Ks|': there is no bet to fold to: check instead",
+            "'f' is illegal at 'MATCHSTATE:0:0::Ks|': there is no bet to fold to; check instead",
         ),
         (
             b"MATCHSTATE:0:1::Ks|:c\r\n",

@@ -729,7 +729,7 @@ def test_an_illegal_reply_is_refused(action: Action, sentence: str) -> None:
 
 
 def test_a_free_fold_is_refused() -> None:
-    with pytest.raises(LocalProtocolError, match=r"^cannot reply 'f': there is no bet to fold to: check instead$"):
+    with pytest.raises(LocalProtocolError, match=r"^cannot reply 'f': there is no bet to fold to; check instead$"):
         told(b"MATCHSTATE:0:30:c:9hQd|\r\n").send(Reply(FOLD))
 
 
