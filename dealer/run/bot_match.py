@@ -1,4 +1,4 @@
-"""A match of bots in this process, with what their code writes."""
+"""Match of bots in this process, whose output is captured."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from dealer.table.players import LearnerFiles, make_player
 from engine import Seat
 
 _MANY_HANDS = 2000
-"""From this many hands on it pays to let bots compile their calculations, which takes some seconds."""
-MAX_OUTPUT_CHARACTERS = 10_000_000
-"""Kept and shown of what a bot in this process writes in one match."""
+"""Fewer hands are not worth the seconds for which bots would compile kernels."""
+_MAX_OUTPUT_CHARACTERS = 10_000_000
+"""Output of a bot that is kept and shown per match."""
 
 
 class BotMatch:
-    """A match with its bots; everything that runs their code is called in this way.
+    """Match with its bots. All calls of their code go through this class.
 
     Attributes:
-        match: None where the user interrupted the code of a bot before it was made.
+        match: the match, or None if the user interrupted the code of a bot while the bots were being made.
     """
 
     def __init__(
@@ -44,19 +44,23 @@ class BotMatch:
         """Make the bots of a match.
 
         Args:
-            learner_files: of players that learn.
-            is_echoed: whether what bots write also goes to the standard streams; watchers get it always.
+            learner_files: files of players that learn.
+            is_echoed: whether output also goes to the standard streams, besides the watchers.
 
         Raises:
             PlayerError: a bot cannot be made.
             TrainingError: a bot that learns cannot read or write its files.
         """
-        self._plan, self._match_plan, self._setup = plan, match_plan, plan.setup_of(match_plan)
-        self._watchers, self._progress, self._is_echoed = watchers, progress, is_echoed
+        self._plan = plan
+        self._match_plan = match_plan
+        self._setup = plan.setup_of(match_plan)
+        self._watchers = watchers
+        self._progress = progress
+        self._is_echoed = is_echoed
         self._audience = Audience(watchers)
         self._learners: list[LearningBot] = []
         self._making_seat: Seat | None = None
-        self._output_left = [MAX_OUTPUT_CHARACTERS] * len(match_plan.players)
+        self._output_left = [_MAX_OUTPUT_CHARACTERS] * len(match_plan.players)
         self.match: InProcessMatch | None = None
         with self._bot_code():
             self.match = self._make(learner_files)
@@ -67,13 +71,13 @@ class BotMatch:
                 self.match.play(until_hand)
 
     def finish(self) -> None:
-        """End the match here with its score, if it is not over."""
+        """End the match here with its score, unless it is over."""
         if self.match is not None:
             with self._bot_code():
                 self.match.finish()
 
     def close(self) -> None:
-        """Notify the bots of the end."""
+        """Notify the bots that the match is over."""
         if self.match is not None:
             with self._bot_code():
                 self.match.close()
@@ -107,7 +111,7 @@ class BotMatch:
             yield
 
     def _receive_output(self, stream: str, text: str) -> None:
-        """Pass on what the code of a bot writes, up to a bound."""
+        """Publish output of a bot, up to the limit per match."""
         seat = self._making_seat if self.match is None else self.match.running_seat
         if seat is None:
             getattr(sys, stream).write(text)
@@ -117,8 +121,9 @@ class BotMatch:
         if left <= 0:
             return
         if len(text) > left:
-            name, most = self._setup.names[seat], f"{MAX_OUTPUT_CHARACTERS:,}"
-            text = f"{text[:left]}\n[{name} wrote more than {most} characters in one match: the rest is left out]\n"
+            name = self._setup.names[seat]
+            limit = f"{_MAX_OUTPUT_CHARACTERS:,}"
+            text = f"{text[:left]}\n[{name} wrote more than {limit} characters in one match: the rest is left out]\n"
         if self._is_echoed:
             getattr(sys, stream).write(text)
         self._audience.publish(BotWrote(seat, stream, text))

@@ -1,4 +1,4 @@
-"""Settings of a run that are one of a few words."""
+"""Settings of a run with a fixed set of values."""
 
 from __future__ import annotations
 
@@ -8,68 +8,72 @@ import math
 from typing import Literal, TypeAlias
 
 Interval: TypeAlias = Literal["fixed", "any time", "none"]
-"""Kind of the intervals of a contest: for a number of deals set in advance, or for every moment; none in training."""
+"""Kind of a contest's intervals: valid for a number of deals set in advance, or at any time; none in training."""
 
 
 class Seating(enum.StrEnum):
-    """Which seatings are played, as a rule with the same cards."""
+    """Seatings in which each deal is played."""
 
     SINGLE = "single"
     """The seats as given, once."""
     ROTATIONS = "rotations"
-    """The players move on by one seat until all have had every seat: a duplicate match."""
+    """Duplicate match: the players move by one seat until all have had every seat."""
     PERMUTATIONS = "permutations"
     """Every order of the players."""
 
     def orders(self, players: int) -> list[tuple[int, ...]]:
-        """The seatings, each with the player of every seat, in the order given first."""
+        """Return the seatings, each as player indices by seat. The given order comes first."""
         order = tuple(range(players))
         if self is Seating.SINGLE:
             return [order]
         if self is Seating.ROTATIONS:
-            return [order[-shift:] + order[:-shift] if shift else order for shift in range(players)]
+            return [order[players - shift :] + order[: players - shift] for shift in range(players)]
         return list(itertools.permutations(order))
 
     def order_count(self, players: int) -> int:
-        """How many seatings there are, without making them."""
-        return {Seating.SINGLE: 1, Seating.ROTATIONS: players, Seating.PERMUTATIONS: math.factorial(players)}[self]
+        """Return the number of seatings, without creating them."""
+        if self is Seating.SINGLE:
+            return 1
+        if self is Seating.ROTATIONS:
+            return players
+        return math.factorial(players)
 
 
 class Format(enum.StrEnum):
-    """Which bots of a tournament meet."""
+    """Contests of a tournament."""
 
     ROUND_ROBIN = "round-robin"
-    """Every bot meets every other."""
+    """Every bot meets every other one."""
     GAUNTLET = "gauntlet"
-    """The first bot meets all others; they do not meet without it."""
+    """The first bot meets all others, which meet only together with it."""
 
 
 class Score(enum.StrEnum):
-    """What stop rules and the live line look at, and whether the luck of the cards is taken off."""
+    """Scores used by stop rules and the live line, and those in the result."""
 
     BOTH = "both"
-    """They look at what was won; the result also has it less the luck of the cards where that takes some seconds."""
+    """Raw winnings. The result also has corrected scores if they take only seconds to compute."""
     RAW = "raw"
-    """What was won."""
+    """Raw winnings only."""
     CORRECTED = "corrected"
-    """What was won, less the luck of the cards: see `logs.variance.correction`."""
+    """Winnings without the luck of the cards, see `logs.variance.correction`."""
 
 
 class Affinity(enum.StrEnum):
-    """Which programs of a match share a core."""
+    """Sharing of cores by the programs of a match."""
 
     AUTO = "auto"
-    """A dealer and its bots, as long as these are quick."""
+    """A dealer shares a core with its quick bots."""
     OFF = "off"
     """The system decides."""
 
 
 class Command(enum.StrEnum):
-    """What is run."""
+    """Kind of a run."""
 
     PLAY = "play"
-    """One contest: a player for every seat."""
+    """One contest, with a player for every seat."""
     TOURNAMENT = "tournament"
-    """Contests between all bots, or between the first and all others."""
+    """Contests between all bots, or between the first one and all others."""
     TABLE = "table"
-    """One contest, in which the first player is a person at this terminal."""
+    """One contest, whose first player is a person at this terminal."""

@@ -1,13 +1,10 @@
-"""A contest: some players, one game, the same cards in every seating, until all hands are played or a rule stops it.
+"""Contest: the same deals in every seating, until all are played or a rule stops it.
 
-Where a player could remember the cards of a key, every seating has its own (`ContestPlan.has_own_cards`).
+The matches of a contest, one per seating and slice of the hands, run side by side, as many as there are workers. A
+contest whose folder holds an interrupted run continues there.
 
-The matches of a contest (one per seating and slice of the hands) run side by side, as many as there are workers. With
-a stop rule that looks at the scores, all matches play the same number of hands and hold; the rule then sees the scores
-in an order that does not depend on which match was faster. So the same matches stop at the same hand on any machine,
-however many of them run at a time, and after any interruption.
-
-A contest whose folder holds an interrupted run goes on from there.
+A stop rule that looks at scores sees them whenever all matches have played the same number of hands, in a fixed order.
+The contest therefore stops at the same hand on any machine, with any number of workers, and after any interruption.
 """
 
 from __future__ import annotations
@@ -48,16 +45,19 @@ if TYPE_CHECKING:
 
     from dealer.run.corrected import CorrectedValues
 
-HANDS_BETWEEN_LOOKS = 100
-"""A stop rule looks at the scores whenever every match has played this many more hands."""
+_HANDS_BETWEEN_LOOKS = 100
+"""Hands of every match between two looks of a stop rule."""
 
 
+# A tuple, because one is created for every action.
 class MatchEvent(NamedTuple):
-    """Something that happened in one of the matches of a run. A tuple, because one is made for every action.
+    """Event of a match of a run.
 
     Attributes:
-        match: the name of the match, which its files have, too.
-        players: the names of the players, by seat.
+        game: name of the game.
+        match: name of the match and of its files.
+        players: names of the players by seat.
+        event: the event of the match.
     """
 
     game: str
@@ -70,26 +70,22 @@ Watch: TypeAlias = Callable[[MatchEvent], None]
 
 
 class MatchWatcher(Watcher):
-    """Hands on the events of one match."""
+    """Pass the events of a match to a function."""
 
     wants = Watcher.wants | {ActionPlayed}
 
     def __init__(self, watch: Watch, game: str, setup: MatchSetup) -> None:
-        """Watch a match.
-
-        Args:
-            watch: called with its events.
-        """
         self._watch = watch
-        self._about = (game, setup.name, setup.names)
+        self._game = game
+        self._match = setup.name
+        self._players = setup.names
 
     def notice(self, event: Event) -> None:
-        """Hand an event on."""
-        self._watch(MatchEvent(*self._about, event))
+        self._watch(MatchEvent(self._game, self._match, self._players, event))
 
 
 class _MatchFailed(Exception):
-    """A match has failed, so the contest ends."""
+    """A match has failed, which ends its contest."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure)
@@ -97,15 +93,18 @@ class _MatchFailed(Exception):
 
 
 class Contest:
-    """One contest being run.
+    """Contest during and after play.
 
     Attributes:
-        match_plans: its matches. scores: their values.
-        tallies: what is counted of its matches; runs: the matches while they are played; both empty before `prepare`.
-        monitor: applies the stop rule, if it has to look at the scores.
-        ending: how it ended; None while it runs.
-        started_s: on the monotonic clock.
-        trained: what they have learnt, once all deals were played.
+        match_plans: plans of its matches.
+        tallies: counts of its matches; empty before `prepare`.
+        scores: scores of its deals.
+        runs: its matches during play; empty before `prepare`.
+        monitor: state of the stop rule.
+        ending: ending of the contest; None during play.
+        started_s: start of play, on the monotonic clock.
+        seconds: duration of play.
+        trained: reports on players that learn, after all deals were played.
     """
 
     def __init__(
@@ -122,12 +121,12 @@ class Contest:
         """Prepare a contest.
 
         Args:
-            workers: admits as many matches as may run at a time.
-            watch: called with the events of all matches; an error would end the match.
+            workers: limits the matches that run at a time.
+            watch: called with the events of all matches. An exception ends the contest.
             watches_newest: whether `watch` needs only the newest events of hands and actions.
-            dealers: processes that play the matches; without them this process does.
-            core: of this process, to be shared with quick bots, if it plays the matches.
-            processes: play the matches of bots in process; without them this process does.
+            dealers: processes that play matches over TCP; None for this process.
+            core: core of this process, to be shared with quick bots.
+            processes: processes that play matches of in-process bots; None for this process.
         """
         self.plan = plan
         self.match_plans = plan.match_plans
@@ -153,75 +152,78 @@ class Contest:
         self._is_held = False
 
     def __getstate__(self) -> dict[str, object]:
-        """Counts and ending, of which another process may make the result."""
+        # A server computes results in another process, which needs counts and ending, and nothing used for play.
         ending = self.ending and replace(self.ending, error=None)
         kept = self.__dict__ | {"_judged": self.judged, "ending": ending, "runs": [], "_corrected": []}
-        # What plays it.
         return kept | dict.fromkeys(("_training", "_workers", "_dealers", "_processes", "_core", "_watch"))
 
     @property
     def judged(self) -> DealScores:
-        """The scores that the stop rule looks at."""
+        """Scores used by the stop rule."""
         for values in self._corrected:
             values.correct()
         return self._judged
 
     @property
     def live_rate(self) -> Rate | None:
-        """The first player's winnings so far, as the stop rule looks at them; None before the first complete deal."""
+        """Rate of the first player by the scores of the stop rule; None before the first complete deal."""
         first = self.plan.names[0]
         for scores in self.judged.take_new():
             self._live.add([(first, scores[0])])
         return self._live.rate(first)
 
     def deals_without_luck(self) -> NDArray[np.float64] | None:
-        """The corrected scores for the result, of as many hands as have been played; see `fitted_deals`."""
+        """Return corrected scores of the hands played so far, see `fitted_deals`."""
         hands = self.scores.hands_played
         if self._fitted is None or self._fitted[0] != hands:
-            self._fitted = hands, None
+            deals = None
             if self.plan.corrects_unasked(hands):
-                # Here, as numpy and the kernels take a third of a second to load.
+                # Imported here, because numpy and the kernels take a third of a second to load.
                 from dealer.run.corrected import fitted_deals
 
-                self._fitted = hands, fitted_deals(self.plan, self.scores)
+                deals = fitted_deals(self.plan, self.scores)
+            self._fitted = (hands, deals)
         return self._fitted[1]
 
     def leave_luck(self) -> None:
-        """Make the result, of as many hands as have been played, without corrected scores."""
-        self._fitted = self.scores.hands_played, None
+        """Omit corrected scores from the result of the hands played so far."""
+        self._fitted = (self.scores.hands_played, None)
 
     @property
     def hands_to_play(self) -> int:
-        """The hands of all matches together."""
+        """Number of planned hands of all matches."""
         return sum(match_plan.hands for match_plan in self.match_plans)
 
     @property
     def hands_played(self) -> int:
-        """The finished hands of all matches."""
+        """Number of finished hands of all matches."""
         return self.scores.hands_played
 
     @property
     def hands_before(self) -> int:
-        """The hands found on disk, played by an earlier run."""
+        """Number of hands played by an earlier run."""
         return sum(tally.hands_before for tally in self.tallies)
 
     @property
     def begun_s(self) -> float | None:
-        """When its first hand began, on the monotonic clock; None before."""
-        return min((tally.started_s for tally in self.tallies if tally.started_s is not None), default=None)
+        """Start of the first match on the monotonic clock, or None."""
+        starts_s = [tally.started_s for tally in self.tallies if tally.started_s is not None]
+        return min(starts_s, default=None)
 
     @property
     def waits(self) -> list[Wait]:
-        """For whom its matches have been waiting long enough to say so."""
-        waits = [] if self.ending is not None else [wait for run in self.runs for wait in run.waits()]
-        return [wait for wait in waits if wait.waited_s >= LONG_WAIT_S]
+        """Waits for players that are long enough to be shown."""
+        if self.ending is not None:
+            return []
+        return [wait for run in self.runs for wait in run.waits() if wait.waited_s >= LONG_WAIT_S]
 
     async def play(self) -> Ending:
         """Run the contest to its end.
 
         Raises:
-            LaunchError: a bot or a socket cannot be started, or the folder cannot be written.
+            LaunchError: a bot or socket cannot be started, or the folder cannot be written.
             RecoveryError: the folder holds the files of another run.
+            TrainingError: a memory or journal cannot be read.
         """
         self.started_s = time.monotonic()
         try:
@@ -229,8 +231,10 @@ class Contest:
             self.ending = await self._play()
         except asyncio.CancelledError:
             longest = max(self.waits, default=None)
-            while_waiting = f"it was interrupted while {longest}."
-            self.ending = INTERRUPTED if longest is None else Ending(Outcome.INTERRUPTED, while_waiting)
+            if longest is None:
+                self.ending = INTERRUPTED
+            else:
+                self.ending = Ending(Outcome.INTERRUPTED, f"it was interrupted while {longest}.")
         except DealerLostError as error:
             self.ending = Ending.failed(CannotPlay(str(error)), is_dealer_lost=True)
         finally:
@@ -241,7 +245,7 @@ class Contest:
         return self.ending
 
     def _learn(self) -> None:
-        """Put together what was learnt; where something is missing, the contest is not over."""
+        """Merge the learners' journals; fail the contest if one is incomplete."""
         try:
             for match_plan, tally in zip(self.match_plans, self.tallies, strict=True):
                 self._training.require_whole(match_plan, tally.absent)
@@ -250,15 +254,15 @@ class Contest:
             self.ending = Ending.failed(CannotPlay(str(error)))
 
     def hold(self) -> bool:
-        """Have it interrupted when the hands that are being played are over; whether there are any."""
+        """Interrupt after the current hands; return whether any is in progress."""
         if not self._is_held:
-            # All are to hold, whatever the first returns.
+            # A list, because `any` would stop calling `hold` at the first hand in progress.
             held = [run.hold() for run in self.runs]
             self._is_held = any(held)
         return self._is_held
 
     async def play_out(self) -> None:
-        """Run the contest to its end, in its folder, which is made; whatever goes wrong is its ending."""
+        """Create the folder and run the contest to its end. Errors become its ending."""
         folder = self.plan.record.folder
         try:
             with launching(f"make the folder {folder}"):
@@ -270,24 +274,26 @@ class Contest:
             is_unplayed = self.scores.hands_played == self.hands_before
             self.ending = Ending.failed(CannotPlay(str(error)), error if is_unplayed else None)
         except Exception as error:
-            # A mistake in our own code ends this contest; the others know nothing of it.
+            # An error of ours ends this contest, but not the other contests of a tournament.
             self.ending = Ending.failed(InternalError.from_error(error))
 
     def prepare(self) -> None:
-        """Make the runs, and pick up what an earlier run has left; `play` begins with it.
+        """Recover the files of an earlier run and create the runs of the matches. `play` begins with this.
 
         Raises:
             LaunchError: the folder cannot be read.
             RecoveryError: the folder holds the files of another run.
-            TrainingError: what players have learnt, or start from, cannot be read.
+            TrainingError: a memory or journal cannot be read.
         """
         self._training.begin()
-        self._count(list(map(self._recovered, self.match_plans)))
+        self._count([self._recovered(match_plan) for match_plan in self.match_plans])
         for index, (match_plan, tally) in enumerate(zip(self.match_plans, self.tallies, strict=True)):
-            watchers: list[Watcher] = [*self._corrected[index : index + 1]]
+            watchers: list[Watcher] = []
             if self._watch is not None:
                 setup = self.plan.setup_of(match_plan)
-                watchers.insert(0, MatchWatcher(self._watch, self.plan.record.game_name, setup))
+                watchers.append(MatchWatcher(self._watch, self.plan.record.game_name, setup))
+            if self._corrected:
+                watchers.append(self._corrected[index])
             self.runs.append(self._new_run(match_plan, watchers, tally))
 
     def _new_run(self, match_plan: MatchPlan, watchers: Sequence[Watcher], tally: Tally) -> RunningMatch:
@@ -316,19 +322,19 @@ class Contest:
             return recover_match(plan.setup_of(match_plan), plan.record, journals)
 
     def _count(self, tallies: Sequence[Tally]) -> None:
-        """Let these be the tallies of the matches; corrected values of their hands are made from the logs."""
+        """Set the tallies of the matches, and correct the values of their hands from the logs if necessary."""
         self.tallies = tallies
         self.scores = self._judged = self._scores_of(tallies)
         if self.plan.run.score is not Score.CORRECTED:
             return
-        # Loads compiled code.
+        # Imported here, because it loads compiled code.
         from dealer.run.corrected import corrected_values
 
         self._corrected = corrected_values(self.plan, self.scores)
         self._judged = self._scores_of(self._corrected)
 
-    def _scores_of(self, counted: Sequence[Tally] | Sequence[CorrectedValues]) -> DealScores:
-        return DealScores(self.plan.game, self.match_plans, [of_match.values for of_match in counted])
+    def _scores_of(self, matches: Sequence[Tally] | Sequence[CorrectedValues]) -> DealScores:
+        return DealScores(self.plan.game, self.match_plans, [match.values for match in matches])
 
     @property
     def _is_over(self) -> bool:
@@ -351,13 +357,14 @@ class Contest:
         return await self._finish(Outcome.FINISHED, "all deals were played.")
 
     def _marks(self) -> Iterator[int]:
+        """Yield the numbers of hands at which all matches wait for each other."""
         longest = max(match_plan.hands for match_plan in self.match_plans)
         if self.plan.looks:
-            yield from range(HANDS_BETWEEN_LOOKS, longest, HANDS_BETWEEN_LOOKS)
+            yield from range(_HANDS_BETWEEN_LOOKS, longest, _HANDS_BETWEEN_LOOKS)
         yield longest
 
     def _is_decided(self, until: int) -> bool:
-        """Show the scores up to a mark to the monitor; whether to stop there."""
+        """Add the scores up to a mark to the monitor; return whether to stop."""
         for scores in self.judged.in_order(self._looked_at, until):
             self.monitor.add(scores[0])
         self._looked_at = until
@@ -373,7 +380,7 @@ class Contest:
         try:
             await asyncio.gather(*tasks)
         finally:
-            # What fails in one match ends the others.
+            # An error in one match ends the other ones.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -390,7 +397,7 @@ class Contest:
                 await run.close()
 
     async def _finish(self, outcome: Outcome, reason: str) -> Ending:
-        """Write the score under every match that has none yet."""
+        """Write the scores of the matches that have none yet."""
         for run in self.runs:
             if not run.tally.is_closed:
                 await run.finish()

@@ -1,8 +1,7 @@
-"""The values of a contest without the luck of the cards: a second look at the same hands.
+"""Values of a contest without the luck of the cards.
 
-For a rule that stops the contest hands come during play, or, for those that an interrupted run had played, from the
-log; a few at a time are corrected together. For a result alone, `fitted_deals` corrects what the logs hold once all is
-played. The chips that were won are counted elsewhere (`dealer.run.tally`) all the same.
+`CorrectedValues` corrects hands during play, for stop rules that look at corrected scores. `fitted_deals` corrects the
+logs of a finished contest, for its result. `dealer.run.tally` counts the chips won in either case.
 """
 
 from __future__ import annotations
@@ -24,21 +23,22 @@ from logs.errors import LogsError
 from logs.variance.correction import ChanceCorrection, fitted_scores
 
 _AT_ONCE: Final = 32
-"""Hands corrected together: a millisecond or two, for which players hardly wait."""
+"""Hands corrected together during play. Players wait for it, a millisecond or two."""
 _RESTORED_AT_ONCE: Final = 4096
+"""Hands corrected together from a log, while nobody waits."""
 
 
 class CorrectedValues(Watcher):
-    """The corrected net chips of one match.
+    """Corrected net chips of a match.
 
     Attributes:
-        values: by seat, hand after hand, except for the hands that `correct` has yet to look at.
+        values: corrected chips by seat, hand after hand, without the hands that wait for `correct`.
     """
 
     wants = frozenset({HandFinished})
 
     def __init__(self, correction: ChanceCorrection, records: Iterable[HandRecord] = ()) -> None:
-        """Begin with the hands that an interrupted run had played."""
+        """Begin with the hands of an interrupted run."""
         self.values = array("d")
         self._correction = correction
         self._pending: list[HandRecord] = []
@@ -47,7 +47,6 @@ class CorrectedValues(Watcher):
         self.correct()
 
     def notice(self, event: Event) -> None:
-        """Count the next hand."""
         if isinstance(event, HandFinished):
             self._take(event.record, _AT_ONCE)
 
@@ -57,42 +56,48 @@ class CorrectedValues(Watcher):
             self.correct()
 
     def correct(self) -> None:
-        """Correct all hands that have come."""
+        """Correct the pending hands."""
         pending, self._pending = self._pending, []
         for record, values in zip(pending, self._correction.values(pending) if pending else (), strict=True):
             self.values.extend(value for _, value in sorted(zip(record.seats, values, strict=True)))
 
 
 def corrected_values(plan: ContestPlan, scores: DealScores) -> list[CorrectedValues]:
-    """The corrected values of as many hands of the logs of a contest as have scores, by match.
+    """Correct the logged hands of a contest, by match, up to the number of hands in `scores`.
 
     Raises:
         OSError: a log cannot be read.
         LogsError: a log is damaged.
     """
     correction = ChanceCorrection(plan.game)
-    logs = [plan.record.folder / f"{match_plan.name}.log" for match_plan in plan.match_plans]
-    return [
-        CorrectedValues(correction, islice(read_log(log), hands) if (hands := scores.hands(index)) else ())
-        for index, log in enumerate(logs)
-    ]
+    matches = []
+    for index, match_plan in enumerate(plan.match_plans):
+        hands = scores.hands(index)
+        records: Iterable[HandRecord] = ()
+        # A match without hands may have no log.
+        if hands:
+            records = islice(read_log(plan.record.folder / f"{match_plan.name}.log"), hands)
+        matches.append(CorrectedValues(correction, records))
+    return matches
 
 
 def fitted_deals(plan: ContestPlan, scores: DealScores) -> NDArray[np.float64] | None:
-    """The scores of a contest that was played, without the luck of the cards, with weights fitted on other deals.
+    """Return scores without the luck of the cards, each with weights fitted on other deals.
 
     Args:
-        scores: of all its hands, which are in its logs.
+        scores: of all logged hands of a finished contest.
 
     Returns:
-        shape (deals, players), in mbb/g; None with too few deals, or where the logs cannot be read any more.
+        Array of shape (deals, players) in mbb/g. None with too few deals, or if a log cannot be read.
     """
     try:
-        corrected = DealScores(
-            plan.game, plan.match_plans, [of_match.values for of_match in corrected_values(plan, scores)]
-        )
+        values = [match.values for match in corrected_values(plan, scores)]
     except (OSError, LogsError):
-        # The logs have been taken away, or damaged, since they were written: the result is what was won.
+        # A log was removed or damaged after the contest. The raw scores do not depend on it.
         return None
-    raw, less_luck = (np.array(list(book.in_order()), np.float64) for book in (scores, corrected))
-    return fitted_scores(raw, less_luck) if len(raw) and raw.shape == less_luck.shape else None
+    corrected = DealScores(plan.game, plan.match_plans, values)
+    raw_deals = np.array(list(scores.in_order()), np.float64)
+    corrected_deals = np.array(list(corrected.in_order()), np.float64)
+    if not len(raw_deals) or raw_deals.shape != corrected_deals.shape:
+        return None
+    return fitted_scores(raw_deals, corrected_deals)

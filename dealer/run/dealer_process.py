@@ -1,9 +1,10 @@
-"""A process that plays matches for the process of a run: its messages, and its side of the connection.
+"""Dealer process, which plays matches for the process of a run.
 
     python -c "from dealer.run.dealer_process import main; main()" FD [FD ...]
 
-Messages are pickled values, each after its length. A run sends commands; a dealer process answers each with a `Reply`
-and sends an `Update` several times a second. The processes of a run trust each other: they are one program.
+This module holds the messages and the dealer's side of the connection; `dealer.run.dealers` is the side of the run.
+Messages are pickled values, each preceded by its length. The run sends commands. The dealer process answers `Play` and
+`Finish` with a `Reply`, and reports progress with an `Update` several times a second.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from dealer.table.loop import new_event_loop
 from dealer.table.players import LearnerFiles
 from engine import Seat
 
-UPDATE_S: Final = 0.1
+_UPDATE_S: Final = 0.1
 """Interval between updates of a match."""
 LONG_WAIT_S: Final = 2.0
-"""A player that is waited for as long as this is named."""
+"""Shorter waits for a player are not shown."""
 _MAX_UNSENT_EVENTS: Final = 1000
 _FREQUENT: Final = frozenset({HandStarted, ActionPlayed, HandFinished, HandClosed})
-"""Events of hands and actions: a page shows only the newest of each kind."""
+"""Events of which a page shows only the newest of each kind."""
 _PREFIX: Final = struct.Struct("!I")
 _PACKAGES: Final = ("dealer", "bots", "logs", "protocol", "engine")
 _log = logging.getLogger(__name__)
@@ -50,9 +51,10 @@ class Settings(NamedTuple):
     """First message to a dealer process.
 
     Attributes:
-        log_level: of the run's loggers, whose records the process sends back.
-        core: to be shared with quick bots; None shares none.
-        cores: all that may be used.
+        log_level: level of the run's loggers. The process sends its log records back.
+        core: core to share with quick bots, or None.
+        cores: all usable cores.
+        has_spare_cores: whether there are more cores than dealer processes.
     """
 
     log_level: int
@@ -65,9 +67,10 @@ class Open(NamedTuple):
     """Prepare a match.
 
     Attributes:
-        match: number of the match; every message about it has it.
-        wants: kinds of events to send.
-        sends_newest: whether of the frequent kinds only the newest of an update is sent.
+        match: number of the match in all messages about it.
+        tally: counts of the hands that an earlier run played.
+        wants: types of events to send.
+        sends_newest: send only the newest event of each frequent type per update.
     """
 
     match: int
@@ -80,26 +83,26 @@ class Open(NamedTuple):
 
 
 class Play(NamedTuple):
-    """Play until this many hands of the match are finished. Answered."""
+    """Play until this many hands of the match are finished. Answered with `Reply`."""
 
     match: int
     hands: int
 
 
 class Hold(NamedTuple):
-    """Stop after the current hand; the answer is that of `Play`."""
+    """Stop after the current hand. The reply is that of `Play`."""
 
     match: int
 
 
 class Finish(NamedTuple):
-    """End the match here, with its score. Answered."""
+    """End the match here, with its score. Answered with `Reply`."""
 
     match: int
 
 
 class Close(NamedTuple):
-    """Close the match, whatever it does. Answered with `Closed`; nothing follows."""
+    """Close the match, even during a hand. Answered with `Closed`, the last message about it."""
 
     match: int
 
@@ -108,11 +111,13 @@ Command: TypeAlias = Open | Play | Hold | Finish | Close
 
 
 class Standing(NamedTuple):
-    """For whom a match waits, and the processes of its bots.
+    """Awaited players of a match, and its bots' processes.
 
     Attributes:
-        waits: only for players that are waited for since `LONG_WAIT_S` or longer.
-        pids: by seat.
+        waits: waits of at least `LONG_WAIT_S`.
+        awaited: players that are not connected.
+        start_time_left_s: time left for them to connect; None without a limit.
+        pids: process numbers of the bots that were started, by seat.
     """
 
     waits: tuple[Wait, ...] = ()
@@ -122,11 +127,12 @@ class Standing(NamedTuple):
 
 
 class Update(NamedTuple):
-    """What has happened in a match since the last update.
+    """Progress of a match since its last update.
 
     Attributes:
-        values: net chips by seat of the finished hands, hand after hand.
-        counts: the rest of the tally, without values.
+        values: net chips of the newly finished hands, by seat, hand after hand.
+        counts: the whole tally without its values.
+        events: new events that the run wants.
     """
 
     match: int
@@ -137,11 +143,11 @@ class Update(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A command was carried out.
+    """Completion of a command.
 
     Attributes:
-        failure: why the match ended early, otherwise None.
-        error: what the command raised, otherwise None.
+        failure: reason why the match ended early, or None.
+        error: exception that the command raised, or None.
     """
 
     match: int
@@ -150,7 +156,7 @@ class Reply(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """The files of a match are closed, and its bots have ended."""
+    """The files of a match are closed and its bots have exited."""
 
     match: int
 
@@ -162,7 +168,7 @@ class Started(NamedTuple):
 
 
 class LogRecord(NamedTuple):
-    """A record of a logger."""
+    """Log record of a dealer process."""
 
     name: str
     level: int
@@ -170,13 +176,13 @@ class LogRecord(NamedTuple):
 
 
 def pack(message: NamedTuple) -> bytes:
-    """A message as bytes, its length first."""
+    """Encode a message, preceded by its length."""
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     return _PREFIX.pack(len(data)) + data
 
 
 async def read_message(reader: asyncio.StreamReader) -> Any:
-    """Read the next message; None when the other process has ended."""
+    """Read the next message; return None if the other process has ended."""
     try:
         (length,) = _PREFIX.unpack(await reader.readexactly(_PREFIX.size))
         return pickle.loads(await reader.readexactly(length))
@@ -185,7 +191,7 @@ async def read_message(reader: asyncio.StreamReader) -> Any:
 
 
 class _Collector(Watcher):
-    """Events of a match that were not sent yet."""
+    """Unsent events of a match."""
 
     def __init__(self, wants: frozenset[type], send: Callable[[], None], *, keeps_newest: bool) -> None:
         self.wants = wants
@@ -196,7 +202,7 @@ class _Collector(Watcher):
 
     def notice(self, event: Event) -> None:
         if self._keeps_newest and type(event) in _FREQUENT:
-            # Inserted anew, so that the events stay in their order.
+            # Removing the key first moves it to the end, so that events stay in order.
             self._newest.pop(type(event), None)
             self._newest[type(event)] = event
             return
@@ -206,7 +212,7 @@ class _Collector(Watcher):
             self._send()
 
     def take(self) -> tuple[Event, ...]:
-        """Return the events, which are sent now."""
+        """Remove and return the events."""
         events = (*self._events, *self._newest.values())
         self._events.clear()
         self._newest.clear()
@@ -214,7 +220,7 @@ class _Collector(Watcher):
 
 
 class _DealtMatch:
-    """A match that this process plays."""
+    """Match played by this process."""
 
     def __init__(self, dealer: _Dealer, opening: Open) -> None:
         self._dealer = dealer
@@ -246,7 +252,7 @@ class _DealtMatch:
         # A match that gets its score is over in a moment.
         if self._working is None or self._is_finishing:
             return
-        # Between hands nothing is played that could be waited for.
+        # Without a hand in progress the match would wait for its players.
         if not self._run.hold():
             self._working.cancel()
 
@@ -280,11 +286,11 @@ class _DealtMatch:
 
     async def _update_regularly(self) -> None:
         while True:
-            await asyncio.sleep(UPDATE_S)
+            await asyncio.sleep(_UPDATE_S)
             self._send_update(is_regular=True)
 
     def _send_update(self, *, is_regular: bool = False) -> None:
-        """Send what has happened; a regular update only if anything has."""
+        """Send the progress since the last update; skip a regular update without any."""
         run, tally = self._run, self._tally
         standing = Standing(
             tuple(wait for wait in run.waits() if wait.waited_s >= LONG_WAIT_S),
@@ -302,7 +308,7 @@ class _DealtMatch:
 
 
 class _Dealer:
-    """The matches of this process, and its connection to the process of the run."""
+    """Matches of this process, and its connection to the process of the run."""
 
     def __init__(self, writer: asyncio.StreamWriter, settings: Settings) -> None:
         self.core: DealerCore | None = None
@@ -316,7 +322,7 @@ class _Dealer:
         if not self._writer.is_closing():
             self._writer.write(pack(message))
 
-    def obey(self, command: Command) -> None:
+    def execute(self, command: Command) -> None:
         match command:
             case Open():
                 self._matches[command.match] = _DealtMatch(self, command)
@@ -332,14 +338,15 @@ class _Dealer:
                 task.add_done_callback(self._closing.discard)
 
     async def end(self) -> None:
-        """End without matches; in the middle of one, as if killed: its bots lose their connections."""
+        """Wait for matches that are being closed. With open matches, exit at once."""
         if self._matches:
+            # The run was killed. Exiting like this disconnects the bots, and the files stay as they are for a resume.
             os._exit(1)
         await asyncio.gather(*self._closing)
 
 
 class _Forwarder(logging.Handler):
-    """Sends records to the process of the run, which shows them."""
+    """Send log records to the process of the run, which shows them."""
 
     def __init__(self, dealer: _Dealer) -> None:
         super().__init__()
@@ -361,8 +368,7 @@ async def _deal(sock: socket.socket) -> None:
         logging.getLogger(package).setLevel(settings.log_level)
     logging.getLogger().addHandler(_Forwarder(dealer))
     while (command := await read_message(reader)) is not None:
-        dealer.obey(command)
-    # The process of the run closes all matches before it closes the connection, unless it was killed.
+        dealer.execute(command)
     await dealer.end()
     writer.close()
 
@@ -374,12 +380,12 @@ def _sockets(arguments: Sequence[str]) -> list[socket.socket]:
 
 
 def main() -> None:
-    """Deal for the process at the other end of each socket, with a process for each."""
-    # Ctrl-C reaches all processes of a terminal; that of the run tells what to do.
+    """Fork a process per socket, and deal for the run at its other end."""
+    # Ctrl-C reaches all processes of a terminal; only the run decides how to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sockets = _sockets(sys.argv[1:])
     relax_collector()
-    # All that is imported by now is shared by the processes.
+    # Forked after the imports, so that the processes share their memory.
     forked: list[int] = []
     while len(sockets) > 1:
         own = sockets.pop()
@@ -393,6 +399,6 @@ def main() -> None:
             forked.append(pid)
     with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_deal(sockets[0]))
-    # Their processor time is counted only if they are waited for.
+    # The system counts the processor time of children only once they have been waited for.
     for pid in forked:
         os.waitpid(pid, 0)

@@ -1,4 +1,4 @@
-"""Processes that play the matches of a run, from the side of the run.
+"""Dealer processes of a run, seen from the run.
 
     dealers = DealerProcesses(2, has_affinity=True)
     match = DealtRun(dealers, plan, match_plan, watchers, tally)
@@ -6,8 +6,8 @@
     ...
     await dealers.close()
 
-This process supervises: it shows progress, applies stop rules and counts results. The dealer processes start the bots,
-deal, and write the files of their matches.
+The process of the run shows progress, applies stop rules and counts results. The dealer processes start the bots, deal,
+and write the files of their matches.
 """
 
 from __future__ import annotations
@@ -55,28 +55,28 @@ from engine import Seat
 
 _START: Final = "from dealer.run.dealer_process import main; main()"
 _MAX_LOSSES: Final = 5
-"""Processes that may end in turn without a match being closed in between."""
+"""Processes that may be lost in a row, that is, without a match being closed in between."""
 _LEAVE_S: Final = 0.5
-"""Time for bots to end by themselves after their dealer has."""
+"""Time for bots to exit after their dealer process was lost."""
 _CLOSE_S: Final = 60.0
-"""Time for a dealer process to close a match, in which its bots also have time to leave."""
+"""Time for a dealer process to close a match, including the time its bots have to exit."""
 _END_S: Final = 5.0
-"""Time for a dealer process to end after its matches were closed."""
+"""Time for a dealer process to exit after its matches were closed."""
 _KILL: Final = signal.SIGTERM if os.name == "nt" else signal.SIGKILL
 MIN_HANDS: Final = 4000
-"""Runs of fewer hands are dealt by the process of the run: starting others takes longer than they save."""
+"""Runs of fewer hands do without dealer processes, whose start would take longer than they save."""
 
 
 class DealerProcesses:
     """Dealer processes of a run, started with its first match."""
 
     def __init__(self, count: int, *, has_affinity: bool, held: Sequence[int] = ()) -> None:
-        """Prepare the processes.
+        """Prepare the processes; the first match starts them.
 
         Args:
-            count: of processes; about as many matches are played at a time.
-            has_affinity: whether each shares a core with its quick bots.
-            held: file descriptors of locks, which are not released before the processes have ended.
+            count: number of processes.
+            has_affinity: whether each process shares a core with its quick bots.
+            held: file descriptors of locks, inherited so that the locks last as long as the processes.
         """
         self._count = count
         self._cores = usable_cores() if has_affinity else ()
@@ -95,30 +95,32 @@ class DealerProcesses:
         """
         if self._filling is None or self._filling.done():
             self._filling = asyncio.create_task(self._fill())
-        # Not cancelled with the match: half of the processes would be lost, though their bots hold the run's locks.
+        # Shielded, because a start that is cancelled halfway would leave processes that nobody ends.
         await asyncio.shield(self._filling)
         return min(self._processes, key=lambda process: len(process.matches))
 
     async def _fill(self) -> None:
-        """Start the processes that are missing: all at first, later those that have ended."""
+        """Start all processes, or later replace those that have ended."""
         lost = [process for process in self._processes if process.has_ended]
         self._processes = [process for process in self._processes if not process.has_ended]
         for process in lost:
             await process.reap()
-        # A match that ends every process must not be played for ever.
+        # Without a limit, a match that crashes its process would be restarted for ever.
         self._losses += len(lost)
         if self._losses > _MAX_LOSSES:
-            losses, self._losses = self._losses, 0
-            raise LaunchError("start a dealer process", f"{losses} ended in turn, and no match was finished")
+            problem = f"{self._losses} ended in turn, and no match was finished"
+            # Runs of a server share the processes. The next run starts with a clean count.
+            self._losses = 0
+            raise LaunchError("start a dealer process", problem)
         if missing := self._count - len(self._processes):
             await self._start(missing)
 
     def note_closed_match(self) -> None:
-        """Count the processes that end in turn anew: a match was closed by its process."""
+        """Reset the count of losses in a row."""
         self._losses = 0
 
     def new_number(self) -> int:
-        """Number of another match."""
+        """Return an unused number for a match."""
         return next(self._numbers)
 
     async def close(self) -> None:
@@ -129,7 +131,7 @@ class DealerProcesses:
         self._processes.clear()
 
     async def _start(self, count: int) -> None:
-        """Start processes; where the system can fork, all are copies of one, which imports everything once."""
+        """Start processes. Except on Windows, one process is started, which forks the rest after its imports."""
         if os.name == "nt":
             for _ in range(count):
                 await self._start_windows()
@@ -172,18 +174,19 @@ class DealerProcesses:
         """Choose the core with the fewest processes."""
         if not self._cores:
             return None
-        # Runs side by side begin with different cores.
+        # Several runs at a time on this machine begin with different cores.
         shift = os.getpid() % len(self._cores)
         cores = self._cores[shift:] + self._cores[:shift]
         return min(cores, key=[process.core for process in self._processes].count)
 
 
 class _DealerProcess:
-    """One dealer process.
+    """Connection to a dealer process.
 
     Attributes:
-        core: shared with quick bots; None shares none.
-        matches: those that it plays, by number.
+        core: core that it shares with quick bots, or None.
+        matches: matches that it plays, by number.
+        has_ended: the connection is closed, and the process has exited or is about to.
     """
 
     def __init__(
@@ -205,7 +208,7 @@ class _DealerProcess:
     async def connect(
         cls, sock: socket.socket, popen: subprocess.Popen[bytes] | None, settings: Settings
     ) -> _DealerProcess:
-        """Connect to a process; one that another dealer process has forked has no `popen`."""
+        """Connect to a process. Only the one that was started has a `popen`, not those that it forked."""
         reader, writer = await asyncio.open_connection(sock=sock)
         writer.write(pack(settings))
         return cls(reader, writer, popen, settings.core)
@@ -230,7 +233,7 @@ class _DealerProcess:
                 match.lose_process()
 
     async def close(self) -> None:
-        """End the process; it has no matches."""
+        """End the process, which has no open matches."""
         self._writer.close()
         await asyncio.wait([self._reading], timeout=_END_S)
         if not self.has_ended:
@@ -246,9 +249,9 @@ class _DealerProcess:
         self._writer.transport.abort()
 
     async def reap(self) -> None:
-        """Wait for the process, which has ended or is about to end."""
+        """Wait for the process to exit."""
         if self._popen is not None:
-            # In a thread: the process may take a moment.
+            # Forked processes are waited for by the one that was started.
             await asyncio.to_thread(_wait_or_kill, self._popen)
 
 
@@ -261,10 +264,10 @@ def _wait_or_kill(popen: subprocess.Popen[bytes]) -> None:
 
 
 class DealtRun(RunningMatch):
-    """A match that a dealer process plays.
+    """Match played by a dealer process.
 
     Attributes:
-        number: in the messages about it.
+        number: number of the match in messages.
     """
 
     def __init__(
@@ -278,12 +281,12 @@ class DealtRun(RunningMatch):
         *,
         sends_newest: bool = False,
     ) -> None:
-        """Prepare a match; no process is used before it is played.
+        """Prepare a match; it gets a process when it is first played.
 
         Args:
-            watchers: get the events of the match, in order, a moment after they happened.
-            tally: of the hands that an earlier run played; kept up to date.
-            sends_newest: whether of the events of hands and actions the watchers need only the newest.
+            watchers: receive the events of the match in order, up to one update late.
+            tally: counts of the hands that an earlier run played; updated during play.
+            sends_newest: whether the watchers need only the newest events of hands and actions.
         """
         self.number = dealers.new_number()
         self.tally = tally
@@ -298,7 +301,7 @@ class DealtRun(RunningMatch):
         self._process: _DealerProcess | None = None
         self._reply: asyncio.Future[Reply] | None = None
         self._closed: asyncio.Future[bool]
-        """Its result: whether the process has closed the match, rather than ended."""
+        """True if the process closed the match, False if it ended before."""
         self._standing = Standing()
         self._error: Exception | None = None
         self._is_held = False
@@ -336,7 +339,7 @@ class DealtRun(RunningMatch):
         process, self._process = self._process, None
         if process is None:
             return
-        # The reply to a command that was cancelled may come first.
+        # A late reply to a cancelled command is ignored.
         self._reply = None
         try:
             process.send(Close(self.number))
@@ -385,7 +388,7 @@ class DealtRun(RunningMatch):
             raise reply.error
 
     def receive(self, message: Update | Reply | Closed) -> None:
-        """Take a message of the dealer process."""
+        """Process a message of the dealer process."""
         match message:
             case Update():
                 self._standing = message.standing
@@ -394,7 +397,7 @@ class DealtRun(RunningMatch):
                     for event in message.events:
                         self._audience.publish(event)
                 except Exception as error:
-                    # A watcher's own: it ends this match, and no other of the process.
+                    # Raised by a watcher. It ends this match and no other match of the process.
                     self._fail(error)
             case Reply():
                 if self._reply is not None and not self._reply.done():
@@ -403,19 +406,19 @@ class DealtRun(RunningMatch):
                 self._closed.set_result(True)
 
     def lose_process(self) -> None:
-        """Note that the dealer process has ended."""
+        """Fail the match, whose dealer process has ended."""
         self._fail(DealerLostError(self._match_plan.name))
         if not self._closed.done():
             self._closed.set_result(False)
 
     def _fail(self, error: Exception) -> None:
-        """Raise an error from the command that is carried out, otherwise from the next."""
+        """Raise an error from the current command, or else from the next one."""
         self._error = self._error or error
         if self._reply is not None and not self._reply.done():
             self._reply.set_exception(self._error)
 
     async def _kill_bots(self) -> None:
-        """Kill the bots that a dealer process has left, unless they end by themselves in time."""
+        """Kill bots that do not exit by themselves after their dealer process was lost."""
         try:
             await asyncio.sleep(_LEAVE_S)
         finally:

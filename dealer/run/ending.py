@@ -1,4 +1,4 @@
-"""How a contest ended, and whom it was waiting for."""
+"""Endings of contests, and waits for players."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from logs.estimation import Better, FixedDeals, IntervalWidth, StopRule, Verdict
 
 @dataclass(frozen=True, slots=True, order=True)
 class Wait:
-    """A match waits for a player.
+    """Wait of a match for a player.
 
     Attributes:
-        hand_number: the hand in which it is to act; None: it is to connect.
+        hand_number: hand in which the player has to act; None if it has to connect.
     """
 
     waited_s: float
@@ -25,15 +25,17 @@ class Wait:
     hand_number: int | None
 
     def __str__(self) -> str:
-        what = "to connect" if self.hand_number is None else f"(hand {self.hand_number})"
-        return f"waiting for {self.player} for {self.waited_s:.0f} s {what}"
+        purpose = "to connect" if self.hand_number is None else f"(hand {self.hand_number})"
+        return f"waiting for {self.player} for {self.waited_s:.0f} s {purpose}"
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitedPlayer:
-    """A player that has not connected yet.
+    """Player that is not connected.
 
     Attributes:
+        host: address of its port.
+        port: port that the dealer listens on for it.
         is_remote: whether it is started outside the dealer.
     """
 
@@ -44,12 +46,13 @@ class AwaitedPlayer:
 
     @property
     def address(self) -> str:
-        """Where it is awaited, as HOST:PORT."""
+        """Address to connect to, as HOST:PORT."""
+        # IPv6 addresses have colons of their own.
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 class Outcome(enum.StrEnum):
-    """How a contest ended, in a word."""
+    """Kind of the ending of a contest."""
 
     FINISHED = "finished"
     """All deals were played."""
@@ -62,19 +65,19 @@ class Outcome(enum.StrEnum):
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left to play."""
+        """There is nothing left to play."""
         return self in (Outcome.FINISHED, Outcome.STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a contest ended.
+    """Ending of a contest.
 
     Attributes:
-        reason: a sentence for everybody; empty where it has failed.
-        failure: why it has failed; None for every other outcome.
-        error: what kept it from starting: a bot, a socket or a folder that is unavailable.
-        is_dealer_lost: whether a dealer process has ended; resumed, the contest goes on.
+        reason: sentence for everybody; empty if the contest failed.
+        failure: cause of a failure; None for other outcomes.
+        error: error that prevented the start, such as a bot, socket or folder that is unavailable.
+        is_dealer_lost: a dealer process ended. The contest can be resumed.
     """
 
     outcome: Outcome
@@ -85,23 +88,25 @@ class Ending:
 
     @classmethod
     def failed(cls, cause: Cause, error: DealerError | None = None, *, is_dealer_lost: bool = False) -> Ending:
-        """The ending by a cause that is about no match."""
+        """Create the ending for a cause outside the matches."""
         return cls(Outcome.FAILED, failure=Failure(cause), error=error, is_dealer_lost=is_dealer_lost)
 
     @property
     def sentence(self) -> str:
-        """Why it ended, for its owner: what players wrote is quoted."""
-        return self.reason if self.failure is None else failure_sentence(self.failure, shows_output=True)
+        """Sentence for the owner of the contest; it quotes the output of players."""
+        if self.failure is None:
+            return self.reason
+        return failure_sentence(self.failure, shows_output=True)
 
 
 INTERRUPTED = Ending(Outcome.INTERRUPTED, "it was interrupted.")
 
 
 def stop_reason(rule: StopRule, verdict: Verdict | None, player: str, opponent: str) -> str:
-    """Why a stop rule has ended a contest, as a sentence.
+    """Compose the sentence for a contest that a stop rule ended.
 
     Args:
-        verdict: of ``better:``.
+        verdict: verdict of a ``better:`` rule.
     """
     match rule:
         case FixedDeals():
@@ -110,7 +115,9 @@ def stop_reason(rule: StopRule, verdict: Verdict | None, player: str, opponent: 
             return f"the 95 % interval is within ± {rule.half_width_mbb:.12g} mbb/g."
         case Better():
             if verdict is Verdict.BETTER:
-                decision, bound, rate = "better: {} wins more than", rule.low_mbb, rule.alpha
+                claim = f"better: {player} wins more than {rule.low_mbb:.12g}"
+                error_rate = rule.alpha
             else:
-                decision, bound, rate = "not better: {} wins less than", rule.high_mbb, rule.beta
-            return f"{decision.format(player)} {bound:.12g} mbb/g from {opponent} (error rate {100 * rate:g} %)."
+                claim = f"not better: {player} wins less than {rule.high_mbb:.12g}"
+                error_rate = rule.beta
+            return f"{claim} mbb/g from {opponent} (error rate {100 * error_rate:g} %)."

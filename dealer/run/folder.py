@@ -1,8 +1,10 @@
-"""The folder of a run: new or empty when a run starts, locked while it lasts, its files either whole or absent.
+"""Folder of a run: create, lock and clean it.
 
-run.toml       the configuration: `arena play --config run.toml` repeats the run
-result.json    the result, once the run has ended
-...            the files of the matches
+    run.toml       settings, with which `arena play --config run.toml` repeats the run
+    result.json    result of a run that has ended
+    ...            files of the matches
+
+The folder of a new run is new or empty. It is locked during the run.
 """
 
 from __future__ import annotations
@@ -21,51 +23,64 @@ CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"
 _LOCK_NAME = "run.lock"
 _NEW = ".new"
-"""The ending of a file that `write_whole` has not finished."""
+"""Suffix of a file that `write_whole` has not finished."""
 
 
 @contextlib.contextmanager
 def launching(action: str) -> Iterator[None]:
-    """Raise `LaunchError` for an error of the system; the action completes "cannot"."""
+    """Convert `OSError` to `LaunchError`.
+
+    Args:
+        action: completes the sentence "cannot ...".
+    """
     try:
         yield
     except OSError as error:
         raise LaunchError(action, error.strerror) from None
 
 
-def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
-    """Make the folder for a run's files: the one asked for, or a new one in ``runs``.
+def new_folder(folder: Path | None, names: Sequence[str]) -> Path:
+    """Create the folder of a new run.
+
+    Args:
+        folder: None for a new folder in ``runs``, named after the time and the players.
+        names: names of the players.
 
     Raises:
-        FolderTakenError: it is not empty.
-        LaunchError: it cannot be made.
+        FolderTakenError: the folder is not empty.
+        LaunchError: the folder cannot be created.
     """
-    if asked is None:
-        label = re.sub(r"[^A-Za-z0-9.+-]+", "_", "-vs-".join(names))[:60]
-        stamp = time.strftime("%Y%m%d-%H%M%S")
-        asked = Path("runs") / f"{stamp}-{label}"
-        for attempt in range(2, 1000):
-            if not asked.exists():
-                break
-            asked = Path("runs") / f"{stamp}-{label}-{attempt}"
-    with launching(f"make the folder {asked}"):
-        if asked.is_dir() and not _is_unused(asked):
-            raise FolderTakenError(asked, (asked / CONFIG_NAME).exists())
-        asked.mkdir(parents=True, exist_ok=True)
-    return asked
+    if folder is None:
+        folder = _unused_folder(names)
+    with launching(f"make the folder {folder}"):
+        if folder.is_dir() and not _is_unused(folder):
+            raise FolderTakenError(folder, (folder / CONFIG_NAME).exists())
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _unused_folder(names: Sequence[str]) -> Path:
+    label = re.sub(r"[^A-Za-z0-9.+-]+", "_", "-vs-".join(names))[:60]
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    folder = Path("runs") / f"{stamp}-{label}"
+    for attempt in range(2, 1000):
+        if not folder.exists():
+            break
+        folder = Path("runs") / f"{stamp}-{label}-{attempt}"
+    return folder
 
 
 def _is_unused(folder: Path) -> bool:
-    """Whether a folder is empty, or holds only what a process left that was killed before it wrote `CONFIG_NAME`."""
+    """Return whether a folder has no files, apart from those of a process killed before it wrote `CONFIG_NAME`."""
     names = {path.name for path in folder.iterdir()}
     if _LOCK_NAME in names:
-        # The games are written under the lock.
+        # A process writes game definitions after it has locked the folder, and before `CONFIG_NAME`.
         names = {name for name in names if not name.endswith(".game")}
     return names <= {_LOCK_NAME, CONFIG_NAME + _NEW}
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Remove the files that a process was writing when it was killed, unless another process is running there."""
+    """Remove the temporary files of a process that was killed, unless the run is in progress."""
     unfinished = [path for path in folder.glob(f"*{_NEW}") if _is_of_run(path.name.removesuffix(_NEW))]
     if not unfinished:
         return
@@ -79,10 +94,11 @@ def _is_of_run(name: str) -> bool:
 
 
 def empty_folder(folder: Path, *, is_removed: bool) -> None:
-    """Take back a new folder in which nothing was played, as far as the system lets us.
+    """Empty the folder of a new run in which nothing was played. Errors are ignored.
 
     Args:
-        folder: a folder that was empty or made by `new_folder`: everything in it is the run's.
+        folder: folder from `new_folder`, in which everything belongs to the run.
+        is_removed: whether to remove the folder itself.
     """
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
@@ -92,14 +108,14 @@ def empty_folder(folder: Path, *, is_removed: bool) -> None:
 
 
 def lock_run(folder: Path, patience_s: float = 0.0) -> FileLock:
-    """Keep a second process out of a run's folder until the lock is closed, or the process that has it ends.
+    """Lock the folder of a run. The lock is released when it is closed or its process ends.
 
     Args:
-        patience_s: how long to wait for another process to end.
+        patience_s: time to wait for the lock of another process.
 
     Raises:
-        FolderBusyError: another process has it.
-        LaunchError: the folder cannot be written to.
+        FolderBusyError: another process holds the lock.
+        LaunchError: the folder cannot be written.
     """
     with launching(f"write to {folder}"):
         try:
@@ -109,7 +125,7 @@ def lock_run(folder: Path, patience_s: float = 0.0) -> FileLock:
 
 
 def is_busy(folder: Path) -> bool:
-    """Whether another process is running in a folder; False where that is unknown."""
+    """Return whether another process runs in a folder; False if that cannot be determined."""
     try:
         lock_run(folder).close()
     except FolderBusyError:

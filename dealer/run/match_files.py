@@ -1,14 +1,14 @@
-"""The files of one match: its game, its ACPC log, its transaction log, and the comments and faults of players.
+"""Files of a match.
 
-    match.game              the definition of the game
-    match.log               a line per hand
-    match.tlog              a line per action, written once a hand
-    match.comments          a line per comment; only if there was one
-    match.faults            a line per fault; only if there was one
-    match.seat1.Ann.out     what the player in a seat wrote
-    pokerstars/             hand histories, a folder per format (`logs.export`), unless a folder of all runs has them
+    match.game              game definition
+    match.log               ACPC log, a line per hand
+    match.tlog              transaction log, a line per action, written once per hand
+    match.comments          a line per comment, if there are any
+    match.faults            a line per fault, if there are any
+    match.seat1.Ann.out     output of the player in a seat
+    pokerstars/             hand histories, a folder per format (`logs.export`), unless all runs share a folder
 
-A match that is resumed goes on in the same files.
+A resumed match appends to the same files.
 """
 
 from __future__ import annotations
@@ -35,17 +35,19 @@ from logs.whole_file import LineFile
 from protocol import format_game_definition
 
 MAX_FAULT_BYTES: Final = 10_000_000
-"""Of the faults of a match that are kept one by one; those after which a player is gone always are."""
+"""Size of the ``faults`` file above which faults that do not remove a player are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordPlan:
-    """What is kept of the matches of a contest, and where.
+    """Files to keep of the matches of a contest.
 
     Attributes:
-        folder: where their files go; it must exist.
-        exports: the formats of the hand histories to write.
-        histories: where they go, with those of other runs; None for a folder per format next to the logs.
+        folder: existing folder for the files.
+        game_name: canonical name of the game.
+        exports: formats of hand histories.
+        options: options of hand histories.
+        histories: folder for the hand histories of all runs; None for a folder per format next to the logs.
     """
 
     folder: Path
@@ -55,47 +57,56 @@ class RecordPlan:
     histories: Path | None = None
 
     def path(self, setup: MatchSetup, kind: str) -> Path:
-        """A file of a match by its suffix: ``log``, ``tlog``, ``game``, ``comments`` or ``faults``."""
+        """Return the path of a match's file by suffix: ``log``, ``tlog``, ``game``, ``comments`` or ``faults``."""
         return self.folder / f"{setup.name}.{kind}"
 
     def output_path(self, setup: MatchSetup, seat: Seat) -> Path:
-        """The file for what the player in a seat writes."""
-        return self.path(setup, f"seat{seat + 1}.{setup.names[seat].replace('#', '-')}.out")
+        """Return the path of the file for the output of the player in a seat."""
+        name = setup.names[seat].replace("#", "-")
+        return self.path(setup, f"seat{seat + 1}.{name}.out")
 
 
 class MatchFiles(Watcher):
-    """The open files of a match; `watchers` write them.
+    """Open files of a match.
 
-    Comments are written before the log: no hand is in it whose comments are not on disk. So is the fault that ends a
-    player's part, before the first hand without that player: a machine that stops leaves no such hand without its
-    reason. Hand histories get a hand as soon as it is in the log.
+    Attributes:
+        watchers: watchers that write the files. Their order is that of the writes, see `__init__`.
     """
 
     def __init__(self, setup: MatchSetup, plan: RecordPlan, *, is_resumed: bool = False) -> None:
-        """Open the files; unless the match is resumed they start empty.
+        """Open the files, which start empty unless the match is resumed.
 
         Raises:
-            LaunchError: they cannot be written.
+            LaunchError: a file cannot be written.
         """
-        self._setup, self._plan = setup, plan
+        self._setup = setup
+        self._plan = plan
         self._files: dict[str, LineFile] = {}
         options = replace(plan.options, seed=logged_seed(setup.seed))
+        # Files of several runs in one folder need the name of their run.
         label = "" if plan.histories is None else plan.folder.absolute().name
         self._exporters = [
             Exporter(format_, plan.histories or plan.folder / format_.name, options, force=True, label=label)
             for format_ in plan.exports
         ]
-        self.wants = frozenset({LogLine, FaultSeen, BotWrote, *([HandFinished] if plan.exports else [])})
+        self.wants = frozenset({LogLine, FaultSeen, BotWrote})
+        if plan.exports:
+            self.wants |= {HandFinished}
         self._output_mode = "ab" if is_resumed else "wb"
         self._outputs: dict[Seat, BinaryIO] = {}
-        self._fault_bytes_left, self._faults_left_out = MAX_FAULT_BYTES, 0
+        self._fault_bytes_left = MAX_FAULT_BYTES
+        self._faults_left_out = 0
         try:
             self._open(is_resumed)
         except OSError as error:
             self.close()
             raise LaunchError(f"write to {plan.folder}", error.strerror) from None
-        writers = HandTransactionWriter(self._file("tlog")), LogWriter(self._file("log"), setup.names)
-        self.watchers: tuple[Watcher, ...] = (self, *writers)
+        # The log comes last, so that a hand in it has its comments and actions on disk, and a lost player its fault.
+        self.watchers: tuple[Watcher, ...] = (
+            self,
+            HandTransactionWriter(self._file("tlog")),
+            LogWriter(self._file("log"), setup.names),
+        )
 
     def _open(self, is_resumed: bool) -> None:
         setup, limits = self._setup, self._setup.limits
@@ -103,10 +114,11 @@ class MatchFiles(Watcher):
         for kind in ("log", "tlog"):
             self._files[kind] = LineFile(self._plan.path(setup, kind), append=is_resumed)
         if is_resumed:
-            # Hand histories are written again from the log; nothing that an interruption left remains.
-            for record in read_log(self._plan.path(setup, "log"), times=True) if self._exporters else ():
-                for exporter in self._exporters:
-                    exporter.write(record)
+            # An interruption may have cut a hand history anywhere, so all are rewritten from the log.
+            if self._exporters:
+                for record in read_log(self._plan.path(setup, "log"), times=True):
+                    for exporter in self._exporters:
+                        exporter.write(record)
             return
         for kind in ("comments", "faults"):
             self._plan.path(setup, kind).unlink(missing_ok=True)
@@ -123,13 +135,12 @@ class MatchFiles(Watcher):
         )
 
     def _file(self, kind: str) -> LineFile:
-        """A file by its suffix; those of comments and faults appear with their first line."""
+        """Return a file by suffix; those of comments and faults are created with their first line."""
         if kind not in self._files:
             self._files[kind] = LineFile(self._plan.path(self._setup, kind), append=True)
         return self._files[kind]
 
     def notice(self, event: Event) -> None:
-        """Write the comments of a hand, a fault, or a hand in the formats of other programs."""
         if isinstance(event, HandFinished):
             for exporter in self._exporters:
                 exporter.write(event.record)
@@ -144,7 +155,7 @@ class MatchFiles(Watcher):
     def _write_fault(self, fault: Fault) -> None:
         line = format_fault(fault)
         if fault.remedy in (Remedy.IGNORED, Remedy.PLAYED):
-            # Only these may come without end.
+            # A bot can repeat these faults without limit.
             if len(line) > self._fault_bytes_left:
                 self._faults_left_out += 1
                 return
@@ -154,7 +165,7 @@ class MatchFiles(Watcher):
             self._file("faults").sync()
 
     def _write_output(self, event: BotWrote) -> None:
-        """Append to what the player in a seat wrote. Output is no part of the match: a full disk costs only that."""
+        """Append output of the player in a seat. A full disk does not end the match."""
         with contextlib.suppress(OSError):
             if event.seat not in self._outputs:
                 path = self._plan.output_path(self._setup, event.seat)
@@ -162,20 +173,21 @@ class MatchFiles(Watcher):
             self._outputs[event.seat].write(event.text.encode("utf-8", "backslashreplace"))
 
     def left_out(self) -> list[str]:
-        """Sentences about what the files do not hold: hands, by hand history, and faults."""
+        """Return sentences about hands missing in hand histories and faults missing in their file."""
         sentences = [f"{exporter.not_written()}." for exporter in self._exporters if exporter.skipped]
         if self._faults_left_out:
-            name, faults = self._plan.path(self._setup, "faults").name, count_of(self._faults_left_out, "fault")
+            name = self._plan.path(self._setup, "faults").name
+            faults = count_of(self._faults_left_out, "fault")
             sentences.append(f"{name}: {faults} counted but left out, after {MAX_FAULT_BYTES:,} bytes.")
         return sentences
 
     def close_with_score(self, totals: Sequence[float]) -> None:
-        """Write the score of a match that ends where it was interrupted."""
+        """Write the score of a match that ends at an interruption, and close the files."""
         self._file("log").write(format_score_line(totals, self._setup.names))
         self.close()
 
     def close(self) -> None:
-        """Close the files; a second call does nothing."""
+        """Close the files. Closing them twice is allowed."""
         for file in self._files.values():
             file.close()
         for output in self._outputs.values():

@@ -1,19 +1,11 @@
-"""One match with everything around it: files, counts, and the reason if it ends early.
+"""Match with its files, its counts and its players.
 
     run = TcpRun(plan, match_plan)
     await run.play_until(match_plan.hands)
     await run.close()
 
-`MatchRun` is what all runs share. How the hands are played is up to its two kinds: `TcpRun`, over TCP with bots as
-processes, and `LocalRun`, inside this process, for bulk work: no sockets, no bot processes, the same files and counts.
-
-A player lost over TCP under a policy other than `FaultPolicy.END`, be it before the first hand, is started again, or
-awaited again if another program starts it; one that fails too often without an answer in between checks or folds from
-there on.
-
-A run advances in steps (`play_until`), so that several matches can be examined together between steps. Whatever goes
-wrong during play ends in `failure`, with the player and the cause; only what makes a start impossible raises
-`LaunchError`.
+`TcpRun` plays over TCP, with bots as processes. `LocalRun` plays inside this process, with the same files and counts.
+Errors that prevent the start raise `LaunchError`. Later ones end the match and are its `failure`.
 """
 
 from __future__ import annotations
@@ -61,12 +53,12 @@ _log = logging.getLogger(__name__)
 
 
 class MatchRun(RunningMatch):
-    """One match being run.
+    """Match of a contest, with its files and counts.
 
     Attributes:
-        players: by seat.
-        tally: everything counted of it, those hands included that `tally` held at the start.
-        failure: why the match ended early, otherwise None.
+        players: players by seat.
+        tally: counts of the match, including those of an earlier run.
+        failure: reason why the match ended early, or None.
     """
 
     def __init__(
@@ -80,11 +72,11 @@ class MatchRun(RunningMatch):
         """Prepare a run.
 
         Args:
-            plan: of the contest.
-            match_plan: which of its matches.
+            plan: plan of the contest.
+            match_plan: match of the contest.
             watchers: further watchers, notified after the files and the tally.
-            tally: of the hands that an interrupted run played.
-            learner_files: of players that learn.
+            tally: counts of the hands that an interrupted run played.
+            learner_files: files of players that learn.
         """
         self.plan = plan
         self.match_plan = match_plan
@@ -101,7 +93,7 @@ class MatchRun(RunningMatch):
         self._watchers: tuple[Watcher, ...] = (self.tally, Journal(self.setup), *watchers)
 
     def _bot_seed(self, seat: int) -> int:
-        """The seed of a built-in bot's own draws."""
+        """Return the seed of a built-in bot's own random numbers."""
         return self.plan.bot_seed(self.match_plan, self.match_plan.players[seat])
 
     async def play_until(self, hands: int) -> None:
@@ -113,7 +105,7 @@ class MatchRun(RunningMatch):
         if self._files is not None:
             await self._explain(self._finish())
             return
-        # No player is needed any more, so none is started.
+        # A resumed match that only lacks its score. No player has to be started.
         try:
             self._open_files().close_with_score(self.tally.chips)
         except OSError as error:
@@ -130,23 +122,26 @@ class MatchRun(RunningMatch):
 
     @abstractmethod
     async def _play_until(self, hands: int) -> Cause | None:
-        """Play on; returns why the match has ended early, if it has."""
+        """Continue; return why the match ended early, if it did."""
 
     @abstractmethod
     def _finish(self) -> Cause | None:
-        """End the match here; returns why it has ended early, if it has."""
+        """End the match here; return why it ended early, if it did."""
 
     @abstractmethod
     async def _close(self) -> None:
-        """Part with the players."""
+        """Close the players' connections and end their processes."""
 
     def _warn_of_comments(self, dropped: int) -> None:
         if dropped:
-            most = f"a hand keeps {MAX_COMMENTS_PER_HAND}, a match {MAX_COMMENT_BYTES_PER_MATCH:,} bytes"
-            self.tally.warnings.append(f"{self.setup.name}: {count_of(dropped, 'comment')} left out: {most}.")
+            limits = f"a hand keeps {MAX_COMMENTS_PER_HAND}, a match {MAX_COMMENT_BYTES_PER_MATCH:,} bytes"
+            self.tally.warnings.append(f"{self.setup.name}: {count_of(dropped, 'comment')} left out: {limits}.")
 
     async def _details_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None, tuple[str, ...] | None]:
-        """The fault, the exit code of the player's process if it has ended, and its last lines if it is ours."""
+        """Return the fault, the exit code of the player's process, and the last lines of its output.
+
+        The exit code is None unless the process has ended by itself, the lines are None without a process of ours.
+        """
         return cause.kind, None, None
 
     def _open_files(self) -> MatchFiles:
@@ -159,7 +154,7 @@ class MatchRun(RunningMatch):
         if cause is None or self.failure is not None:
             return
         setup = self.setup
-        # The hand being played when it happened: waiting for a process below must not change it.
+        # Taken before `_details_of` waits for a process, so that it is the hand of the failure.
         hand = setup.first_hand + self.tally.hands
         is_before_start = self.tally.started_s is None
         self.failure = Failure(cause, setup.names, hand)
@@ -168,14 +163,17 @@ class MatchRun(RunningMatch):
         kind, exit_code, last_lines = await self._details_of(cause)
         if exit_code is not None:
             self.tally.exit_codes[cause.seat] = exit_code
-        others = cause.others if isinstance(cause, NotStarted) else ()
         cure = sdk_cure(self.players[cause.seat], last_lines or ())
         self.failure = Failure(cause, setup.names, hand, exit_code, last_lines, cure)
-        for seat in (cause.seat, *others):
-            self._tell(FaultSeen(Fault(seat, kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED)))
+        seats = [cause.seat]
+        if isinstance(cause, NotStarted):
+            seats += cause.others
+        fault_hand = -1 if is_before_start else hand
+        for seat in seats:
+            self._notify(FaultSeen(Fault(seat, kind, fault_hand, cause.line, Remedy.MATCH_ENDED)))
 
-    def _tell(self, event: Event) -> NotWritten | None:
-        """Notify the watchers; returns why that failed, if it did."""
+    def _notify(self, event: Event) -> NotWritten | None:
+        """Notify the watchers; return why that failed, if it did."""
         try:
             Audience(self._watchers).publish(event)
         except OSError as error:
@@ -184,20 +182,23 @@ class MatchRun(RunningMatch):
 
 
 _TURN_S = 0.05
-"""Time hands are played for before other tasks of the loop, such as the live line or an interrupt, get their turn."""
+"""Time between turns of other tasks of the loop, such as the live line and interrupts."""
 
 
 async def _until_cancelled() -> NoReturn:
-    """Wait for the interrupt of the run, after that of the code of a bot."""
+    """Wait for the run to be interrupted.
+
+    Ctrl-C in the code of a bot stops that code at once. The interrupt of the run follows on the event loop.
+    """
     while True:
         await asyncio.Event().wait()
 
 
 class LocalRun(MatchRun):
-    """A match inside this process."""
+    """Match inside this process."""
 
     _bots: BotMatch | None = None
-    """Of this run once the first hand is to be played."""
+    """None before the first hand."""
 
     async def _play_until(self, hands: int) -> Cause | None:
         if self._bots is None:
@@ -235,23 +236,29 @@ class LocalRun(MatchRun):
 
 
 _DEATH_NOTICE_S = 0.5
+"""Time for a process to exit after it has closed its connection."""
 _LEAVE_S = 0.5
+"""Time for bots to exit after the match."""
 _LEARNERS_LEAVE_S = 10.0
-"""How long bots have to leave by themselves when a match is over; one that learns may still have to write it down."""
+"""The same for bots that learn, which may have to write their memory."""
 _FIRST_EXAMINATION_S = 0.25
 _EXAMINATION_S = 1.0
 """Interval at which bots are examined for sharing the dealer's core."""
-_LONGEST_COMPILING_S = 600.0
-"""How long a built-in bot may take to connect once it has reported that it compiles its kernels."""
-_MOST_RESTARTS_IN_A_ROW = 3
-"""A player that fails more often than this without one answer in between is not started again."""
+_MAX_COMPILING_S = 600.0
+"""Time for a built-in bot to connect after it has reported that it compiles its kernels."""
+_MAX_FAILURES_IN_A_ROW = 3
+"""Failures without an answer in between after which a player is not restarted."""
 
 
 class TcpRun(MatchRun):
-    """A match over TCP.
+    """Match over TCP.
+
+    Under a policy other than `FaultPolicy.END`, a lost player is restarted, or awaited again if it was started outside
+    the dealer. A player that fails too often in a row checks or folds to the end of the match.
 
     Attributes:
-        ports: by seat, once listening.
+        core: core of the dealer, shared with quick bots, or None.
+        ports: ports by seat; empty before the first hand.
     """
 
     def __init__(
@@ -266,7 +273,7 @@ class TcpRun(MatchRun):
         """Prepare a run.
 
         Args:
-            core: of the dealer, to be shared with quick bots; None shares none.
+            core: core of the dealer, to be shared with quick bots, or None.
         """
         super().__init__(plan, match_plan, watchers, tally, learner_files)
         self.core = core
@@ -276,7 +283,7 @@ class TcpRun(MatchRun):
         self._failures_in_a_row = [0] * len(self.players)
         self._answers_before = [0] * len(self.players)
         self._lost_again: dict[Seat, LostPlayer | None] = {}
-        """Seats that are being filled again, with the loss that has happened to them meanwhile."""
+        """Players being replaced, each with a further loss during the replacement, if any."""
         self._connections: Connections | None = None
         self._playing: asyncio.Task[None] | None = None
         self._helpers: set[asyncio.Task[None]] = set()
@@ -285,12 +292,12 @@ class TcpRun(MatchRun):
 
     @property
     def pids(self) -> dict[Seat, int]:
-        """Process numbers of the bots that it has started."""
+        """Process numbers of the bots that were started, by seat."""
         return {seat: process.pid for seat, process in self._processes.items()}
 
     @property
     def is_over(self) -> bool:
-        """Whether the match has ended, with its score or early."""
+        """The match has ended, with its score or early."""
         return self._connections is not None and self._connections.is_over
 
     def waiting_for(self) -> list[AwaitedPlayer]:
@@ -308,12 +315,12 @@ class TcpRun(MatchRun):
         ]
 
     def waits(self) -> list[Wait]:
-        waited_s = time.monotonic() - self._opened_s
         question = None if self._connections is None else self._connections.match.question
         if question is None:
+            waited_s = time.monotonic() - self._opened_s
             return [Wait(waited_s, player.name, None) for player in self.waiting_for()]
-        asked_s = (time.monotonic_ns() - question.asked_ns) / 1e9
-        return [Wait(asked_s, self.setup.names[question.seat], question.hand_number)]
+        waited_s = (time.monotonic_ns() - question.asked_ns) / 1e9
+        return [Wait(waited_s, self.setup.names[question.seat], question.hand_number)]
 
     @property
     def start_time_left_s(self) -> float | None:
@@ -354,7 +361,7 @@ class TcpRun(MatchRun):
         if self._connections is not None:
             if self._playing is not None:
                 if self.is_over:
-                    # The last lines are on their way.
+                    # Let it send the last lines.
                     with contextlib.suppress(asyncio.CancelledError):
                         await self._playing
                 else:
@@ -365,21 +372,22 @@ class TcpRun(MatchRun):
             self.tally.questions, self.tally.overhead_ns = match.questions, match.overhead_ns
             self._warn_of_comments(match.dropped_comments)
             self.tally.pauses, self.tally.paused_ns = self._connections.pauses, self._connections.paused_ns
-        # In a thread: other matches of this loop go on meanwhile.
+        # In a thread, because other matches of this loop continue meanwhile.
         leave_s = _LEARNERS_LEAVE_S if self.learner_files else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
         for process in self._processes.values():
             with contextlib.suppress(OSError):
                 if process.output_path.stat().st_size > MAX_OUTPUT_BYTES:
-                    what = f"the bot wrote more than {MAX_OUTPUT_BYTES:,} bytes; the rest is left out"
-                    self.tally.warnings.append(f"{process.output_path.name}: {what}.")
+                    problem = f"the bot wrote more than {MAX_OUTPUT_BYTES:,} bytes; the rest is left out"
+                    self.tally.warnings.append(f"{process.output_path.name}: {problem}.")
         if self._open_folder is not None:
             self._open_folder.cleanup()
 
     # ---- opening
 
     def _open(self, hands: int) -> Connections:
-        run, seated = self.plan.run, {Seat(seat): player for seat, player in enumerate(self.players)}
+        run = self.plan.run
+        seated = {Seat(seat): player for seat, player in enumerate(self.players)}
         match = Match(self.setup, self._watchers, progress=self._progress)
         match.play_until(hands)
         connections = Connections(
@@ -393,7 +401,7 @@ class TcpRun(MatchRun):
             coalesce_s=run.coalesce_s,
         )
         connections.on_loss = partial(self._on_loss, connections)
-        connections.on_stray = connections.on_open = self._tell
+        connections.on_stray = connections.on_open = self._notify
         connections.may_be_late = lambda seat: seat in self._lost_again or self._is_compiling(seat)
         self.ports = connections.listen(run.ports)
         self._connections = connections
@@ -409,7 +417,9 @@ class TcpRun(MatchRun):
 
     async def _share_core(self, connections: Connections, shared: SharedCore) -> None:
         while not connections.is_over:
-            has_just_begun = self.tally.started_s is None or time.monotonic() < self.tally.started_s + _EXAMINATION_S
+            started_s = self.tally.started_s
+            # Short matches should have quick bots bound early.
+            has_just_begun = started_s is None or time.monotonic() < started_s + _EXAMINATION_S
             await asyncio.sleep(_FIRST_EXAMINATION_S if has_just_begun else _EXAMINATION_S)
             shared.examine(self.pids)
 
@@ -431,10 +441,12 @@ class TcpRun(MatchRun):
             )
 
     def _game_file(self, player: Player) -> Path:
-        """The definition of the game: for a process of another user alone in a folder that all users may read.
+        """Return the path of the game definition for a player.
+
+        A player of another user cannot read the folder of the run. It gets a copy in a folder that all users can read.
 
         Raises:
-            LaunchError: it cannot be written.
+            LaunchError: the copy cannot be written.
         """
         definition = self.plan.record.path(self.setup, "game")
         if not player.has_own_user:
@@ -460,7 +472,7 @@ class TcpRun(MatchRun):
         task.add_done_callback(on_done)
 
     async def _watch_start(self, connections: Connections) -> None:
-        """Notice bots that end or leave before they connect; later, the connection shows it."""
+        """Report bots that exit or disconnect before they have named their version. Later, the connection does."""
         match = connections.match
 
         def newly_ended() -> list[Seat]:
@@ -468,8 +480,9 @@ class TcpRun(MatchRun):
 
         while match.phase is Phase.CONNECTING:
             await connections.changes.wait_for(lambda: match.phase is not Phase.CONNECTING or bool(newly_ended()))
-            for seat in newly_ended() if match.phase is Phase.CONNECTING else ():
-                match.miss(connections.start_cause(seat, StartProblem.ENDED))
+            if match.phase is Phase.CONNECTING:
+                for seat in newly_ended():
+                    match.miss(connections.start_cause(seat, StartProblem.ENDED))
             connections.after_step()
 
     def _ended_early(self, connections: Connections) -> list[Seat]:
@@ -483,7 +496,7 @@ class TcpRun(MatchRun):
         return self._processes[seat].exit_code if seat in self._processes else None
 
     def _is_compiling(self, seat: Seat) -> bool:
-        """Whether a built-in bot has not connected because it compiles its kernels."""
+        """Return whether a built-in bot is compiling its kernels, and therefore late to connect."""
         from engine.kernels.disk import COMPILING
 
         process = self._processes.get(seat)
@@ -491,11 +504,11 @@ class TcpRun(MatchRun):
             process is not None
             and process.exit_code is None
             and is_builtin(self.players[seat].text)
-            and time.monotonic() - self._opened_s < _LONGEST_COMPILING_S
+            and time.monotonic() - self._opened_s < _MAX_COMPILING_S
             and process.has_written(COMPILING)
         )
 
-    # ---- players that fail
+    # ---- replacing players
 
     def _on_loss(self, connections: Connections, loss: LostPlayer) -> None:
         seat = loss.cause.seat
@@ -506,45 +519,55 @@ class TcpRun(MatchRun):
             self._help(connections, self._replace(connections, loss))
 
     async def _replace(self, connections: Connections, loss: LostPlayer) -> None:
-        seat, line = loss.cause.seat, loss.cause.line
+        """Restart a lost player until it connects or forfeits; publish each of its faults."""
+        seat = loss.cause.seat
+        line = loss.cause.line
         kind, *_ = await self._details_of(loss.cause)
         while not connections.is_over:
             if seat in self._processes:
                 await asyncio.to_thread(self._processes[seat].stop)
-            comes_back = self._comes_back(loss)
-            is_remote = self.players[seat].kind is PlayerKind.TCP
-            again = Remedy.AWAITED if is_remote else Remedy.RESTARTED
-            remedy = again if comes_back else Remedy.FORFEITED
-            problem = self._tell(FaultSeen(Fault(seat, kind, loss.hand_number, line, remedy)))
+            if not self._may_restart(loss):
+                remedy = Remedy.FORFEITED
+            elif self.players[seat].kind is PlayerKind.TCP:
+                remedy = Remedy.AWAITED
+            else:
+                remedy = Remedy.RESTARTED
+            problem = self._notify(FaultSeen(Fault(seat, kind, loss.hand_number, line, remedy)))
             if problem is not None:
                 connections.match.fail(problem)
                 connections.after_step()
                 return
-            if not comes_back:
+            if remedy is Remedy.FORFEITED:
                 connections.match.forfeit(seat)
                 connections.after_step()
                 break
-            failed_as = await self._bring_back(connections, seat)
-            if failed_as is None:
+            restart_fault = await self._restart(connections, seat)
+            if restart_fault is None:
                 break
-            newer, self._lost_again[seat] = self._lost_again[seat], None
+            newer = self._lost_again[seat]
+            self._lost_again[seat] = None
             if newer is None:
-                kind, line = failed_as, b""
+                kind = restart_fault
+                line = b""
             else:
-                loss, line = newer, newer.cause.line
+                loss = newer
+                line = newer.cause.line
                 kind, *_ = await self._details_of(loss.cause)
         del self._lost_again[seat]
 
-    def _comes_back(self, loss: LostPlayer) -> bool:
+    def _may_restart(self, loss: LostPlayer) -> bool:
+        """Count a failure; return whether the player may be restarted."""
         seat = loss.cause.seat
         answers = self.tally.times[seat].count + loss.answers
-        is_fruitless = answers == self._answers_before[seat]
-        self._failures_in_a_row[seat] = self._failures_in_a_row[seat] + 1 if is_fruitless else 1
+        if answers == self._answers_before[seat]:
+            self._failures_in_a_row[seat] += 1
+        else:
+            self._failures_in_a_row[seat] = 1
         self._answers_before[seat] = answers
-        return not loss.is_final and self._failures_in_a_row[seat] <= _MOST_RESTARTS_IN_A_ROW
+        return not loss.is_final and self._failures_in_a_row[seat] <= _MAX_FAILURES_IN_A_ROW
 
-    async def _bring_back(self, connections: Connections, seat: Seat) -> FaultKind | None:
-        """Start a player again and wait for its version line; returns its fault if none comes."""
+    async def _restart(self, connections: Connections, seat: Seat) -> FaultKind | None:
+        """Restart a player and wait for its version line; return its fault if it sends none."""
         match = connections.match
         self._opened_s = time.monotonic()
         try:
@@ -576,14 +599,16 @@ class TcpRun(MatchRun):
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem
 
     async def _details_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None, tuple[str, ...] | None]:
-        kind, code = cause.kind, None
+        kind = cause.kind
+        code = None
         process = self._processes.get(cause.seat)
         if process is None or self._connections is None:
             return kind, None, None
         if kind not in (FaultKind.TIMEOUT, FaultKind.FLOOD):
-            # The connection may be gone a moment before the process is.
+            # A process that exits closes its connection a moment before.
             await self._connections.changes.wait_for(lambda: process.exit_code is not None, _DEATH_NOTICE_S)
             code = process.exit_code
+        # The exit code tells a crash from a program that left.
         if code and kind is FaultKind.DISCONNECT:
             kind = FaultKind.CRASH
         elif code == 0 and kind is FaultKind.CRASH:

@@ -1,4 +1,4 @@
-"""A match of a contest while it is played, in this process or in another."""
+"""Interface of a match of a contest during play, in this process or another one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dealer.run.tally import Tally
 
 
 class RunningMatch(ABC):
-    """One match, played in steps so that several matches can be examined together between them.
+    """Match played in steps, between which a contest examines all its matches.
 
     Attributes:
-        tally: counts of the match, earlier hands included.
-        failure: why the match ended early, otherwise None.
+        tally: counts of the match, including those of an earlier run.
+        failure: reason why the match ended early, or None.
     """
 
     tally: Tally
@@ -22,23 +22,23 @@ class RunningMatch(ABC):
 
     @property
     def start_time_left_s(self) -> float | None:
-        """The time left for players to connect; None without a limit."""
+        """Seconds left for players to connect; None without a limit."""
         return None
 
     def waiting_for(self) -> list[AwaitedPlayer]:
-        """The players that are not connected."""
+        """Return the players that are not connected."""
         return []
 
     def waits(self) -> list[Wait]:
-        """The players without which the match cannot continue, even for a moment."""
+        """Return the waits for players without which the match cannot continue, however short."""
         return []
 
     @abstractmethod
     async def play_until(self, hands: int) -> None:
-        """Play until this many hands of the match are finished, or it has failed.
+        """Play until this many hands of the match are finished, or until it fails.
 
         Raises:
-            LaunchError: a bot or a socket cannot be started, or the folder cannot be written.
+            LaunchError: a bot or socket cannot be started, or the folder cannot be written.
         """
 
     def hold(self) -> bool:
@@ -50,9 +50,9 @@ class RunningMatch(ABC):
         """End the match here, with its score.
 
         Raises:
-            LaunchError: its files cannot be written.
+            LaunchError: a file cannot be written.
         """
 
     @abstractmethod
     async def close(self) -> None:
-        """Close the files and end the bots; a match that is not over can be resumed later."""
+        """Close the files and end the bots. An unfinished match can be resumed later."""

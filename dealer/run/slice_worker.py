@@ -1,8 +1,8 @@
-"""A slice of a match: some of its hands, played by bots of its own in a worker process.
+"""Slices of matches in a worker process.
 
-`play_step` is the task of a worker. It plays the slice on for a moment and returns the events in order, as the match
-would have sent them to its watchers. The process keeps the slice, so that its bots play from its first hand to its
-last; in a process that has lost it, it begins again where its events end.
+A slice is a range of the hands of a match, played by bots of its own. `play_step`, the task of a worker, plays it for a
+moment and returns its events in order. The process keeps the slice between steps, so that the same bots play all its
+hands. A restarted process creates the slice again, from the hand after its last event.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from dealer.run.bot_match import BotMatch
 from dealer.run.contest_plan import ContestPlan, MatchPlan
 
 _STEP_S: Final = 0.05
-"""How long a step takes, about: as long as the live line and an interrupt wait for it."""
-NEEDED: Final = frozenset({BotWrote, FaultSeen, HandClosed, MatchEnded, MatchStarted})
-"""Events that the process with the files needs of every slice."""
+"""Duration of a step, for which the live line and an interrupt have to wait."""
+_NEEDED: Final = frozenset({BotWrote, FaultSeen, HandClosed, MatchEnded, MatchStarted})
+"""Types of events that `SlicedRun` needs, whatever its watchers want."""
 
 
 class SliceTask(NamedTuple):
-    """A slice to be played.
+    """Slice to play.
 
     Attributes:
-        progress: the hands before it, those of an earlier run included.
-        end: how many hands of the match are played after it.
-        wants: the events to return.
+        progress: state of the match before the slice.
+        end: number of finished hands of the match after the slice.
+        wants: types of events to return.
     """
 
     plan: ContestPlan
@@ -43,14 +43,14 @@ class SliceTask(NamedTuple):
 
 
 class StepReport(NamedTuple):
-    """What a step of a slice has played.
+    """Result of a step of a slice.
 
     Attributes:
-        events: in order.
-        hands: of the match, played so far.
-        is_over: whether the slice is, as it has been played or the match has failed.
-        is_lost: whether this process does not have the slice, and needs the task.
-        dropped_comments: of a slice that is over, how many were left out.
+        events: events of the step, in order.
+        hands: number of finished hands of the match.
+        is_over: the slice is finished, or the match has failed.
+        is_lost: this process does not have the slice and needs its task.
+        dropped_comments: number of comments left out; counted at the end of the slice.
     """
 
     events: list[Event]
@@ -62,7 +62,7 @@ class StepReport(NamedTuple):
 
 class _Collector(Watcher):
     def __init__(self, wants: frozenset[type]) -> None:
-        self.wants = wants | NEEDED
+        self.wants = wants | _NEEDED
         self.events: list[Event] = []
 
     def notice(self, event: Event) -> None:
@@ -78,7 +78,7 @@ class _OpenSlice:
         self._end = task.end
         self._hands = task.plan.setup_of(task.match_plan).hands
         self._collector = _Collector(task.wants)
-        # What modules print when they are imported is not of a match: with one worker they have been before.
+        # Import the bots' modules first. What they print then belongs to no match, as in a run with one worker.
         for player in task.plan.players:
             if player.source is None:
                 with contextlib.suppress(SpecError):
@@ -88,15 +88,19 @@ class _OpenSlice:
     def step(self) -> StepReport:
         match = self._bots.match
         assert match is not None
-        until_s, at_a_time = time.monotonic() + _STEP_S, 1
-        # A bot that failed at the end of a hand is lost in the next, which is therefore of the same slice.
-        while not (is_over := self._is_over) and time.monotonic() < until_s:
-            self._bots.play(min(max(self._end, match.hands_played + 1), match.hands_played + at_a_time))
+        until_s = time.monotonic() + _STEP_S
+        at_a_time = 1
+        while not self._is_over and time.monotonic() < until_s:
+            # One hand beyond the end, if a bot failed at the end of the last hand: the fault counts in the next one.
+            last = max(self._end, match.hands_played + 1)
+            self._bots.play(min(last, match.hands_played + at_a_time))
             at_a_time *= 2
-        if is_over:
-            self._bots.close()
-        dropped = match.dropped_comments if is_over else 0
-        return StepReport(self._collector.take(), match.hands_played, is_over, dropped_comments=dropped)
+        if not self._is_over:
+            return StepReport(self._collector.take(), match.hands_played)
+        self._bots.close()
+        return StepReport(
+            self._collector.take(), match.hands_played, is_over=True, dropped_comments=match.dropped_comments
+        )
 
     @property
     def _is_over(self) -> bool:
@@ -114,14 +118,14 @@ _open: Final[dict[str, _OpenSlice]] = {}
 
 
 def play_step(key: str, packed: bytes | None) -> StepReport:
-    """Play a slice on.
+    """Play a step of a slice.
 
     Args:
-        key: a name that no other slice has.
-        packed: its `SliceTask`, for a process that does not have it yet.
+        key: unique name of the slice.
+        packed: pickled `SliceTask`, for a process that does not have the slice yet.
 
     Raises:
-        PlayerError: a bot cannot be had in this process.
+        PlayerError: a bot is unavailable in this process.
     """
     if key not in _open:
         if packed is None:
@@ -142,6 +146,6 @@ def play_step(key: str, packed: bytes | None) -> StepReport:
 
 
 def close_slice(key: str) -> list[Event]:
-    """Notify the bots of a slice that it is over; returns what they write then."""
-    known = _open.pop(key, None)
-    return [] if known is None else known.close()
+    """Notify the bots of a slice that it is over; return the events of their last output."""
+    slice_ = _open.pop(key, None)
+    return [] if slice_ is None else slice_.close()

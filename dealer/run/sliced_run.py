@@ -1,9 +1,8 @@
-"""A match whose hands are played in worker processes, slice by slice (`dealer.run.slice_worker`).
+"""Match whose hands are played by worker processes, slice by slice (`dealer.run.slice_worker`).
 
-The files are written, and everything is counted, in this process, from the events of the slices in the order of their
-hands: logs, results and stops are those of `LocalRun`. With no more workers than matches a match is a single slice,
-and its bots play from the first hand to the last. Otherwise it is cut, and bots begin anew in every slice, as they do
-where an interrupted match is resumed.
+This process writes the files and counts the hands, from the events of the slices in order, so that logs, results and
+stops are those of `LocalRun`. With no more workers than matches, a match is a single slice. Otherwise it is cut into
+several, and each has new bots, like a match that is resumed.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ from dealer.table.players import LearnerFiles
 from engine import Seat
 
 _MAX_HANDS: Final = 1000
-"""Of a slice of a match that is cut: its events wait in memory for those before it."""
+"""Hands per slice of a match that is cut. Events of a slice wait in memory for the slices before it."""
 _MAX_STEPS: Final = 4
-"""Of a match that is not cut, played before their events are written."""
+"""Steps of a match that is not cut that may wait to be written."""
 _MAX_LOSSES: Final = 3
-"""Processes that may end one after another without playing a hand of a slice."""
+"""Processes that may be lost in a row without playing a hand of a slice."""
 _CLOSE_S: Final = 1.0
-"""How long bots have for the end of their match before their process is ended."""
+"""Time for bots to finish before their process is killed."""
 _numbers = itertools.count()
 
 
 class SliceProcesses:
-    """Worker processes of this machine, each with slices of its own; a context manager, which ends them."""
+    """Worker processes of this machine. As a context manager, it ends them."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -63,24 +62,32 @@ class SliceProcesses:
             worker.end(at_once=self._is_stuck)
 
     def take(self) -> tuple[int, Workers]:
-        """The number of the process with the fewest slices, which gets one more, and the process."""
-        number = min(range(self.count), key=self._slices.__getitem__)
+        """Reserve the process with the fewest slices; return its number and the process."""
+        number = self._slices.index(min(self._slices))
         self._slices[number] += 1
         return number, self._workers[number]
 
     def give_back(self, number: int, *, is_stuck: bool = False) -> None:
-        """A slice of a process is over, or its bots do not return."""
+        """Release a slice of a process, or note that its bots are stuck."""
         self._slices[number] -= 1
         self._is_stuck = self._is_stuck or is_stuck
 
 
 class _Slice:
-    """A slice while it is played.
+    """Slice during play.
 
     Attributes:
-        progress: what of the match its process has played, or begins with.
-        events: that wait to be published.
-        is_over: whether no more events come.
+        key: unique name of the slice.
+        number: number of its process.
+        worker: its process.
+        first: number of hands of the match before the slice.
+        forfeited: seats that were lost before the slice.
+        progress: state of the match that its process has reached.
+        end: number of hands of the match after the slice.
+        events: events that wait to be published.
+        reports: steps that wait for their events to be published.
+        is_over: there are no further events.
+        feeding: task that submits the steps.
     """
 
     def __init__(self, processes: SliceProcesses, progress: EarlierHands, end: int, max_steps: int) -> None:
@@ -96,8 +103,9 @@ class _Slice:
         self.feeding: asyncio.Task[None] | None = None
 
     def note(self, report: StepReport) -> None:
-        """Note how far the process is, so that another could go on from there."""
-        used_us, forfeited = self.progress.used_us, self.progress.forfeited
+        """Update `progress`, from which another process can continue."""
+        used_us = self.progress.used_us
+        forfeited = self.progress.forfeited
         for event in report.events:
             if isinstance(event, HandClosed):
                 used_us = event.used_us
@@ -107,7 +115,7 @@ class _Slice:
 
 
 class SlicedRun(MatchRun):
-    """A match inside worker processes."""
+    """Match in worker processes."""
 
     def __init__(
         self,
@@ -133,7 +141,7 @@ class SlicedRun(MatchRun):
         self._hands_of_slice = max(1, min(share, _MAX_HANDS)) if is_cut else self.setup.hands
         self._max_steps = 0 if is_cut else _MAX_STEPS
         self._state = self._progress
-        """What of the match has been published."""
+        """State of the match after the last published event."""
         self._audience: Audience | None = None
         self._is_begun = self._is_over = False
         self._dropped_comments = 0
@@ -156,7 +164,7 @@ class SlicedRun(MatchRun):
         return None
 
     async def _next_event(self) -> Event:
-        """The next event of the match."""
+        """Return the next event of the match."""
         while True:
             self._start_slices()
             front = self._slices[0]
@@ -172,15 +180,14 @@ class SlicedRun(MatchRun):
                 continue
             self._slices.popleft()
             self._processes.give_back(front.number)
-            # Slices ahead began with other players, or elsewhere, where a player was lost in the last one.
-            if self._slices and (self._slices[0].first, self._slices[0].forfeited) != (
-                self._state.hands,
-                self._state.forfeited,
-            ):
-                await self._drop_slices()
+            # If a player was lost in this slice, those ahead began with that player, or at another hand.
+            if self._slices:
+                ahead = self._slices[0]
+                if ahead.first != self._state.hands or ahead.forfeited != self._state.forfeited:
+                    await self._drop_slices()
 
     def _start_slices(self) -> None:
-        """Have as many slices played as there may be."""
+        """Start slices, up to the number that may be played at a time."""
         first = self._slices[-1].end if self._slices else self._state.hands
         while len(self._slices) < self._ahead and (first < self.setup.hands or not self._slices):
             end = min(first + self._hands_of_slice, self.setup.hands)
@@ -190,11 +197,12 @@ class SlicedRun(MatchRun):
             first = end
 
     async def _feed(self, slice_: _Slice) -> None:
-        """Have a slice played to its end; what goes wrong comes as a report."""
+        """Submit the steps of a slice until it is over, and queue their reports or an error."""
         assert self._audience is not None
         wants = frozenset(kind for kind in Event.__args__ if self._audience.wants(kind))
         packed: bytes | None = self._packed(slice_, wants)
-        losses, is_over = 0, False
+        losses = 0
+        is_over = False
         try:
             while not is_over:
                 report = await asyncio.wrap_future(slice_.worker.submit(play_step, slice_.key, packed))
@@ -217,10 +225,10 @@ class SlicedRun(MatchRun):
         return pickle.dumps(SliceTask(self.plan, self.match_plan, slice_.progress, slice_.end, wants))
 
     def _publish(self, event: Event) -> Cause | None:
-        """Send an event of a slice to the watchers, as one of the match; returns why the match has ended early."""
+        """Send an event of a slice to the watchers; return why the match ended early, if it did."""
         assert self._audience is not None
         if isinstance(event, MatchStarted):
-            # Every slice begins so.
+            # Every slice begins with this event, but the match starts once.
             if not self._is_begun:
                 self._is_begun = True
                 self._audience.publish(event)
@@ -267,7 +275,7 @@ class SlicedRun(MatchRun):
         self._warn_of_comments(self._dropped_comments)
 
     async def _drop_slices(self, *, is_written: bool = False) -> None:
-        """End the slices; what bots of the first write at their end is kept if `is_written`."""
+        """Close the slices. With `is_written`, keep the last output of the first slice's bots."""
         slices, self._slices = self._slices, deque()
         for slice_ in slices:
             if slice_.feeding is not None:
@@ -280,7 +288,7 @@ class SlicedRun(MatchRun):
             if not ending.done():
                 ending.cancel()
             elif is_written and not place and ending.exception() is None:
-                # Of a slice that is not over, hands wait that are not in the log.
+                # The waiting events of an unfinished slice belong to hands that are not in the log.
                 waiting = [*slice_.events] if slice_.is_over else []
                 for event in (*waiting, *ending.result()):
                     if isinstance(event, BotWrote):

@@ -1,4 +1,8 @@
-"""What is counted of a match: while it is played, read again from its files, or on another machine."""
+"""Counts of a match: hands, faults and response times.
+
+A `Tally` is a watcher of its match. It is also filled from the files of an interrupted match (`dealer.run.recovery`)
+and sent between processes and machines.
+"""
 
 from __future__ import annotations
 
@@ -17,42 +21,41 @@ from engine import Seat
 from logs import HandRecord
 
 _EXACT_BITS = 6
+"""Times are rounded down to this many binary digits: an error of at most 3 %."""
 
 
 @dataclass(slots=True)
 class ResponseTimes:
-    """Times of answers in microseconds, equal when they hold the same counts."""
+    """Histogram of response times in microseconds."""
 
     count: int = 0
     total_us: int = 0
     _classes: Counter[int] = field(default_factory=Counter)
 
     def add(self, time_us: int) -> None:
-        """Count one answer; a negative time counts as zero."""
+        """Count a response; a negative time counts as zero."""
         time_us = max(0, time_us)
         self.count += 1
         self.total_us += time_us
-        shift = time_us.bit_length() - _EXACT_BITS
-        self._classes[time_us if shift <= 0 else (shift << _EXACT_BITS) + (time_us >> shift)] += 1
+        self._classes[_class_index(time_us)] += 1
 
-    def include(self, others: ResponseTimes) -> None:
-        """Add everything that another histogram holds."""
-        self.count += others.count
-        self.total_us += others.total_us
-        self._classes.update(others._classes)
+    def include(self, times: ResponseTimes) -> None:
+        """Add the counts of another histogram."""
+        self.count += times.count
+        self.total_us += times.total_us
+        self._classes.update(times._classes)
 
     def copy(self) -> ResponseTimes:
-        """The same counts, which do not change with these."""
         return ResponseTimes(self.count, self.total_us, self._classes.copy())
 
     def since(self, earlier: ResponseTimes) -> ResponseTimes:
-        """The answers that were counted since an earlier copy was made."""
+        """Return the responses counted since an earlier copy was made."""
         return ResponseTimes(
             self.count - earlier.count, self.total_us - earlier.total_us, self._classes - earlier._classes
         )
 
     def quantile_us(self, share: float) -> float | None:
-        """The time that a given share of the answers did not exceed; None if there are no answers.
+        """Return a quantile of the response times, or None without responses.
 
         Args:
             share: between 0 and 1, such as 0.5 for the median.
@@ -60,43 +63,58 @@ class ResponseTimes:
         if not self.count:
             return None
         indices = sorted(self._classes)
-        passed = list(accumulate(self._classes[index] for index in indices))
-        return _middle_us(indices[min(bisect_left(passed, share * self.count), len(indices) - 1)])
+        cumulative = list(accumulate(self._classes[index] for index in indices))
+        # Rounding can push `share * count` above the last sum.
+        place = min(bisect_left(cumulative, share * self.count), len(indices) - 1)
+        return _middle_us(indices[place])
+
+
+def _class_index(time_us: int) -> int:
+    """Return the index of a time's class, which holds its leading digits and how many it lacks."""
+    shift = time_us.bit_length() - _EXACT_BITS
+    if shift <= 0:
+        return time_us
+    return (shift << _EXACT_BITS) + (time_us >> shift)
 
 
 def _middle_us(index: int) -> float:
+    """Return the middle of the times of a class."""
     shift = index >> _EXACT_BITS
     if shift == 0:
         return float(index)
-    return float((index & ((1 << _EXACT_BITS) - 1)) << shift) + ((1 << shift) - 1) / 2
+    leading = index & ((1 << _EXACT_BITS) - 1)
+    width_us = 1 << shift
+    return float(leading << shift) + (width_us - 1) / 2
 
 
 class Tally(Watcher):
-    """The counts of a match. By seat unless stated otherwise.
+    """Counts of a match. Lists and dictionaries are by seat unless stated otherwise.
 
     Attributes:
         values: net chips by seat, hand after hand.
-        faults: how often each fault happened, by its name.
-        first_faults: the first fault of those that have one.
-        restarts: how often a player was started, or awaited, again.
-        absent: the seats whose players did not take part to the end.
-        times: how long answers took.
-        hands_before: the hands that an earlier run played.
-        is_begun: whether the files of the match are there to be continued.
-        is_closed: whether the match has ended with its score.
-        started_s: when all players were there, on the monotonic clock; None before.
-        exit_codes: of the processes that failed.
-        questions: how often the dealer asked a player after an answer; overhead_ns: its own time in between.
-        pauses: how often the dealer did not look at its sockets for a while; paused_ns: for how long altogether.
-        other_versions: the seats whose players speak another version of the protocol.
-        strays: how many connections were turned away, in all; latest_strays: the last of them.
-        warnings: sentences about hands that were played again, or that a hand history cannot hold.
+        faults: number of faults by kind.
+        first_faults: first fault of each player that has one.
+        restarts: number of times that a player was restarted, or its client awaited again.
+        absent: seats whose players did not take part to the end.
+        times: response times.
+        hands_before: hands played by an earlier run.
+        is_begun: the match has files that can be continued.
+        is_closed: the match has ended with its score.
+        started_s: time when all players were connected, on the monotonic clock, or None.
+        exit_codes: exit codes of processes that failed.
+        questions: number of questions sent after a reply.
+        overhead_ns: the dealer's own time between these replies and questions.
+        pauses: number of times when the dealer did not read its sockets for a while.
+        paused_ns: total length of the pauses.
+        other_versions: seats whose players speak another version of the protocol.
+        strays: number of refused connections.
+        latest_strays: the latest of them.
+        warnings: sentences about replayed hands, and about hands that a hand history cannot represent.
     """
 
     wants = frozenset({FaultSeen, StrayConnection, VersionDiffers, HandFinished, MatchStarted})
 
     def __init__(self, players: int) -> None:
-        """Start at nothing."""
         self.values = array("d")
         self.faults: list[Counter[str]] = [Counter() for _ in range(players)]
         self.first_faults: dict[Seat, Fault] = {}
@@ -118,45 +136,44 @@ class Tally(Watcher):
 
     @property
     def hands(self) -> int:
-        """Finished hands, those of an earlier run included."""
+        """Number of finished hands, including those of an earlier run."""
         return len(self.values) // len(self.times)
 
     @property
     def chips(self) -> list[float]:
-        """Net chips, added in the order in which the match adds them, so that the last digit is the same."""
-        totals = [0.0] * len(self.times)
-        for at, value in enumerate(self.values):
-            totals[at % len(totals)] += value
+        """Net chips of all finished hands."""
+        players = len(self.times)
+        totals = [0.0] * players
+        # Same order of additions as the match: the sums must agree to the last bit with its score line.
+        for index, value in enumerate(self.values):
+            totals[index % players] += value
         return totals
 
     @property
     def progress(self) -> EarlierHands:
-        """For `Match` and `InProcessMatch`, which continue from there."""
+        """State from which `Match` and `InProcessMatch` continue."""
         used_us = tuple(times.total_us for times in self.times)
         return EarlierHands(self.hands, tuple(self.chips), used_us, frozenset(self.absent))
 
     def without_values(self) -> Tally:
-        """A shallow copy without values, which are sent only once."""
+        """Return a shallow copy without values, because each value is sent only once."""
         counts = copy.copy(self)
         counts.values = array("d")
         return counts
 
     def include(self, values: array[float], counts: Tally) -> None:
-        """Take new values, and the counts of the process that plays the match.
-
-        Whether the match has ended with its score is decided here, not there.
-        """
+        """Add new values, and replace the counts by those of the process that plays the match."""
         self.values.extend(values)
+        # Only the process of the run knows whether the match is closed.
         kept = {"values": self.values, "is_closed": self.is_closed}
         self.__dict__.update(vars(counts) | kept)
 
     @property
     def fault_count(self) -> int:
-        """All faults of all players."""
+        """Number of faults of all players."""
         return sum(counter.total() for counter in self.faults)
 
     def notice(self, event: Event) -> None:
-        """Count the hand or the fault."""
         if isinstance(event, HandFinished):
             self._count_hand(event.record)
         elif isinstance(event, FaultSeen):
@@ -170,6 +187,7 @@ class Tally(Watcher):
             self.started_s = time.monotonic()
 
     def _count_hand(self, record: HandRecord) -> None:
+        # A record is by position, the tally by seat.
         self.values.extend(value for _, value in sorted(zip(record.seats, record.values, strict=True)))
         answers = chain.from_iterable(record.betting.rounds)
         for (position, _), (sent_us, received_us) in zip(answers, record.times, strict=False):
@@ -178,7 +196,7 @@ class Tally(Watcher):
                 self.times[seat].add(received_us - sent_us)
 
     def count_fault(self, fault: Fault) -> None:
-        """Count the fault and keep the first one."""
+        """Count a fault. Faults of an earlier run come from its files."""
         seat = fault.seat
         if fault.is_final:
             self.absent.add(seat)
