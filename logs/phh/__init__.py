@@ -1,4 +1,4 @@
-"""PHH, the poker hand history format of research: written and read."""
+"""PHH, the poker hand history format of research."""
 
 from typing import Final
 

@@ -1,9 +1,8 @@
-"""Reading PHH: ``.phh`` files of one hand and ``.phhs`` files of many.
+"""Read PHH, ``.phh`` files of one hand and ``.phhs`` files of many.
 
-A file is cut at its table headers, ``[1]`` alone in a line, and read hand by hand: it may be larger than memory, and
-what is wrong with one hand does not touch the others. Every hand is played again by the rules, so what a record holds
-is legal and its values are those the cards give. Defaults fill what PHH leaves open: a hand without a number counts as
-its place in the file, players without seats sit in the order of the positions.
+A file is split at its table headers, lines such as ``[1]``, and read hand by hand. So it may be larger than memory, and
+an error in one hand does not affect the others. Every hand is played again by the rules: a record is legal, and its
+values are those of the cards.
 """
 
 from __future__ import annotations
@@ -48,11 +47,27 @@ from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord, PlayerComment, Times
 
 _VARIANTS: Final = {"FT": BettingType.LIMIT, "NT": BettingType.NO_LIMIT}
-_MOST_DIGITS: Final = 15
+_MAX_DIGITS: Final = 15
+_UNKNOWN_HOLE: Final = "????"
+# Card rooms give the odd chip of a split pot to one player, so a share may differ by less than this from an exact one.
+_ODD_CHIP: Final = 1.0
+_ROUNDING: Final = 1e-4
+_MAX_CHARACTERS: Final = 1 << 20
+"""Characters of a hand that are kept."""
+_TABLE: Final = re.compile(r"\[[^\[\]]+\][ \t]*(#.*)?")
+_TOML_PLACE: Final = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
+_KEY: Final = re.compile(r"[ \t]*([A-Za-z_]+)[ \t]*=")
+_FRACTION: Final = re.compile(r"[0-9]\.([0-9]+)")
+# The final stacks are left out: a pot split into parts of a chip leaves amounts there that are no chips.
+_AMOUNTS: Final = {
+    **dict.fromkeys(("antes", "blinds_or_straddles", "min_bet", "small_bet", "big_bet", "starting_stacks"), _FRACTION),
+    "actions": re.compile(r" cbr [0-9]*\.([0-9]+)"),
+}
+"""Patterns of the decimals of amounts of chips, by field."""
 
 
 class _Fields:
-    """The fields of a table, read as what they should be; amounts of money in chips."""
+    """Fields of a table, checked for their types; amounts of money are converted to chips."""
 
     def __init__(self, table: dict[str, Any], scale: Scale) -> None:
         self.table = table
@@ -65,27 +80,44 @@ class _Fields:
         return value
 
     def texts(self, key: str) -> list[str]:
-        values = self.table.get(key)
-        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise HandError(f"{key} is missing" if values is None else f"{key} is not a list of texts")
+        values = self._list(key, "a list of texts")
+        if not all(isinstance(value, str) for value in values):
+            raise HandError(f"{key} is not a list of texts")
         return values
 
     def amounts(self, key: str) -> list[int]:
-        values = self.table.get(key)
-        if not isinstance(values, list):
-            raise HandError(f"{key} is missing" if values is None else f"{key} is not a list")
-        return [self._chips(key, value) for value in values]
+        return [self._chips(key, value) for value in self._list(key, "a list")]
 
     def amount(self, key: str) -> int:
         if key not in self.table:
             raise HandError(f"{key} is missing")
         return self._chips(key, self.table[key])
 
-    def amount_of(self, text: str) -> int:
+    def parse_amount(self, text: str) -> int:
         whole, _, fraction = text.partition(".")
-        if not (text.isascii() and (whole + fraction).isdigit() and len(text) <= _MOST_DIGITS):
+        if not (text.isascii() and (whole + fraction).isdigit() and len(text) <= _MAX_DIGITS):
             raise HandError(f"{quoted(text, 20)} is not an amount")
         return self._chips("it", Decimal(text))
+
+    def money(self, key: str) -> list[float] | None:
+        """Return amounts in chips and parts of chips; None if there are none, or one is unknown."""
+        values = self.table.get(key)
+        if not isinstance(values, list):
+            return None
+        amounts: list[float] = []
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
+                return None
+            amounts.append(float(Decimal(value) / self._scale.chip_value))
+        return amounts
+
+    def _list(self, key: str, wanted: str) -> list[Any]:
+        values = self.table.get(key)
+        if values is None:
+            raise HandError(f"{key} is missing")
+        if not isinstance(values, list):
+            raise HandError(f"{key} is not {wanted}")
+        return values
 
     def _chips(self, key: str, value: object) -> int:
         if isinstance(value, Decimal) and value == Decimal("Infinity"):
@@ -93,7 +125,7 @@ class _Fields:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             raise HandError(f"{key} holds {quoted(str(value), 20)}, which is not an amount")
         amount = Decimal(value)
-        if not amount.is_finite() or (amount and not -_MOST_DIGITS < amount.adjusted() < _MOST_DIGITS):
+        if not amount.is_finite() or (amount and not -_MAX_DIGITS < amount.adjusted() < _MAX_DIGITS):
             raise HandError(f"{key} holds {str(value)[:20]}, which is not an amount of chips")
         chips = self._scale.chips(amount)
         if chips is None:
@@ -103,24 +135,14 @@ class _Fields:
             raise HandError(f"{key} holds {value}, which is below 0")
         return chips
 
-    def money(self, key: str) -> list[float] | None:
-        """A list of amounts that may be missing, in chips and parts of chips; None too where one is unknown."""
-        values = self.table.get(key)
-        if not isinstance(values, list):
-            return None
-        amounts = []
-        for value in values:
-            if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
-                return None
-            amounts.append(float(Decimal(value) / self._scale.chip_value))
-        return amounts
-
 
 def _game_of(fields: _Fields) -> Game:
     variant = fields.text("variant")
     if variant not in _VARIANTS:
-        what = "there is no variant" if variant is None else f"the variant is {variant!r}"
-        raise HandError(f"{what}; FT and NT are read, limit and no-limit hold'em")
+        problem = "there is no variant"
+        if variant is not None:
+            problem = f"the variant is {variant!r}"
+        raise HandError(f"{problem}; FT and NT are read, limit and no-limit hold'em")
     stacks = fields.amounts("starting_stacks")
     blinds = fields.amounts("blinds_or_straddles")
     antes = fields.amounts("antes")
@@ -131,7 +153,7 @@ def _game_of(fields: _Fields) -> Game:
     if any(antes):
         raise HandError("there are antes, which no game of the ACPC has")
     if len(stacks) == 2:
-        # Heads-up the specification lists the blinds the other way round than they are posted.
+        # Heads-up the specification lists the blinds in reverse order.
         blinds.reverse()
     raise_sizes: tuple[int, ...] = ()
     if variant == "FT":
@@ -147,18 +169,20 @@ def _game_of(fields: _Fields) -> Game:
         game = holdem_game(_VARIANTS[variant], tuple(stacks), tuple(blinds), raise_sizes, tuple(max_raises))
     except GameError as error:
         raise HandError(f"this game cannot be played: {error}") from None
-    # With a straddle it is the blind before it.
-    if variant == "NT" and "min_bet" in fields.table and (min_bet := fields.amount("min_bet")) not in blinds:
-        raise HandError(f"min_bet is {min_bet} chips, and the big blind is {game.big_blind}")
+    if variant == "NT" and "min_bet" in fields.table:
+        # With a straddle, which is the largest blind, min_bet is the blind before it.
+        min_bet = fields.amount("min_bet")
+        if min_bet not in blinds:
+            raise HandError(f"min_bet is {min_bet} chips, and the big blind is {game.big_blind}")
     return game
 
 
-_NONE_KNOWN: Final = "????"
-
-
 class _Replay:
-    """A hand being played from its actions; hole cards are empty where unknown, and `mucked` are those thrown away at
-    the showdown.
+    """Replay of a hand from its actions.
+
+    Attributes:
+        holes: hole cards by position; empty if unknown.
+        mucked: positions that mucked at the showdown.
     """
 
     def __init__(self, game: Game, fields: _Fields) -> None:
@@ -196,7 +220,9 @@ class _Replay:
         if not self.betting.finished:
             raise HandError("the hand is not over after its last action")
         self._check_board("at the end of the hand")
-        cards = [card for hole in self.holes for card in hole] + self.board
+        cards = list(self.board)
+        for hole in self.holes:
+            cards += hole
         if len(set(cards)) != len(cards):
             raise HandError("a card is dealt twice")
 
@@ -215,8 +241,9 @@ class _Replay:
             raise HandError(f"{quoted(text, 60)}: {error}") from None
 
     def _deal(self, position: Position, cards: str, text: str) -> None:
-        """Note a player's cards, dealt or shown; two cards of which one is unknown count as unknown."""
-        if "?" in cards and len(cards) == len(_NONE_KNOWN):
+        """Add a player's cards, dealt or shown."""
+        # Two cards of which one is unknown count as unknown.
+        if "?" in cards and len(cards) == len(_UNKNOWN_HOLE):
             return
         hole = self._cards(cards, text)
         if len(hole) != 2:
@@ -226,18 +253,22 @@ class _Replay:
         self.holes[position] = self.holes[position] or hole
 
     def _check_board(self, when: str) -> None:
-        wanted = self._game.board_cards_by_round[self.betting.round]
-        if len(self.board) != wanted:
-            raise HandError(f"the board has {len(self.board)} cards {when}, and should have {wanted}")
+        expected = self._game.board_cards_by_round[self.betting.round]
+        if len(self.board) != expected:
+            raise HandError(f"the board has {len(self.board)} cards {when}, and should have {expected}")
 
     def _raise(self, player: str, amount: str, text: str) -> None:
         position = self._position(player, text)
+        # PHH has street totals, the engine totals of the hand.
         before = self.betting.spent_before_round[position]
-        total = before + self._fields.amount_of(amount)
-        self._act(player, RAISE if self._game.is_limit else raise_to(total), text)
+        total = before + self._fields.parse_amount(amount)
+        action = RAISE
+        if not self._game.is_limit:
+            action = raise_to(total)
+        self._act(player, action, text)
         if self.betting.spent[position] != total:
-            wanted = self.betting.spent[position] - before
-            raise HandError(f"{quoted(text, 60)}: the bets of the game make it {wanted} chips")
+            street_total = self.betting.spent[position] - before
+            raise HandError(f"{quoted(text, 60)}: the bets of the game make it {street_total} chips")
 
     def _act(self, player: str, action: Action, text: str) -> None:
         position = self._position(player, text)
@@ -253,21 +284,16 @@ class _Replay:
             raise HandError(f"{quoted(text, 60)}: {error.fact}") from None
 
 
-_ODD_CHIP: Final = 1.0
-"""A winner's share may differ by this much from an exact split: card rooms give the odd chip to one player."""
-_ROUNDING: Final = 1e-4
-
-
-def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: int) -> tuple[HandRecord, str | None]:
-    """The record of a hand, and a sentence about what is doubtful in it, or None.
+def _read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, index: int) -> tuple[HandRecord, str | None]:
+    """Return the record of a hand, and a sentence about a doubtful fact in it, or None.
 
     Args:
-        table: the fields as TOML gives them, its floats as `Decimal`.
-        match_name: for a hand without an event.
-        place: for a hand without a number.
+        table: the fields as parsed from TOML, with floats as `Decimal`.
+        match_name: match of a hand without an event.
+        index: number of a hand without a number.
 
     Raises:
-        HandError: it is not a hand of hold'em that can be read.
+        HandError: it is not a legal hand of hold'em.
     """
     fields = _Fields(table, scale)
     game = _game_of(fields)
@@ -277,13 +303,15 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
     play.conclude()
     values, doubt = _values(fields, play)
     names, seats = _seating(fields, game.num_players)
+    hand_number = index
     number = table.get("hand")
-    is_number = isinstance(number, int) and not isinstance(number, bool) and number >= 0
+    if isinstance(number, int) and not isinstance(number, bool) and number >= 0:
+        hand_number = number
     times, comments = _own_fields(fields, play.betting)
     record = HandRecord(
         game=game,
         match_name=fields.text("event") or match_name,
-        hand_number=number if is_number and isinstance(number, int) else place,
+        hand_number=hand_number,
         names_by_seat=names,
         seats=seats,
         deal=Deal(tuple(play.holes), tuple(play.board)),
@@ -297,122 +325,141 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
 
 
 def _values(fields: _Fields, play: _Replay) -> tuple[tuple[float, ...], str | None]:
+    """Return the net chips of each position, and a doubt or None."""
     betting = play.betting
     deal = Deal(tuple(play.holes), tuple(play.board))
-    won = _finishing_results(fields, betting)
+    results = _finishing_results(fields, betting)
     if not betting.is_showdown:
-        values, doubt = _compared(hand_values(betting, deal), betting, won)
+        values = tuple(hand_values(betting, deal))
+        doubt = _compare_results(values, betting, results)
         _check_winnings(fields, betting, values)
         return values, doubt
-    in_pot = betting.in_pot
-    unknown = [position for position in in_pot if not play.holes[position] and position not in play.mucked]
-    shown = [position for position in in_pot if play.holes[position] and position not in play.mucked]
-    if unknown or not shown:
-        if won is None:
-            raise HandError("the showdown cannot be judged: hole cards are missing, and so are the finishing stacks")
-        if abs(sum(won)) > _ROUNDING:
-            raise HandError("the showdown cannot be judged: hole cards are missing, and the stacks do not add up")
-        _check_range(betting, won)
-        _check_winnings(fields, betting, tuple(won))
-        return tuple(won), None
-    ranks = [
-        rank_hand((*hole, *deal.board)) if position in shown else None for position, hole in enumerate(deal.hole_cards)
-    ]
-    values, doubt = _compared(showdown_values(betting.spent, ranks), betting, won)
+    showing = [position for position in betting.in_pot if position not in play.mucked]
+    if not showing or not all(play.holes[position] for position in showing):
+        values = _values_by_stacks(betting, results)
+        _check_winnings(fields, betting, values)
+        return values, None
+    ranks: list[int | None] = [None] * len(deal.hole_cards)
+    for position in showing:
+        ranks[position] = rank_hand((*play.holes[position], *deal.board))
+    values = tuple(showdown_values(betting.spent, ranks))
+    doubt = _compare_results(values, betting, results)
     _check_winnings(fields, betting, values)
-    if all(play.holes[position] for position in in_pot) and list(values) != hand_values(betting, deal):
+    if all(play.holes[position] for position in betting.in_pot) and list(values) != hand_values(betting, deal):
         doubt = "a better hand was mucked than the one that wins"
     return values, doubt
 
 
+def _values_by_stacks(betting: BettingState, results: list[float] | None) -> tuple[float, ...]:
+    """Return the results of a showdown with unknown cards, if any winners could have them."""
+    if results is None:
+        raise HandError("the showdown cannot be judged: hole cards are missing, and so are the finishing stacks")
+    if abs(sum(results)) > _ROUNDING:
+        raise HandError("the showdown cannot be judged: hole cards are missing, and the stacks do not add up")
+    _check_range(betting, results)
+    return tuple(results)
+
+
 def _finishing_results(fields: _Fields, betting: BettingState) -> list[float] | None:
-    """Net chips of each position by the finishing stacks; None where the hand has none."""
-    ended = fields.money("finishing_stacks")
-    if ended is None:
+    """Return the net chips of each position by the finishing stacks; None without these."""
+    finishing = fields.money("finishing_stacks")
+    if finishing is None:
         return None
-    if len(ended) != betting.game.num_players:
-        raise HandError(f"{len(ended)} finishing stacks at a table of {betting.game.num_players}")
-    return [stack - start for stack, start in zip(ended, fields.amounts("starting_stacks"), strict=True)]
+    if len(finishing) != betting.game.num_players:
+        raise HandError(f"{len(finishing)} finishing stacks at a table of {betting.game.num_players}")
+    return [stack - start for stack, start in zip(finishing, fields.amounts("starting_stacks"), strict=True)]
 
 
-def _called(betting: BettingState) -> list[float]:
-    """Chips that each position put into the pots, without an uncalled bet."""
+def _called_chips(betting: BettingState) -> list[float]:
+    """Return the chips that each position put into the pots, without an uncalled bet."""
     called = [float(chips) for chips in betting.spent]
     returned_to, returned = uncalled(betting.spent)
     called[returned_to] -= returned
     return called
 
 
-def _most_collected(betting: BettingState) -> list[int]:
-    """Chips of the pots for which each position plays."""
-    pots = side_pots(betting.spent, betting.folded)
-    return [sum(pot.amount for pot in pots if position in pot.players) for position in range(len(betting.spent))]
+def _max_collected(betting: BettingState) -> list[int]:
+    """Return the chips of the pots that each position can win."""
+    max_collected = [0] * len(betting.spent)
+    for pot in side_pots(betting.spent, betting.folded):
+        for position in pot.players:
+            max_collected[position] += pot.amount
+    return max_collected
 
 
-def _check_range(betting: BettingState, won: list[float]) -> None:
-    """Raise `HandError` for a result that no winners of the pots could give a player."""
-    for position, (put_in, most) in enumerate(zip(_called(betting), _most_collected(betting), strict=True)):
+def _check_range(betting: BettingState, results: list[float]) -> None:
+    """Require results that some winners of the pots could have."""
+    for position, (put_in, collected) in enumerate(zip(_called_chips(betting), _max_collected(betting), strict=True)):
         start = betting.game.stacks[position]
-        least_left = start - put_in
-        most_left = start - put_in + most
-        if not least_left - _ROUNDING <= start + won[position] <= most_left + _ROUNDING:
-            raise HandError(
-                f"p{position + 1} has {start + won[position]:g} chips at the end, and can have {least_left:g} to "
-                f"{most_left:g}"
-            )
+        end = start + results[position]
+        min_end = start - put_in
+        max_end = start - put_in + collected
+        if not min_end - _ROUNDING <= end <= max_end + _ROUNDING:
+            raise HandError(f"p{position + 1} has {end:g} chips at the end, and can have {min_end:g} to {max_end:g}")
 
 
-def _compared(
-    values: list[float], betting: BettingState, won: list[float] | None
-) -> tuple[tuple[float, ...], str | None]:
-    """The values, compared with the results by the finishing stacks: rake comes off who collects, at most the pot."""
-    if won is None:
-        return tuple(values), None
-    called = _called(betting)
-    rake = sum(values) - sum(won)
+def _compare_results(values: tuple[float, ...], betting: BettingState, results: list[float] | None) -> str | None:
+    """Compare values with the results by the finishing stacks; return a doubt if rake seems to be taken.
+
+    Rake is at most the pot and comes off the players who collect.
+
+    Raises:
+        HandError: the results differ by more than rake and odd chips.
+    """
+    if results is None:
+        return None
+    called = _called_chips(betting)
+    rake = sum(values) - sum(results)
     if rake > sum(called) + _ROUNDING:
         raise HandError(f"the finishing stacks lack {rake:g} chips, and rake is at most the pot of {sum(called):g}")
     for position, (value, put_in) in enumerate(zip(values, called, strict=True)):
-        lacks = value - won[position]
-        collects = value > _ROUNDING - put_in
-        odd_chip = _ODD_CHIP if collects else _ROUNDING
-        most = max(rake, 0.0) if collects else 0.0
-        if not -odd_chip < lacks < most + odd_chip or lacks > value + put_in + _ROUNDING:
+        lacking = value - results[position]
+        max_rake = 0.0
+        tolerance = _ROUNDING
+        if value > _ROUNDING - put_in:
+            # The player collects something.
+            max_rake = max(rake, 0.0)
+            tolerance = _ODD_CHIP
+        if not -tolerance < lacking < max_rake + tolerance or lacking > value + put_in + _ROUNDING:
             start = betting.game.stacks[position]
             raise HandError(
-                f"p{position + 1} has {start + won[position]:g} chips at the end, and should have {start + value:g}"
+                f"p{position + 1} has {start + results[position]:g} chips at the end, and should have {start + value:g}"
             )
     if rake < -_ROUNDING:
         raise HandError(f"the finishing stacks have {-rake:g} chips more than the starting stacks")
     if rake > _ROUNDING:
-        return tuple(values), f"the finishing stacks lack {rake:g} chips of the pot, as if rake was taken"
-    return tuple(values), None
+        return f"the finishing stacks lack {rake:g} chips of the pot, as if rake was taken"
+    return None
 
 
 def _check_winnings(fields: _Fields, betting: BettingState, values: tuple[float, ...]) -> None:
-    """Hold `winnings`, what each player collected after rake, against the values.
-
-    Some writers count an uncalled bet of the winner with them.
+    """Compare the field `winnings`, the chips that each player collected after rake, with the values.
 
     Raises:
-        HandError: others collect, or one collects more than its pots.
+        HandError: other players collect, or one collects more than its pots.
     """
     winnings = fields.money("winnings")
     if winnings is None:
         return
     if len(winnings) != len(values):
         raise HandError(f"{len(winnings)} winnings at a table of {len(values)}")
-    for position, (put_in, most) in enumerate(zip(_called(betting), _most_collected(betting), strict=True)):
-        collected = winnings[position]
+    called = _called_chips(betting)
+    max_collected = _max_collected(betting)
+    for position, collected in enumerate(winnings):
+        put_in = called[position]
+        # Some writers include the uncalled bet of the winner.
         returned = betting.spent[position] - put_in
+        is_possible = -_ROUNDING <= collected <= max_collected[position] + returned + _ROUNDING
         has_won = values[position] > _ROUNDING - put_in
-        if not -_ROUNDING <= collected <= most + returned + _ROUNDING or (collected > _ROUNDING) != has_won:
-            wanted = values[position] + put_in
-            raise HandError(f"the winnings of p{position + 1} are {collected:g}, and should be {wanted:g} before rake")
+        if not is_possible or (collected > _ROUNDING) != has_won:
+            expected = values[position] + put_in
+            raise HandError(
+                f"the winnings of p{position + 1} are {collected:g}, and should be {expected:g} before rake"
+            )
 
 
 def _currency(fields: _Fields) -> str | None:
-    """The code of the money: by its symbol where the hand does not name it."""
+    """Return the code of the money, by its symbol if the hand does not name the code."""
     codes = {symbol: code for code, symbol in CURRENCY_SYMBOLS.items() if code is not None}
     code = fields.text("currency")
     symbol = fields.text("currency_symbol") or ""
@@ -424,16 +471,17 @@ def _currency(fields: _Fields) -> str | None:
 
 
 def _seating(fields: _Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat, ...]]:
+    """Return the players by seat, and the seat of each position, counted from 0 without the empty ones."""
     table = fields.table
-    names = fields.texts("players") if "players" in table else [""] * players
-    player_seats = table.get("seats", list(range(players)))
+    names = [""] * players
+    if "players" in table:
+        names = fields.texts("players")
     if len(names) != players:
         raise HandError(f"{len(names)} players at a table of {players}")
-    if (
-        not isinstance(player_seats, list)
-        or len(set(map(str, player_seats))) != players
-        or not all(type(c) is int for c in player_seats)
-    ):
+    seat_numbers = table.get("seats", list(range(players)))
+    if not isinstance(seat_numbers, list) or not all(type(number) is int for number in seat_numbers):
+        raise HandError(f"seats are not {players} different numbers")
+    if len(seat_numbers) != players or len(set(seat_numbers)) != players:
         raise HandError(f"seats are not {players} different numbers")
     seat_count = table.get("seat_count")
     if seat_count is not None:
@@ -441,47 +489,38 @@ def _seating(fields: _Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat
             raise HandError("seat_count is not a number")
         if seat_count < players:
             raise HandError(f"{players} players at a table of {seat_count} seats")
-        if "seats" in table and not 1 <= min(player_seats) <= max(player_seats) <= seat_count:
+        if "seats" in table and not 1 <= min(seat_numbers) <= max(seat_numbers) <= seat_count:
             raise HandError(f"seats are not within 1 to {seat_count}, which is seat_count")
-    order = sorted(player_seats)
-    seats = tuple([Seat(order.index(player_seat)) for player_seat in player_seats])
-    by_seat = {seat: name or f"p{position + 1}" for position, (seat, name) in enumerate(zip(seats, names, strict=True))}
-    return tuple([by_seat[Seat(seat)] for seat in range(players)]), seats
+    order = sorted(seat_numbers)
+    seats = tuple([Seat(order.index(number)) for number in seat_numbers])
+    name_by_seat: dict[Seat, str] = {}
+    for position, (seat, name) in enumerate(zip(seats, names, strict=True)):
+        name_by_seat[seat] = name or f"p{position + 1}"
+    return tuple([name_by_seat[Seat(seat)] for seat in range(players)]), seats
 
 
 def _own_fields(fields: _Fields, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
-    times = fields.table.get("_times")
-    count = sum(map(len, betting.rounds))
-    if not isinstance(times, list) or len(times) != count or not all(map(_is_pair_of_numbers, times)):
-        times = []
-    comments = fields.table.get("_comments")
-    if not isinstance(comments, list):
-        comments = []
-    remarks = [
-        PlayerComment(Seat(remark[0]), remark[1], remark[2])
-        for remark in comments
-        if isinstance(remark, list)
-        and list(map(type, remark)) == [int, int, str]
-        and 0 <= remark[0] < betting.game.num_players
-    ]
-    return tuple([Times(*pair) for pair in times]), tuple(remarks)
+    """Return the times and comments that our writer adds; none if they are not as it writes them."""
+    times: list[Times] = []
+    pairs = fields.table.get("_times")
+    action_count = sum(map(len, betting.rounds))
+    if isinstance(pairs, list) and len(pairs) == action_count and all(map(_is_pair_of_numbers, pairs)):
+        times = [Times(*pair) for pair in pairs]
+    comments: list[PlayerComment] = []
+    items = fields.table.get("_comments")
+    if not isinstance(items, list):
+        items = []
+    for item in items:
+        if not isinstance(item, list) or list(map(type, item)) != [int, int, str]:
+            continue
+        seat, action_index, text = item
+        if 0 <= seat < betting.game.num_players:
+            comments.append(PlayerComment(Seat(seat), action_index, text))
+    return tuple(times), tuple(comments)
 
 
 def _is_pair_of_numbers(value: object) -> bool:
     return isinstance(value, list) and list(map(type, value)) == [int, int]
-
-
-_TABLE: Final = re.compile(r"\[[^\[\]]+\][ \t]*(#.*)?")
-_TOML_PLACE: Final = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
-_KEY: Final = re.compile(r"[ \t]*([A-Za-z_]+)[ \t]*=")
-_FRACTION: Final = re.compile(r"[0-9]\.([0-9]+)")
-_AMOUNTS: Final = {
-    **dict.fromkeys(("antes", "blinds_or_straddles", "min_bet", "small_bet", "big_bet", "starting_stacks"), _FRACTION),
-    "actions": re.compile(r" cbr [0-9]*\.([0-9]+)"),
-}
-"""Finds the decimals of the amounts of chips in the lines of a field."""
-_MOST_CHARACTERS: Final = 1 << 20
-"""Of one hand."""
 
 
 def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iterator[HandRecord]:
@@ -490,7 +529,7 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
     for start, text in _hands(lines):
         count += 1
         try:
-            record, doubt = read_hand(_parse(text), scale, match_name=match_name, place=count - 1)
+            record, doubt = _read_hand(_parse(text), scale, match_name=match_name, index=count - 1)
         except HandError as error:
             if not is_text(text) and not any(map(_KEY.match, text.splitlines())):
                 raise LogError(problems.path, "it is not text, and PHH is") from None
@@ -507,25 +546,26 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
 
 
 def _hands(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
+    """Yield the number of the first line of each hand, and its text."""
     start = 1
-    held = list[str]()
+    hand_lines: list[str] = []
     size = 0
     for line_number, line in enumerate(lines, 1):
         if _TABLE.fullmatch(line.rstrip("\r\n")):
-            if any(map(_says_something, held)):
-                yield start, "".join(held)
+            if any(map(_has_content, hand_lines)):
+                yield start, "".join(hand_lines)
             start = line_number + 1
-            held = []
+            hand_lines = []
             size = 0
-        elif size <= _MOST_CHARACTERS:
-            # A hand beyond the bound is cut there, and then no longer TOML.
-            held.append(line)
+        elif size <= _MAX_CHARACTERS:
+            # A hand is cut at the bound, and then it is no longer TOML.
+            hand_lines.append(line)
             size += len(line)
-    if any(map(_says_something, held)):
-        yield start, "".join(held)
+    if any(map(_has_content, hand_lines)):
+        yield start, "".join(hand_lines)
 
 
-def _says_something(line: str) -> bool:
+def _has_content(line: str) -> bool:
     line = line.strip()
     return bool(line) and not line.startswith("#")
 
@@ -533,29 +573,37 @@ def _says_something(line: str) -> bool:
 def _parse(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text, parse_float=Decimal)
-    except (ValueError, ArithmeticError, RecursionError) as error:
-        message = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        where = _TOML_PLACE.search(message)
-        plain = message[: where.start()] if where else message
-        is_at_end = where is not None and not where.group(1)
-        at_end = " at the end of the hand" if is_at_end else ""
-        line = int(where.group(1)) - 1 if where and where.group(1) else 0
-        if is_at_end:
+    except RecursionError as error:
+        raise HandError("this is not TOML: it is nested too deeply", 0, None) from error
+    except (ValueError, ArithmeticError) as error:
+        raise _toml_error(str(error), text) from error
+
+
+def _toml_error(message: str, text: str) -> HandError:
+    """Move the place in a message of `tomllib` to the line and column of an error."""
+    line = 0
+    column: int | None = None
+    ending = ""
+    place = _TOML_PLACE.search(message)
+    if place is not None:
+        message = message[: place.start()]
+        if place[1]:
+            line = int(place[1]) - 1
+            column = int(place[2])
+        else:
+            ending = " at the end of the hand"
             line = len(text.splitlines()) - 1
-        column = int(where.group(2)) if where and where.group(2) else None
-        raise HandError(f"this is not TOML: {plain[:1].lower()}{plain[1:]}{at_end}", line, column) from error
+    return HandError(f"this is not TOML: {message[:1].lower()}{message[1:]}{ending}", line, column)
 
 
 def _find_chip_value(lines: Iterator[str]) -> Decimal:
-    """The smallest unit of all amounts: 1 where they are whole, a cent or less where they have decimals.
-
-    What is left of a pot split into parts of a chip, in the stacks at the end, is no amount of chips.
-    """
+    """Return the smallest unit of all amounts, 1 if they are whole, else a cent or less."""
     decimals = 0
     key = ""
     for line in lines:
-        if found := _KEY.match(line):
-            key = found[1]
+        key_match = _KEY.match(line)
+        if key_match is not None:
+            key = key_match[1]
         if "." in line and key in _AMOUNTS:
             for fraction in _AMOUNTS[key].findall(line):
                 decimals = max(decimals, len(fraction.rstrip("0")))
@@ -564,5 +612,9 @@ def _find_chip_value(lines: Iterator[str]) -> Decimal:
     return Decimal(1)
 
 
-read_phh: Final = HandReader(_read, _MOST_CHARACTERS, Decimal(1), _find_chip_value)
-"""Reads PHH. A deal has no hole cards of players who never showed them, and the board only as far as the hand went."""
+read_phh: Final = HandReader(_read, _MAX_CHARACTERS, Decimal(1), _find_chip_value)
+"""Reader of PHH.
+
+A deal has no hole cards of players who never showed them, and the board only as far as the hand went. A hand without a
+number gets its index in the file; players without seats are seated by position.
+"""

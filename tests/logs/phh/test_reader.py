@@ -406,6 +406,7 @@ def test_what_is_wrong_with_a_hand_is_said(old: str, new: str, problem: str) -> 
         ("players = ['a', 'b']", "2 players at a table of 3"),
         ("players = ['a', 'b', 3]", "players is not a list of texts"),
         ("seats = [1, 2, 2]", "seats are not 3 different numbers"),
+        ("seats = [1, 2, 2, 3]", "seats are not 3 different numbers"),
         ("seats = [1, 2, '3']", "seats are not 3 different numbers"),
         ("seats = 3", "seats are not 3 different numbers"),
         ("event = 3", "event is not a text"),
