@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from dealer.cli.shell.command_options import Given, RunOptions
+from dealer.cli.shell.command_options import RunOptions, TypedOptions
 from dealer.cli.shell.completion import complete_game, complete_player
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.contests import run_new
@@ -38,7 +38,7 @@ def deal(
         ),
     ] = None,
     *,
-    settings: Annotated[Given, RunSettings, _SHOWN],
+    settings: Annotated[TypedOptions, RunSettings, _SHOWN],
     options: Annotated[RunOptions, {"duplicate": "off"}],
 ) -> None:
     """Deal a match to clients that connect to its ports, one per seat."""

@@ -12,7 +12,7 @@ from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.sdk.options import Interval, Wording
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
-from dealer.cli.shell.command_options import Given
+from dealer.cli.shell.command_options import TypedOptions
 from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.computations import TRAINING, RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.shell.console import Terminal
@@ -68,7 +68,7 @@ def trainers(
 def player(
     terminal: Terminal,
     folder: RunFolder,
-    settings: Annotated[Given, EvolvedSettings, {"deals": f"{_PLAYER_DEALS}"}],
+    settings: Annotated[TypedOptions, EvolvedSettings, {"deals": f"{_PLAYER_DEALS}"}],
     generations: _Generations = PLAYER.generations,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,

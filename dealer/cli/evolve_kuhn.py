@@ -10,7 +10,7 @@ from bots.kuhn.fitness import KuhnSettings, OppositionKind
 from bots.kuhn.games import MODEL_NAMES, Genes, model
 from bots.kuhn.runs import evolution_document, evolve_seeds, format_genes, read_genes
 from bots.sdk.options import Interval, Wording
-from dealer.cli.shell.command_options import Given
+from dealer.cli.shell.command_options import TypedOptions
 from dealer.cli.shell.computations import RunFolder, WorkerCount, computing
 from dealer.cli.shell.console import Terminal, abort, write_file
 from dealer.cli.shell.documents import DocumentOptions
@@ -22,7 +22,7 @@ _RIVALS: Final[tuple[OppositionKind, ...]] = ("coevolution", "mixed", "hall-of-f
 def kuhn(
     terminal: Terminal,
     folder: RunFolder,
-    settings: Annotated[Given, KuhnSettings],
+    settings: Annotated[TypedOptions, KuhnSettings],
     opponent: Annotated[
         str,
         f"The opponents: {', '.join(MODEL_NAMES)}; a file of genes; or {', '.join(_RIVALS)}.",
@@ -59,7 +59,7 @@ def kuhn(
     output.show(terminal, evolution_document(configured, results, folder))
 
 
-def _settings(given: Given, opponent: str, mixed_model: str) -> KuhnSettings:
+def _settings(given: TypedOptions, opponent: str, mixed_model: str) -> KuhnSettings:
     kind: OppositionKind = next((kind for kind in _RIVALS if kind == opponent), "model")
     plain = KuhnSettings(**given | {"opposition": "coevolution", "seat": 1})
     genes: Genes = ()

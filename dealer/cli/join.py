@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import typer
 
 from bots.sdk.options import Interval, Wording
-from dealer.cli.shell.command_options import Given, Quiet, Verbose
+from dealer.cli.shell.command_options import Quiet, TypedOptions, Verbose
 from dealer.cli.shell.completion import complete_player
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.progress import LiveLine
@@ -99,13 +99,13 @@ def join(
     token_file: Annotated[
         Path | None, "File with the token, or with the line that shows it.", Wording("FILE", group="Login")
     ] = None,
-    about: Annotated[Given, JoinSettings],
+    about: Annotated[TypedOptions, JoinSettings],
     out: Annotated[
         Path | None,
         "New or empty folder for what the bot prints.",
         Wording(group="Options", otherwise="a new one in runs/"),
     ] = None,
-    challenges: Annotated[Given, _Challenges],
+    challenges: Annotated[TypedOptions, _Challenges],
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -202,7 +202,7 @@ def _player(words: list[str], name: str | None) -> Player:
     return player
 
 
-def _wanted(given: Given, games: tuple[str, ...], name: str) -> tuple[Challenge, ...]:
+def _wanted(given: TypedOptions, games: tuple[str, ...], name: str) -> tuple[Challenge, ...]:
     opponents = given.pop("challenge", [])
     if given and not opponents:
         abort(f"--{next(iter(given)).replace('_', '-')} needs an opponent: name one with --challenge")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.shell.arguments import split_words
-from dealer.cli.shell.command_options import Given, RunOptions
+from dealer.cli.shell.command_options import RunOptions, TypedOptions
 from dealer.cli.shell.completion import complete_word
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.contests import run_new
@@ -37,7 +37,7 @@ def play(
         "Print how many deals --stop is likely to need: and how long that takes, from a pilot of 1,000 deals "
         "or 30 seconds whose files are not kept.",
     ] = False,
-    settings: Annotated[Given, RunSettings],
+    settings: Annotated[TypedOptions, RunSettings],
     options: RunOptions,
 ) -> None:
     """Play a match between bots: which one won, and how sure that is.

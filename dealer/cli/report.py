@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from bots.sdk.options import Wording
 from dealer.cli.shell.console import Terminal, check_new_file, write_file
 from dealer.cli.shell.progress import showing_progress
-from dealer.cli.shell.sources import Sources, StrictHandOptions, Transcript, counted
+from dealer.cli.shell.sources import Sources, StrictHandOptions, Transcript, read_counts
 from dealer.errors import ResultError
 from dealer.reports.run_report import report_document
 from dealer.run.folder import RESULT_NAME
@@ -51,7 +51,7 @@ def report(
     if out_file is None:
         out_file = sources[0] / _PAGE if len(sources) == 1 and sources[0].is_dir() else Path(_PAGE)
     check_new_file(out_file, force)
-    counts = counted(terminal, sources, reading.finder(strict=reading.strict), transcript=transcript, times=True)
+    counts = read_counts(terminal, sources, reading.finder(strict=reading.strict), transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]
     leaks, no_leaks, worst_deals = _compared(terminal, sources, reading.finder())
     document = report_document(

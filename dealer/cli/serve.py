@@ -21,7 +21,7 @@ from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal, abort, until_stopped
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.pages import WEB_INSTALL, has_web
-from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
+from dealer.cli.shell.server_data import SERVER_DATA, ServerData, open_store
 from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.errors import ConfigError
 from dealer.run.run_settings import NO_ADDRESS
@@ -170,7 +170,7 @@ def reset(
     """Remove the results of a server that is not running."""
     if not results:
         abort("nothing is removed without --results, for requests, runs, ratings and logs")
-    known_store(data).close()
+    open_store(data).close()
 
     def is_wanted(runs: int) -> bool:
         if yes:

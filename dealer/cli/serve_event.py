@@ -13,7 +13,7 @@ from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.commands import ArenaGroup
 from dealer.cli.shell.console import Terminal
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
+from dealer.cli.shell.server_data import SERVER_DATA, ServerData, open_store
 from dealer.errors import ConfigError, RefusedError
 from dealer.run.run_settings import read_toml
 from dealer.server.db import event_records
@@ -47,7 +47,7 @@ def new(
         settings = EventSettings.model_validate(read_toml(file))
     except ValidationError as error:
         raise ConfigError(*map(setting_problem, error.errors(include_url=False)), source=str(file)) from None
-    with contextlib.closing(known_store(data)) as store:
+    with contextlib.closing(open_store(data)) as store:
         try:
             game = full_game_name(settings.game, known_games(store))
             store.write_now(lambda db: add_event(db, operator(), settings, game))
@@ -59,7 +59,7 @@ def new(
 @app.command()
 def show(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA, as_json: Json = False) -> None:
     """Print the state, the standings and the contests of an event."""
-    with contextlib.closing(known_store(data)) as store:
+    with contextlib.closing(open_store(data)) as store:
         show_document(terminal, event_document(store, event_detail(store, _event(store, name))), as_json=as_json)
 
 
@@ -71,7 +71,7 @@ def publish(
     data: ServerData = SERVER_DATA,
 ) -> None:
     """Write a finished event to a folder that any web server can host: pages, JSON, logs and hand histories."""
-    with contextlib.closing(known_store(data)) as store:
+    with contextlib.closing(open_store(data)) as store:
         contests = publish_event(store, data, _event(store, name), folder)
     terminal.sentence(f"{count_of(contests, 'contest')} of {name} written; the first page is {folder / 'index.html'}")
 

@@ -19,7 +19,7 @@ from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.server_data import SERVER_DATA, ServerData, known_store
+from dealer.cli.shell.server_data import SERVER_DATA, ServerData, open_store
 from dealer.server.accounts import (
     MAX_PASSWORD_LENGTH,
     MIN_PASSWORD_LENGTH,
@@ -99,7 +99,7 @@ def users(
     A link works once. Who has a password already gets no link; 'arena serve invite' makes one in any case.
     """
     if csv_file is None:
-        with contextlib.closing(known_store(data)) as store:
+        with contextlib.closing(open_store(data)) as store:
             show_document(terminal, _listed(store), as_json=as_json)
         return
     every = _names_in(csv_file)
@@ -134,7 +134,7 @@ def invite(
 def password(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> None:
     """Give a user a password for the pages, typed or from standard input."""
     _check_names([name])
-    with contextlib.closing(known_store(data)) as store:
+    with contextlib.closing(open_store(data)) as store:
         if not _is_known(store, name):
             abort(f"there is no user {name}; create one with 'arena serve user {name}'")
         given = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
@@ -171,7 +171,7 @@ def remove(terminal: Terminal, name: _Name, data: ServerData = SERVER_DATA) -> N
 
 
 def _changed(data: Path, name: str, what: str, change: Callable[[sqlite3.Connection], int]) -> int:
-    with contextlib.closing(known_store(data)) as store:
+    with contextlib.closing(open_store(data)) as store:
         if not _is_known(store, name):
             abort(f"there is no user {name} in {data}")
         return store.write_now(with_audit(operator(), what, change))

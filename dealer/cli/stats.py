@@ -10,7 +10,7 @@ from bots.sdk.options import Interval, Wording
 from dealer.cli.shell.command_options import Json
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import show_document
-from dealer.cli.shell.sources import Sources, StrictHandOptions, counted
+from dealer.cli.shell.sources import Sources, StrictHandOptions, read_counts
 from logs.tracker.definitions import STATISTICS
 
 EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
@@ -37,7 +37,7 @@ def stats(
     if as_json and as_csv:
         abort("--json and --csv contradict each other; give one")
     find = reading.finder(strict=reading.strict)
-    counts = counted(terminal, sources, find, times=times, workers=workers)
+    counts = read_counts(terminal, sources, find, times=times, workers=workers)
     from logs.tracker.statistics import statistics_of
     from logs.tracker.statistics_tables import COLUMNS, rows, statistics_document
 

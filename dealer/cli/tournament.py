@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.shell.arguments import split_words
-from dealer.cli.shell.command_options import Given, RunOptions, Scheduler
+from dealer.cli.shell.command_options import RunOptions, Scheduler, TypedOptions
 from dealer.cli.shell.completion import complete_word
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.contests import run_new
@@ -32,7 +32,7 @@ def tournament(
     gauntlet: Annotated[bool, "Let the first bot meet all the others; the others do not meet."] = False,
     scheduler: Scheduler = None,
     *,
-    settings: Annotated[Given, RunSettings],
+    settings: Annotated[TypedOptions, RunSettings],
     options: RunOptions,
 ) -> None:
     """Play a tournament: a crosstable with intervals, and the two rankings of the ACPC.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from bots.cfr.training_settings import CfrSettings
 from bots.sdk.options import Interval, Wording
-from dealer.cli.shell.command_options import Given
+from dealer.cli.shell.command_options import TypedOptions
 from dealer.cli.shell.computations import RunFolder, Scheduler, WorkerCount, check_game_word, computing
 from dealer.cli.shell.console import Terminal, abort
 from dealer.cli.shell.documents import DocumentOptions
@@ -25,7 +25,7 @@ _MB: Final = 1e6
 def cfr(
     terminal: Terminal,
     folder: RunFolder,
-    settings: Annotated[Given, CfrSettings, {"game": "none; it must be named"}],
+    settings: Annotated[TypedOptions, CfrSettings, {"game": "none; it must be named"}],
     hours: Annotated[
         float | None, "Stop after this many hours of iterating.", Interval(0), Wording(group=_STOP)
     ] = None,

@@ -1,1 +1,1 @@
-"""What commands share: how they are mounted, what they print, and the options and arguments that several take."""
+"""Shared parts of the commands: the application, its help and output, options and arguments that several take."""

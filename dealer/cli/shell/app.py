@@ -1,4 +1,4 @@
-"""The ``arena`` application: mounts the commands."""
+"""Build the typer application ``arena`` from the modules of its commands."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from dealer.cli.shell.help import version_line
 
 
 def application(commands: Iterable[str]) -> typer.Typer:
+    """Import the named commands and mount them.
+
+    The module of a command has either a typer application ``app``, for a group, or a function of the command's name.
+    """
     app = typer.Typer(
         name="arena",
         cls=ArenaGroup,
@@ -30,23 +34,24 @@ def application(commands: Iterable[str]) -> typer.Typer:
             _prepare(module.app)
             app.add_typer(module.app, name=name)
         else:
-            app.command(name, cls=ArenaCommand, epilog=getattr(module, "EPILOG", None))(
-                takes_options(getattr(module, name))
-            )
+            command = takes_options(getattr(module, name))
+            app.command(name, cls=ArenaCommand, epilog=getattr(module, "EPILOG", None))(command)
     return app
 
 
 def _prepare(group: typer.Typer) -> None:
+    """Give the commands of a group our help, errors and declared options."""
     for command in group.registered_commands:
         command.cls = ArenaCommand
-        command.callback = command.callback and takes_options(command.callback)
+        if command.callback is not None:
+            command.callback = takes_options(command.callback)
     for inner in group.registered_groups:
         if inner.typer_instance is not None:
             _prepare(inner.typer_instance)
 
 
-def _show_version(context: typer.Context, wanted: bool) -> None:
-    if wanted:
+def _show_version(context: typer.Context, is_set: bool) -> None:
+    if is_set:
         context.ensure_object(Terminal).print(version_line())
         raise typer.Exit
 

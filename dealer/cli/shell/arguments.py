@@ -1,4 +1,4 @@
-"""The arguments of `arena play`, `arena tournament` and `arena table`: games, which may be left out, and players."""
+"""Parse the arguments of `arena play`, `tournament` and `table`: optional games, then players."""
 
 from __future__ import annotations
 
@@ -14,24 +14,32 @@ from engine.text import meant
 from protocol import GameDefinitionError, find_game
 from protocol.game_definition import SHORT_NAMES
 
-_PLAIN: Final = re.compile(r"[\w./-]+")
-"""What may be meant for a game."""
+_PLAIN_WORD: Final = re.compile(r"[\w./-]+")
+"""Word that may be a misspelt game, since it has no option and no blank."""
 
 
 def split_words(words: list[str]) -> dict[str, list[str]]:
-    """The settings ``games`` and ``bots``, each if there are any: games are named before the first bot."""
+    """Split arguments into the settings ``games`` and ``bots``, leaving out an empty one.
+
+    The leading words that name games are the games.
+    """
     games = list(takewhile(is_game_word, words))
     bots = words[len(games) :]
     if bots and not games:
         _check_first(bots[0])
-    return {name: named for name, named in (("games", games), ("bots", bots)) if named}
+    settings = {}
+    if games:
+        settings["games"] = games
+    if bots:
+        settings["bots"] = bots
+    return settings
 
 
 def is_game_word(word: str) -> bool:
-    """Whether a word names a game.
+    """Return whether a word names a game.
 
     Raises:
-        GameDefinitionError: it is a game file that cannot be played.
+        GameDefinitionError: it is a game file with an error.
     """
     try:
         find_game(word)
@@ -43,15 +51,16 @@ def is_game_word(word: str) -> bool:
 
 
 def _check_first(word: str) -> None:
-    """End the command if a word names neither a game nor a player."""
+    """Abort the command if its first argument names neither a game nor a player."""
     try:
         parse_player(word)
     except PlayerError as no_player:
         if word.endswith(".game") or _is_definition(word):
+            # Raises the error of the game file.
             find_game(word)
         if os.path.isfile(word):
             abort(f"{no_player}; nor is it a game: a definition ends in .game or begins with GAMEDEF")
-        if not _PLAIN.fullmatch(word):
+        if not _PLAIN_WORD.fullmatch(word):
             raise
         if (near := meant(word, SHORT_NAMES)) is not None:
             abort(f"there is no game {word!r}; did you mean {near!r}?")
@@ -59,11 +68,14 @@ def _check_first(word: str) -> None:
 
 
 def _is_definition(path: str) -> bool:
-    """Whether a file begins as game definitions do, comments aside."""
+    """Return whether the first line of a file that is not a comment begins a game definition."""
     try:
         with open(path, "rb") as file:
-            lines = [line.strip() for line in file.read(4096).splitlines()]
+            lines = file.read(4096).splitlines()
     except OSError:
         return False
-    first = next((line for line in lines if line and not line.startswith(b"#")), b"")
-    return first.upper().startswith(b"GAMEDEF")
+    for line in lines:
+        text = line.strip()
+        if text and not text.startswith(b"#"):
+            return text.upper().startswith(b"GAMEDEF")
+    return False

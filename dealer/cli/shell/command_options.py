@@ -1,6 +1,6 @@
-"""The command line's reader of declared options (`bots.sdk.options`), and the options that commands share.
+"""Convert declared options (`bots.sdk.options`) to options of the command line; declare those that commands share.
 
-A command declares its options in its signature, or takes all of a dataclass as one object:
+A command declares options in its signature, or takes all options of a dataclass as one object:
 
     def train(
         terminal: Terminal,
@@ -8,8 +8,8 @@ A command declares its options in its signature, or takes all of a dataclass as 
         hours: Annotated[float | None, "Stop after this many hours.", Interval(0)] = None,
     ) -> None: ...
 
-`takes_options` makes parameters for typer of both. With `Annotated[Given, RunSettings]` a command takes those that were
-typed, by name: then a configuration file decides about the others, and then their defaults.
+`takes_options` converts both. A parameter of type `Annotated[TypedOptions, RunSettings]` receives only the options that
+were typed, so that a configuration file can set the others.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from dealer.errors import ConfigError
 if TYPE_CHECKING:
     from logs.formats.export_format import ExportWarning
 
-Given: TypeAlias = dict[str, Any]
-"""The options that were typed, by name."""
+TypedOptions: TypeAlias = dict[str, Any]
+"""Values of the options on the command line, by name; options that were not typed are absent."""
 _OUTPUT: Final = "Output"
 Out: TypeAlias = Annotated[
     Path | None, "New or empty folder for logs and results.", Wording(group=_OUTPUT, otherwise="a new one in runs/")
@@ -58,19 +58,21 @@ _NAMES: Final[Mapping[str, str]] = {
     "format": "--gauntlet",
     "name": "--name",
 }
-"""Names for users of the settings that have no option named after them."""
+"""Option or phrase by which messages name a setting that has no option of its own name."""
 _UNITS: Final = {"_s": "SECONDS", "_ms": "MS", "_mbb": "MBB", "_mb": "MB"}
 _TEXTS: Final = {"game": "GAME", "games": "GAMES"}
-"""The names of the values of some options that are texts."""
+"""Placeholders of the values of options that are texts, by option."""
 _KINDS: Final = {int: "N", float: "X", str: "TEXT", Path: "PATH"}
 
 
 def option_of(setting: str) -> str:
-    """The option of a setting; empty if it is an argument without a name."""
+    """Return the option that sets a setting, such as ``--seed``; empty if it is a positional argument."""
     from dealer.run.run_settings import RunSettings
 
-    named = {option.name for option in options_of(RunSettings) if option.wording.is_flag}
-    return _flag(setting) if setting in named else _NAMES.get(setting, "")
+    for option in options_of(RunSettings):
+        if option.name == setting and option.wording.is_flag:
+            return _flag(setting)
+    return _NAMES.get(setting, "")
 
 
 def _flag(name: str) -> str:
@@ -79,7 +81,7 @@ def _flag(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The options of a run that are not its settings."""
+    """Options of a run besides its settings."""
 
     duplicate: Annotated[
         bool | None,
@@ -99,8 +101,12 @@ class RunOptions:
     verbose: Verbose = False
 
     @property
-    def seating(self) -> Given:
-        """The setting, if an option decides it."""
+    def seating(self) -> TypedOptions:
+        """Setting ``seating``; empty if neither option was typed.
+
+        Raises:
+            ConfigError: the options contradict each other.
+        """
         from dealer.run.choices import Seating
 
         if self.permutations and self.duplicate is not None:
@@ -109,11 +115,13 @@ class RunOptions:
             return {"seating": Seating.PERMUTATIONS}
         if self.duplicate is None:
             return {}
-        return {"seating": Seating.ROTATIONS if self.duplicate else Seating.SINGLE}
+        if self.duplicate:
+            return {"seating": Seating.ROTATIONS}
+        return {"seating": Seating.SINGLE}
 
 
 def warning_text(warning: ExportWarning) -> str:
-    """A warning with the option that helps."""
+    """Format a warning of an export together with the option that avoids it."""
     if warning.lacks_begin:
         return f"{warning.problem}; --begin sets when the match began."
     if warning.better is None:
@@ -122,13 +130,14 @@ def warning_text(warning: ExportWarning) -> str:
 
 
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Make typer's parameters of a command's options; those of a dataclass reach it as one object, or as `Given`.
+    """Wrap a command in a function whose parameters are typer's.
 
-    The result has the names of options that are rarely needed as `rare_options`.
+    A parameter of type `Terminal` receives the terminal, one of a dataclass an object made of its options. The
+    attribute `rare_options` of the result holds the names of options that the short help does not explain.
     """
     hints = get_type_hints(command, include_extras=True)
     own = {option.name: option for option in options_of(command)}
-    # The commands of a group come here again when the application is made twice in a process.
+    # If the application is made twice in a process, the commands of a group are wrapped already.
     rare = set(getattr(command, "rare_options", ()))
     rare.update(option.name for option in own.values() if option.wording.is_rare)
     groups: dict[str, tuple[Callable[..., Any], list[Option]]] = {}
@@ -142,12 +151,12 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
             terminals.append(name)
             parameters.append(parameter.replace(annotation=typer.Context, kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        declared, is_given, defaults = _declared_options(hints[name])
+        declared, takes_typed, defaults = _declared_options(hints[name])
         if declared is None:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
             continue
         options = [option for option in options_of(declared) if option.wording.is_flag]
-        groups[name] = (dict if is_given else declared), options
+        groups[name] = (dict if takes_typed else declared), options
         for option in options:
             parameters.append(_parameter(option, None, defaults.get(option.name, "")))
             if option.wording.is_rare:
@@ -179,25 +188,27 @@ def _required_or_default(option: Option) -> Any:
 
 
 def _declared_options(hint: Any) -> tuple[Any, bool, Mapping[str, str]]:
-    """The dataclass whose options a parameter takes, whether it takes them as `Given`, and defaults in other words.
+    """Read the annotation of a parameter that takes the options of a dataclass.
 
-    The dataclass is None for an argument of typer.
+    Returns:
+        the dataclass, or None for a parameter of typer; whether the parameter takes them as `TypedOptions`; texts of
+        the help that replace defaults, by option.
     """
     kind = hint
-    about: list[Any] = []
+    metadata: list[Any] = []
     if get_origin(hint) is Annotated:
-        kind, *about = get_args(hint)
+        kind, *metadata = get_args(hint)
     defaults: Mapping[str, str] = {}
-    for item in about:
+    for item in metadata:
         if isinstance(item, dict):
             defaults = item
-    for item in (kind, *about):
+    for item in (kind, *metadata):
         if isinstance(item, type) and is_dataclass(item):
             return item, item is not kind, defaults
     return None, False, defaults
 
 
-def _typed(values: dict[str, Any], options: Sequence[Option]) -> Given:
+def _typed(values: dict[str, Any], options: Sequence[Option]) -> TypedOptions:
     """Remove the values of options, and return those that were typed."""
     typed = {}
     for option in options:
@@ -207,27 +218,29 @@ def _typed(values: dict[str, Any], options: Sequence[Option]) -> Given:
     return typed
 
 
-def _split_texts(typed: Given, options: Sequence[Option]) -> None:
-    """Split the texts of options that have several values."""
+def _split_texts(typed: TypedOptions, options: Sequence[Option]) -> None:
+    """Split the text of each option whose type is a tuple at blanks."""
     for option in options:
         if get_origin(option.kind) is tuple and option.name in typed:
             typed[option.name] = tuple(typed[option.name].split())
 
 
 def _parameter(option: Option, default: Any, shown: str = "") -> inspect.Parameter:
-    """The parameter for typer; `shown` is the default in the help, where it is not the declared one."""
+    """Make typer's parameter of an option.
+
+    Args:
+        shown: text of the default in the help, in place of the declared default.
+    """
     wording = option.wording
     names = wording.flags.split()
     if not any(name.startswith("--") for name in names):
         names.insert(0, _flag(option.name))
     if option.kind is bool and option.default is True:
         names[0] += f"/--no-{names[0].removeprefix('--')}"
-    # Several values are one text, as in 'a b' or in files; an option that is repeated has a list.
+    # A tuple is typed as one text, such as 'a b'. Only lists are options to repeat.
     kind = str if get_origin(option.kind) is tuple else option.kind
-    unit = wording.unit or next((word for end, word in _UNITS.items() if option.name.endswith(end)), "")
-    if not unit and kind is str:
-        unit = _TEXTS.get(option.name, "")
-    about = typer.Option(
+    unit = _placeholder(option, kind)
+    metadata = typer.Option(
         *names,
         help=option.sentence,
         metavar=unit or _KINDS.get(kind),
@@ -237,21 +250,33 @@ def _parameter(option: Option, default: Any, shown: str = "") -> inspect.Paramet
         rich_help_panel=option.group or None,
         autocompletion=COMPLETERS.get(unit),
     )
+    annotation = kind | None if default is None else kind
     return inspect.Parameter(
-        option.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[kind | None if default is None else kind, about],
+        option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, metadata]
     )
 
 
+def _placeholder(option: Option, kind: Any) -> str:
+    """Return the name of an option's value in the help; empty to name it by its type."""
+    if option.wording.unit:
+        return option.wording.unit
+    for ending, unit in _UNITS.items():
+        if option.name.endswith(ending):
+            return unit
+    if kind is str:
+        return _TEXTS.get(option.name, "")
+    return ""
+
+
 def _text(default: Any) -> str:
-    """A default in words; empty for one that says nothing."""
+    """Format a default for the help; empty for none and for a flag that is off."""
+    if default is None or default is False or default is NO_DEFAULT:
+        return ""
     if default is True:
         return "on"
     if isinstance(default, float):
         return f"{default:g}"
     if isinstance(default, tuple):
         return " ".join(map(str, default))
-    says_nothing = default is None or default is False or default is NO_DEFAULT
-    return "" if says_nothing else str(getattr(default, "value", default))
+    # The default of an enumeration is typed as its value.
+    return str(getattr(default, "value", default))

@@ -1,7 +1,7 @@
-"""Commands and groups of commands: one style of help, one style of errors.
+"""Base classes of commands and groups, with one style of help and errors.
 
-An error is one sentence on standard error, with settings under the names of their options; the exit code of a usage
-error is 2. Errors of our packages and of the system that a command lets through become such sentences, too.
+An error is one sentence on standard error that names settings by their options; the exit code of a usage error is 2.
+Errors of our packages and of the system that a command raises are printed the same way.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from engine.errors import PortableError, quoted
 from engine.text import meant
 
 _NO_BOUND: Final = 10**9
-"""A bound from here on only keeps numbers representable."""
-_STARTING: Final = ("arena doctor", "arena bench bot", "arena exploit exact", "arena exploit bound")
-"""Commands whose argument BOT may be a command with blanks."""
+"""Bounds from here on are not shown in the help, since they only keep numbers representable."""
+_BOT_COMMANDS: Final = ("arena doctor", "arena bench bot", "arena exploit exact", "arena exploit bound")
+"""Commands whose argument BOT may be a shell command with blanks."""
 
 
 class ArenaCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse words that no argument takes, which may be those of a command with blanks."""
+        """Parse the words, and reject superfluous ones with advice on quotes for a bot's command."""
         ctx.allow_extra_args = True
         extra = super().parse_args(ctx, args)
         if extra and not ctx.resilient_parsing:
             message = f"unexpected argument {quoted(extra[0])}"
-            if ctx.command_path in _STARTING:
+            if ctx.command_path in _BOT_COMMANDS:
                 from dealer.table.players import quoting_advice
 
                 message += f"; {quoting_advice([str(ctx.params['bot']), *extra])}"
@@ -46,7 +46,7 @@ class ArenaCommand(TyperCommand):
         _write_help(self, ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
-        # A command may load bots, and what their code prints is no result.
+        # Bots loaded in this process may print. Only the command's own results go to standard output.
         with prints_to_standard_error() as output:
             ctx.obj.write_results_to(output)
             return super().invoke(ctx)
@@ -54,9 +54,9 @@ class ArenaCommand(TyperCommand):
 
 class ArenaGroup(TyperGroup):
     is_full = False
-    """Whether ``--help`` was typed; ``-h`` prints the short help."""
+    """True for ``--help``, the full help, and False for ``-h``, the short one."""
     default_command = ""
-    """The command that is meant where none is named; its help lists the others."""
+    """Command of the group that runs if none is named; its help also lists the other commands."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _write_help(self, ctx, formatter)
@@ -68,13 +68,15 @@ class ArenaGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
     def main(self, *arguments: Any, **values: Any) -> Any:
-        """Run a command and end the process; an error of ours or of the system is printed."""
+        """Run a command, print its error if it raises one, and exit the process."""
         words = values.get("args")
-        typed = list(sys.argv[1:] if words is None else words)
+        if words is None:
+            words = sys.argv[1:]
+        typed = list(words)
         self.is_full = "--help" in typed
         terminal = Terminal(shlex.join(["arena", *typed]))
         if (command := new_spelling(typed)) is not None:
-            terminal.error(f"'arena {typed[0]}' is spelt otherwise now; write: {command}")
+            terminal.error(f"'arena {typed[0]}' has a new spelling; write: {command}")
             sys.exit(EXIT_USAGE)
         try:
             code = super().main(*arguments, **values | {"standalone_mode": False, "obj": terminal})
@@ -89,42 +91,46 @@ class ArenaGroup(TyperGroup):
             terminal.error(_usage_problem(error))
             code = error.exit_code
         except PortableError as error:
-            terminal.error(_in_words(error))
+            terminal.error(_error_text(error))
             code = error.code if isinstance(error, CommandError) else EXIT_USAGE
         sys.exit(code)
 
 
 def help_page(command: Any, context: Any) -> Page:
-    """The help of a command or a group."""
+    """Build the help of a command or a group."""
     panels: dict[str, list[Entry]] = {"Arguments": [], "Options": []}
     arguments = []
     rare = getattr(command.callback, "rare_options", ())
     for parameter in command.params:
         is_argument = parameter.param_type_name == "argument"
-        title = parameter.rich_help_panel or ("Arguments" if is_argument else "Options")
+        title = parameter.rich_help_panel
+        if not title:
+            title = "Arguments" if is_argument else "Options"
         if not parameter.hidden:
             entry = _entry(parameter, context)
             panels.setdefault(title, []).append(entry._replace(is_rare=parameter.name in rare))
         if is_argument:
             arguments.append(_in_usage(parameter))
     panels["Options"].append(HELP_ENTRY)
-    own = getattr(command, "commands", {})
+    own_commands = getattr(command, "commands", {})
     path = context.command_path
-    listed = own
+    listed = dict(own_commands)
     group = None if context.parent is None else context.parent.command
     if isinstance(group, ArenaGroup) and group.default_command == command.name:
         path = context.parent.command_path
-        listed = {name: one for name, one in group.commands.items() if one is not command}
+        listed = dict(group.commands)
+        del listed[command.name]
     usage = [path, "[OPTIONS]", *arguments]
-    if own:
+    if own_commands:
         usage.append("COMMAND ...")
     sections = [(title, entries) for title, entries in panels.items() if entries]
-    commands = []
+    entries = []
     for name, subcommand in listed.items():
         if not subcommand.hidden:
-            commands.append(Entry(name, (subcommand.help or "").split("\n\n")[0]))
-    lists = [("Commands", commands)] if commands else []
-    return Page(" ".join(usage), command.help or "", sections, lists, command.epilog or "")
+            first_paragraph = (subcommand.help or "").split("\n\n")[0]
+            entries.append(Entry(name, first_paragraph))
+    command_lists = [("Commands", entries)] if entries else []
+    return Page(" ".join(usage), command.help or "", sections, command_lists, command.epilog or "")
 
 
 def _write_help(command: Any, context: Any, formatter: Any) -> None:
@@ -145,26 +151,30 @@ def _entry(parameter: Any, context: Any) -> Entry:
             notes.append(f"at most {parameter.max}")
         else:
             notes.append(f"{parameter.min} to {parameter.max}")
-    shown = value
-    if not is_argument:
-        if parameter.multiple:
-            value += "..."
-        shown = f"{', '.join(names)} {value}".rstrip()
-    return Entry(shown, parameter.help or "", "; ".join(notes))
+    if is_argument:
+        label = value
+    else:
+        repeated = "..." if parameter.multiple else ""
+        label = f"{', '.join(names)} {value}{repeated}".rstrip()
+    return Entry(label, parameter.help or "", "; ".join(notes))
 
 
 def _value_name(parameter: Any) -> str:
-    """The name of a parameter's value: the one it was given, or its choices."""
+    """Return the placeholder of a parameter's value, or its choices; empty for a flag."""
     if parameter.metavar is not None or parameter.param_type_name == "argument":
         return str(parameter.metavar or parameter.name.upper())
-    return "" if parameter.is_flag else str(parameter.display_type(None)).strip("<>")
+    if parameter.is_flag:
+        return ""
+    return str(parameter.display_type(None)).strip("<>")
 
 
 def _in_usage(argument: Any) -> str:
     name = _value_name(argument)
     if argument.nargs != 1 and "..." not in name:
         name += "..."
-    return name if argument.required or name.startswith("[") else f"[{name}]"
+    if argument.required or name.startswith("["):
+        return name
+    return f"[{name}]"
 
 
 def _default(parameter: Any, context: Any) -> str:
@@ -173,37 +183,49 @@ def _default(parameter: Any, context: Any) -> str:
     if not parameter.show_default:
         return ""
     value = parameter.get_default(context, call=False)
-    return "" if value is None or value is False else str(value)
+    if value is None or value is False:
+        return ""
+    return str(value)
 
 
 def _usage_problem(error: typer.TyperException) -> str:
-    """An error of the command line's grammar, or of a value."""
+    """Compose the sentence of an error that typer raised: a wrong word, option or value."""
     parameter = getattr(error, "param", None)
     context = getattr(error, "ctx", None)
     message = f"{error.message[:1].lower()}{error.message[1:]}".rstrip(".").replace(". Did you", "; did you")
     if parameter is not None:
-        name = max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else _value_name(parameter)
         from pydantic import ValidationError
 
         if isinstance(error.__cause__, ValidationError):
             from dealer.run.run_settings import problem_in_words
 
-            message = problem_in_words(error.__cause__.errors(include_url=False)[0])[1]
+            problems = error.__cause__.errors(include_url=False)
+            message = problem_in_words(problems[0])[1]
+        name = _parameter_name(parameter)
         if message:
             return f"{name}: {message}"
         message = f"{name} is missing"
-    if near := meant(getattr(error, "option_name", ""), getattr(error, "possibilities", None) or ()):
+    possibilities = getattr(error, "possibilities", None) or ()
+    if near := meant(getattr(error, "option_name", ""), possibilities):
         message += f"; did you mean {near!r}?"
     if context is not None and not message.endswith("?"):
         message += f"; see '{context.command_path} -h'"
     return message
 
 
-def _in_words(error: Exception) -> str:
-    """An error with settings under the names of their options."""
+def _parameter_name(parameter: Any) -> str:
+    """Return the long name of an option, or the placeholder of an argument."""
+    is_option = parameter.opts[0].startswith("-")
+    return max(parameter.opts, key=len) if is_option else _value_name(parameter)
+
+
+def _error_text(error: Exception) -> str:
+    """Compose the sentence of an error, with settings under the names of their options."""
     if isinstance(error, ConfigError):
         return error.text(option_of)
     if isinstance(error, FolderTakenError):
-        hint = f" ('arena resume {error.folder}' continues the run in it)" if error.holds_run else ""
-        return f"{error}{hint}; name another folder with --out, nothing is ever overwritten"
+        advice = "choose another folder with --out"
+        if error.holds_run:
+            advice = f"{advice}, or continue its run with 'arena resume {error.folder}'"
+        return f"{error}; {advice}"
     return str(error)

@@ -1,4 +1,4 @@
-"""The words that a shell offers where a game or a bot is typed; it offers files itself where these lists are empty."""
+"""Shell completion of games, bots and players. The shell offers files itself if a list is empty."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def complete_game(incomplete: str) -> list[str]:
     return [name for name in SHORT_NAMES if name.startswith(incomplete)] + sorted(files)
 
 
-def complete_games(incomplete: str) -> list[str]:
-    """Games separated by commas."""
+def _complete_games(incomplete: str) -> list[str]:
+    """Complete the last of several games separated by commas."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in complete_game(last)]
 
@@ -29,39 +29,39 @@ def complete_bot(incomplete: str) -> list[str]:
     return [name for name in known_names() if name.startswith(incomplete)]
 
 
-def complete_bots(incomplete: str) -> list[str]:
-    """Bots separated by blanks."""
+def _complete_bots(incomplete: str) -> list[str]:
+    """Complete the last of several bots separated by blanks."""
     before, blank, last = incomplete.rpartition(" ")
     return [f"{before}{blank}{name}" for name in complete_bot(last)]
 
 
 def complete_player(incomplete: str) -> list[str]:
-    """BOT or NAME=BOT."""
+    """Complete BOT or NAME=BOT."""
     name, equals, bot = incomplete.rpartition("=")
-    # Bash has parted the word at "=", and takes whole words only.
+    # Bash splits words at "=" and replaces whole words only, so BOT?OPTION=VALUE and a bare "=" cannot be completed.
     if "?" in name or (equals and not name):
         return []
     return [f"{name}{equals}{word}" for word in [*complete_bot(bot), _TCP] if word.startswith(bot)]
 
 
-def complete_known(incomplete: str) -> list[str]:
-    """NAME=BOT, where no name of a player is known."""
+def _complete_named(incomplete: str) -> list[str]:
+    """Complete the bot of NAME=BOT; the names of players are unknown."""
     return complete_player(incomplete) if "=" in incomplete else []
 
 
 def complete_word(incomplete: str) -> list[str]:
-    """A game or a player."""
+    """Complete a game or a player."""
     return complete_game(incomplete) + complete_player(incomplete)
 
 
 COMPLETERS: Final = {
     "GAME": complete_game,
-    "GAMES": complete_games,
+    "GAMES": _complete_games,
     "BOT": complete_bot,
-    "BOTS": complete_bots,
-    "NAME[=BOT]": complete_known,
+    "BOTS": _complete_bots,
+    "NAME[=BOT]": _complete_named,
 }
-"""By the name of a value in the help, what completes it."""
+"""Completion of each value, by its placeholder in the help."""
 
 game_argument = partial(
     typer.Argument,

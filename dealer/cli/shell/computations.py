@@ -1,4 +1,4 @@
-"""Long computations: their options, their workers, and their folders, from which the same command resumes."""
+"""Options, workers and messages of long computations, which the same command resumes from their folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from protocol import GameDefinitionError, find_game
 
 _PANEL: Final = "Where it is computed"
 TRAINING: Final = "Training"
-"""The panel of the options that decide what is trained."""
+"""Heading of the options of a training in the help."""
 RunFolder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Folder for finished work; created if it does not exist.")
 ]
@@ -30,49 +30,66 @@ Scheduler = Annotated[str | None, "Let the workers of a dask cluster compute.", 
 
 
 def check_game_word(folder: Path) -> None:
-    """End the command if a game was named in the place of the folder."""
+    """Abort the command if its first argument is a game instead of the folder."""
     try:
         find_game(str(folder))
     except GameDefinitionError:
         return
-    abort(f"{folder} is a game, and the first argument is the folder of the run: FOLDER --game {folder}")
+    abort(f"{folder} is a game, but the first argument is the folder of the run; write: FOLDER --game {folder}")
 
 
 @contextlib.contextmanager
 def workers_from(count: int, scheduler: str | None = None) -> Iterator[Workers | None]:
-    """The workers of the options; None for this process."""
-    if scheduler is not None and count > 1:
-        abort("--workers counts processes of this machine, and a cluster has workers of its own: leave one out")
-    if scheduler is None and count == 1:
+    """Start or connect the workers that the options name; yield None to compute in this process."""
+    if scheduler is not None:
+        if count > 1:
+            abort("--workers counts processes of this machine and does not go with --scheduler; leave one out")
+        with cluster_workers(scheduler) as workers:
+            yield workers
+    elif count > 1:
+        with local_workers(count) as workers:
+            yield workers
+    else:
         yield None
-        return
-    with cluster_workers(scheduler) if scheduler is not None else local_workers(count) as workers:
-        yield workers
 
 
 @contextlib.contextmanager
-def resumable(terminal: Terminal, path: Path, what: str) -> Iterator[None]:
-    """If the command is stopped early, report what the folder or file holds and how to resume."""
+def resumable(terminal: Terminal, path: Path, content: str) -> Iterator[None]:
+    """If the block is stopped early, abort with a message that tells how to resume.
+
+    Args:
+        path: folder or file with the finished work.
+        content: its content in words, for the message.
+    """
+    # SIGTERM raises KeyboardInterrupt like Ctrl-C, so that finished work is saved.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    how = f"{path} holds {what}; resume: {terminal.command}"
+    advice = f"{path} holds {content}; resume: {terminal.command}"
     try:
         yield
     except KeyboardInterrupt:
-        abort(f"interrupted; {how}", EXIT_INTERRUPTED)
+        abort(f"interrupted; {advice}", EXIT_INTERRUPTED)
     except MemoryError:
-        abort("there is not enough memory: use smaller settings")
+        abort("there is not enough memory; use smaller settings")
     except WorkersError as error:
-        abort(f"{error}; {how}", EXIT_FAILED)
+        abort(f"{error}; {advice}", EXIT_FAILED)
 
 
 @contextlib.contextmanager
 def computing(
-    terminal: Terminal, doing: str, path: Path, what: str, count: int = 1, scheduler: str | None = None
+    terminal: Terminal, activity: str, path: Path, content: str, count: int = 1, scheduler: str | None = None
 ) -> Iterator[tuple[Workers | None, ShowProgress]]:
-    """The workers and the progress of a long computation whose folder or file holds `what` when it is stopped."""
+    """Yield the workers and the progress of a long computation.
+
+    Args:
+        activity: the computation in a few words, for the progress line.
+        path: folder or file with the finished work.
+        content: its content in words, for the message of an early end.
+        count: number of processes on this machine.
+        scheduler: address of a dask cluster to use instead.
+    """
     with (
         workers_from(count, scheduler) as workers,
-        resumable(terminal, path, what),
-        showing_progress(terminal, doing) as show,
+        resumable(terminal, path, content),
+        showing_progress(terminal, activity) as show,
     ):
         yield workers, show

@@ -1,7 +1,4 @@
-"""A run from its settings to its exit code, for `arena play`, `deal`, `tournament` and `resume`.
-
-It shows the progress of the run meanwhile, and at the end its result.
-"""
+"""Play a run, show its progress, and print its result, for `arena play`, `deal`, `tournament` and `resume`."""
 
 from __future__ import annotations
 
@@ -42,8 +39,8 @@ from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
 
 _EXIT_CODES: Final = {Outcome.FAILED: EXIT_FAILED, Outcome.INTERRUPTED: EXIT_INTERRUPTED}
-Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
-"""Observes the run in a folder while it is played: a context that gives the callback for its events."""
+_Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
+"""Context for the run in a folder, which yields a callback for the events of the run."""
 
 
 def run_new(
@@ -52,45 +49,75 @@ def run_new(
     settings: dict[str, Any],
     options: RunOptions,
     scheduler: str | None = None,
-    observer: Observer | None = None,
+    observer: _Observer | None = None,
     *,
     preview: Callable[[RunSettings], None] | None = None,
     defaults: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Play what the settings ask for in a new folder, or show them to `preview`, and end the command.
+    """Play a new run, or pass its settings to `preview`, and end the command.
 
-    The settings of the command line take precedence over those of the configuration file, these over the user's
-    defaults, and these over those of the command, whose number of deals is for runs without a stop rule.
+    Settings of the command line take precedence over those of the configuration file, these over the user's defaults,
+    and these over `defaults`.
+
+    Args:
+        settings: settings of the command line.
+        scheduler: address of a dask cluster that plays the contests.
+        observer: shows pages of the run while it is played.
+        preview: receives the settings instead of a run being played.
+        defaults: defaults of the command. Its number of deals does not apply to a run with a stop rule.
+
+    Raises:
+        ConfigError: a setting is invalid.
+        typer.Exit: with the exit code of the run's outcome.
     """
     check_writable(options.junit)
     if scheduler is not None and "workers" in settings:
-        abort("--workers counts matches on this machine, and a cluster has workers of its own: leave one out")
-    data: dict[str, Any] = {}
+        abort("--workers counts matches on this machine and does not go with --scheduler; leave one out")
+    config: dict[str, Any] = {}
     if options.config is not None:
-        data = read_config(options.config)
-        written = validated(data, str(options.config))
-        if "command" in data and written.command is not command:
-            raise ConfigError(f"{options.config} is for 'arena {written.command}', not for 'arena {command}'")
+        config = _read_config_of(command, options.config)
         if "games" in settings:
-            data.pop("game", None)
-    given = user_defaults() | data | settings | {"command": command}
-    own = {name: value for name, value in defaults.items() if name != "deals" or "stop" not in given}
-    asked = validated(own | given)
+            config.pop("game", None)
+    chosen = user_defaults() | config | settings | {"command": command}
+    command_defaults = dict(defaults)
+    if "stop" in chosen:
+        command_defaults.pop("deals", None)
+    run_settings = validated(command_defaults | chosen)
     if preview is not None:
-        preview(asked)
+        preview(run_settings)
         return
     # Connect before creating the folder.
     with workers_from(1, scheduler) as cluster:
         try:
-            run = new_run(asked, options.out)
+            run = new_run(run_settings, options.out)
         except ConfigError as error:
-            # A problem without a setting is a bot's.
-            named = {setting or "bots" for setting, _ in error.problems}
-            of_file = {"games" if name == "game" else name for name in data} - settings.keys()
-            if options.config is None or error.source or not named <= of_file:
+            if options.config is None or error.source:
+                raise
+            if not _is_all_of_file(error, config, settings):
                 raise
             raise ConfigError(*error.problems, source=str(options.config)) from None
         play_and_show(terminal, run, options, cluster, observer)
+
+
+def _read_config_of(command: Command, path: Path) -> dict[str, Any]:
+    """Read the settings of a configuration file that is for this command or for any."""
+    config = read_config(path)
+    written = validated(config, str(path))
+    if "command" in config and written.command is not command:
+        raise ConfigError(f"{path} is for 'arena {written.command}', not for 'arena {command}'")
+    return config
+
+
+def _is_all_of_file(error: ConfigError, config: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    """Return whether all settings of an error were read from the file and not overridden."""
+    from_file = set(config)
+    if "game" in from_file:
+        from_file.remove("game")
+        from_file.add("games")
+    from_file -= settings.keys()
+    # A problem without a setting is one of a bot.
+    names = {setting or "bots" for setting, _ in error.problems}
+    return names <= from_file
 
 
 def play_and_show(
@@ -98,9 +125,13 @@ def play_and_show(
     run: Run[AnyResult],
     options: RunOptions,
     cluster: Workers | None = None,
-    observer: Observer | None = None,
+    observer: _Observer | None = None,
 ) -> None:
-    """Play a run, print its result, and end the command with the exit code of its outcome."""
+    """Play a run, print its result, and end the command.
+
+    Raises:
+        typer.Exit: with the exit code of the run's outcome.
+    """
     if options.verbose:
         terminal.show_log()
     is_silent = options.quiet or options.as_json
@@ -120,7 +151,9 @@ def play_and_show(
     show_document(terminal, document, as_json=options.as_json, quiet=options.quiet)
     if options.junit is not None:
         write_file(options.junit, junit_report(result))
-    raise typer.Exit(EXIT_USAGE if run.unwritten else _EXIT_CODES.get(result.outcome, 0))
+    if run.unwritten:
+        raise typer.Exit(EXIT_USAGE)
+    raise typer.Exit(_EXIT_CODES.get(result.outcome, 0))
 
 
 async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
@@ -129,19 +162,22 @@ async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, wat
     if run.plan.in_process:
         guard = interrupting_bot_code(partial(line.give_up, run.resume_command))
     with guard:
-        # Pages show the newest moment of each match.
+        # Pages show the current state of each match, so older events may be dropped.
         return await run.play(line.show, watch, cluster, watches_newest=watch is not None)
 
 
 def check_logs(terminal: Terminal, run: Run[AnyResult]) -> None:
-    """End the command if the logs of a run differ from what its seed and the rules give."""
+    """Check that the logs of a run agree with its seed and the rules; abort the command if not."""
     with showing_progress(terminal, "checking the logs") as show:
         for part in run.checked_logs():
             show(part)
 
 
 class RunLine(LiveLine):
-    """The progress of a run; `is_silent` leaves only the addresses of players that the user has to start."""
+    """Progress line of a run.
+
+    A silent one prints only the addresses of players whom the user must start.
+    """
 
     def __init__(self, terminal: Terminal, *, is_silent: bool) -> None:
         super().__init__(terminal, is_silent=is_silent)
@@ -149,7 +185,7 @@ class RunLine(LiveLine):
         self._noted: set[str] = set()
 
     def expect(self, plan: ContestPlan) -> None:
-        """Print how long a stop rule is likely to take."""
+        """Print the number of deals that a stop rule will probably take."""
         sentence = expectation(plan)
         if sentence is not None and not self._is_silent:
             self._terminal.note(f"--stop {sentence}")
@@ -169,38 +205,45 @@ class RunLine(LiveLine):
         self(status_line(progress, self.width))
 
     def give_up(self, resume_command: str = "") -> NoReturn:
-        """End the process where a bot of it cannot be interrupted."""
+        """End the process at once, because the code of a bot in it does not react to an interrupt."""
         self.__exit__(None, None, None)
-        how = f" Resume with: {resume_command}" if resume_command else ""
-        self._terminal.note(f"A bot does not stop when it is interrupted.{how}")
+        message = "A bot does not stop when it is interrupted."
+        if resume_command:
+            message = f"{message} Resume with: {resume_command}"
+        self._terminal.note(message)
         os._exit(EXIT_INTERRUPTED)
 
 
 def status_line(progress: Progress, width: int | None = None) -> str:
-    """The progress of a run in one line of at most `width` characters: the least important parts are left out."""
+    """Format the progress of a run in one line.
+
+    Args:
+        width: longest line in characters, to which the least important parts are left out; None for any.
+    """
     parts = _parts(progress)
-    for least in range(max(expendable for _, expendable in parts), -1, -1):
-        line = " · ".join(text for text, expendable in parts if expendable <= least)
+    line = ""
+    for max_rank in range(max(rank for _, rank in parts), -1, -1):
+        line = " · ".join(text for text, rank in parts if rank <= max_rank)
         if width is None or len(line) <= width:
             break
     return line
 
 
 def _parts(progress: Progress) -> list[tuple[str, int]]:
-    """The parts of the line, each with how early it is left out of a line that is too long; 0 for never."""
-    is_alone = progress.contests == 1
+    """Return the parts of the status line, each with its rank: the higher, the earlier it is left out."""
+    is_single = progress.contests == 1
     waiting = ""
-    if progress.awaited and is_alone:
+    if progress.awaited and is_single:
         waiting = _waiting(progress.awaited, progress.start_time_left_s)
     if waiting and not progress.hands:
         return [(waiting, 0)]
     parts = []
     for wait in progress.waits:
         # For a single contest, awaited players come at the end.
-        if not is_alone or wait.hand_number is not None:
+        if not is_single or wait.hand_number is not None:
             parts.append((str(wait), 1))
             break
-    if not is_alone:
+    if not is_single:
         parts.append((f"{progress.contests_ended}/{count_of(progress.contests, 'contest')}", 4))
     parts.append((f"{progress.deals:,}/{count_of(progress.deals_planned, 'deal')}", 0))
     parts.append((f"{progress.hands_per_second:,.0f} hands/s", 6))
@@ -221,27 +264,26 @@ def _parts(progress: Progress) -> list[tuple[str, int]]:
 
 
 def _remaining_parts(progress: Progress) -> list[tuple[str, int]]:
-    """The parts about the deals and the time that are left."""
+    """Return the parts about the remaining deals and time."""
     parts = []
-    left = progress.deals_planned - progress.deals
-    if progress.has_stop_rule and progress.deals_needed is not None:
-        left = min(left, progress.deals_needed)
+    remaining_deals = progress.deals_planned - progress.deals
     if progress.has_stop_rule:
         if progress.deals_needed is None:
             text = "deals needed: unknown yet"
-        elif left:
-            text = f"about {rounded_up(left):,} more deals needed"
         else:
+            remaining_deals = min(remaining_deals, progress.deals_needed)
             text = "enough is known"
+            if remaining_deals:
+                text = f"about {rounded_up(remaining_deals):,} more deals needed"
         parts.append((text, 5))
     if progress.hands_per_second and progress.deals_planned:
-        hands = left * progress.hands_planned / progress.deals_planned
+        hands = remaining_deals * progress.hands_planned / progress.deals_planned
         parts.append((f"{duration(hands / progress.hands_per_second)} left", 2))
     return parts
 
 
-def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:
+def _waiting(players: tuple[AwaitedPlayer, ...], remaining_s: float | None) -> str:
     names = " and ".join(f"{player.name} at {player.address}" for player in players)
-    if left_s is None:
+    if remaining_s is None:
         return f"waiting for {names}, without limit"
-    return f"waiting for {names}, {left_s:.0f} s left"
+    return f"waiting for {names}, {remaining_s:.0f} s left"

@@ -1,4 +1,4 @@
-"""The result of a command: a document in the terminal or as JSON, and with its charts in a file."""
+"""Print the document of a command in the terminal or as JSON, and write it to a file with its charts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
-
-from rich.text import Text
 
 from bots.sdk.options import Wording
 from dealer.cli.shell.command_options import Json
@@ -27,7 +25,7 @@ PageForce = Annotated[bool, "Overwrite an existing page.", Wording(group="Option
 
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
-    """How a document is shown, for `takes_options`."""
+    """Options of commands whose result is a document."""
 
     out: PageFile = None
     force: PageForce = False
@@ -49,7 +47,14 @@ def show_document(
     as_json: bool = False,
     quiet: bool = False,
 ) -> None:
-    """Print a document without its charts, only its sentences, or JSON; write `page`, or the document, to the path."""
+    """Print a document, and write it to a file if there is a path.
+
+    Args:
+        path: file to write; its ending selects the format, JSON, Markdown or HTML.
+        page: document to write to the file instead.
+        as_json: print JSON instead of text.
+        quiet: print the sentences only.
+    """
     if as_json:
         terminal.print(json.dumps(json_data(document), indent=2))
     elif quiet:
@@ -82,28 +87,31 @@ def _print_document(terminal: Terminal, document: Document) -> None:
     if document.facts:
         terminal.sentence(", ".join(f"{fact.name} {fact.text}" for fact in document.facts))
     for section in document.sections:
-        shown = [part for part in section.parts if isinstance(part, str | Table | HandGrid | Particulars | Replay)]
-        if not shown:
+        # A terminal shows no charts.
+        parts = [part for part in section.parts if isinstance(part, str | Table | HandGrid | Particulars | Replay)]
+        if not parts:
             continue
         if section.title != document.title:
             terminal.heading(section.title)
-        for part in shown:
+        for part in parts:
             _print_part(terminal, part, (section.title, document.title))
     for note in document.notes:
         terminal.note(note)
 
 
-def _print_part(terminal: Terminal, part: Part, printed: tuple[str, ...]) -> None:
-    """Print a part, without its title where it has been printed."""
+def _print_part(terminal: Terminal, part: Part, printed_titles: tuple[str, ...]) -> None:
+    """Print a part, without its title if that is printed above it already."""
     width = terminal.out.width if terminal.out.is_terminal else None
     match part:
         case str():
             terminal.sentence(part)
         case Table():
-            if part.title in printed:
+            if part.title in printed_titles:
                 part = replace(part, title="")
-            paint = Screen(terminal.out).painted if terminal.out.is_terminal else Text
-            terminal.table(part, paint=paint)
+            if terminal.out.is_terminal:
+                terminal.table(part, paint=Screen(terminal.out).painted)
+            else:
+                terminal.table(part)
         case HandGrid():
             terminal.heading(part.heading)
             terminal.lines(grid_lines(part, width, terminal.out.color_system), part.note)

@@ -1,10 +1,10 @@
-"""The help of a command as text: in short, a line per option (``-h``), or in full, the text below each option.
+"""Format the help of a command: a line per option (``-h``), or the full text of each (``--help``).
 
-A short help of more than 40 lines only names the options that are rarely needed. The short meaning of an option is the
-first clause of its text, which ends at ``.``, ``:`` or ``;``. Nothing heavy is imported: ``arena -h`` prints the list
-of commands without any command.
+The short text of an option is the first clause of its full one, which ends at ``.``, ``:`` or ``;``. A short help of
+more than 40 lines lists rare options by name only.
 """
 
+# Nothing heavy is imported: `arena -h` prints the list of commands without importing any.
 from __future__ import annotations
 
 import re
@@ -13,23 +13,26 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-_WIDEST: Final = 100
-_WIDEST_NAMES: Final = 26
-"""Longer names push their text to the right."""
+_MAX_WIDTH: Final = 100
+_MAX_NAMES_WIDTH: Final = 26
+"""Columns of the names; texts of longer names begin further right."""
 MAX_SHORT_LINES: Final = 40
-"""A longer short help only names the options that are rarely needed."""
-_NARROWEST_TEXT: Final = 30
-"""Where the window leaves less beside the names, the text is below them."""
+_MIN_TEXT_WIDTH: Final = 30
+"""Columns beside the names below which texts are printed under the names."""
 
 
 class Entry(NamedTuple):
-    """An argument, an option or a command."""
+    """Line of the help about an argument, an option or a command.
+
+    Attributes:
+        names: its names with the placeholder of its value, such as ``-o, --out FILE``.
+        note: its default and bounds.
+        is_rare: whether a long short help lists only its name.
+    """
 
     names: str
-    """As it is typed, with its value."""
     text: str
     note: str = ""
-    """Its default and bounds."""
     is_rare: bool = False
 
     @property
@@ -38,7 +41,12 @@ class Entry(NamedTuple):
 
 
 class Page(NamedTuple):
-    """The help of a command."""
+    """Help of a command or group.
+
+    Attributes:
+        sections: arguments and options by heading.
+        commands: commands of a group by heading.
+    """
 
     usage: str
     description: str
@@ -51,8 +59,8 @@ HELP_ENTRY: Final = Entry("-h, --help", "Print help: a line per option with -h, 
 
 
 def page_text(page: Page, *, is_full: bool) -> str:
-    """The page for the window, or for 80 columns where there is none."""
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    """Format a page for the width of the window, or for 80 columns without one."""
+    width = min(shutil.get_terminal_size().columns, _MAX_WIDTH)
     if is_full:
         return _full_text(page, width)
     text = _short_text(page, width)
@@ -71,7 +79,7 @@ def _full_text(page: Page, width: int) -> str:
 
 
 def _short_text(page: Page, width: int, *, names_rare: bool = False) -> str:
-    """A line for each entry; with `names_rare`, a line per section for the names of those that are rarely needed."""
+    """Format a line for each entry; with `names_rare`, rare entries share a line of names per section."""
     blocks = [_usage(page, width), *_paragraphs(page.description.split("\n\n")[0], width)]
     for title, entries in (*page.sections, *page.commands):
         lines = [title]
@@ -79,8 +87,8 @@ def _short_text(page: Page, width: int, *, names_rare: bool = False) -> str:
         if shown:
             lines += _beside(_shortened(shown), width)
         if len(shown) < len(entries):
-            names = [_longest_name(entry) for entry in entries if entry not in shown]
-            lines.append(_wrapped(f"{', '.join(names)}: see --help", width, "  ", "  "))
+            rare_names = [_longest_name(entry) for entry in entries if entry not in shown]
+            lines.append(_wrapped(f"{', '.join(rare_names)}: see --help", width, "  ", "  "))
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
@@ -90,12 +98,12 @@ def _usage(page: Page, width: int) -> str:
 
 
 def _longest_name(entry: Entry) -> str:
-    """The name of an option without its value: ``--quiet`` of ``-q, --quiet``."""
+    """Return the long name of an option, such as ``--quiet`` for ``-q, --quiet``."""
     names: list[str] = re.findall(r"--?[\w-]+", entry.names)
     return max(names, key=len)
 
 
-def first_clause(text: str) -> str:
+def _first_clause(text: str) -> str:
     return re.split(r"[.:;](?=\s|$)", text, maxsplit=1)[0]
 
 
@@ -103,14 +111,14 @@ def _shortened(entries: Sequence[Entry]) -> list[Entry]:
     shortened = []
     for entry in entries:
         names = re.sub(r"--(\S+), --no-\1", r"--[no-]\1", entry.names)
-        shortened.append(Entry(names, first_clause(entry.text)))
+        shortened.append(Entry(names, _first_clause(entry.text)))
     return shortened
 
 
 def _beside(entries: Sequence[Entry], width: int) -> Iterator[str]:
-    """The text at the right of the names, below them in a narrow window."""
-    column = min(max(len(entry.names) for entry in entries), _WIDEST_NAMES) + 4
-    if width - column < _NARROWEST_TEXT:
+    """Format entries with the texts to the right of the names, or below them in a narrow window."""
+    column = min(max(len(entry.names) for entry in entries), _MAX_NAMES_WIDTH) + 4
+    if width - column < _MIN_TEXT_WIDTH:
         yield from _below(entries, width)
         return
     for entry in entries:
@@ -124,7 +132,7 @@ def _below(entries: Sequence[Entry], width: int) -> Iterator[str]:
 
 
 def _paragraphs(text: str, width: int) -> list[str]:
-    """Wrapped paragraphs; those with indented lines are examples and stay as they are."""
+    """Split a text into paragraphs and wrap them, except those with indented lines, which are examples."""
     paragraphs = []
     for part in text.split("\n\n"):
         if "\n " in part:
@@ -134,12 +142,12 @@ def _paragraphs(text: str, width: int) -> list[str]:
     return paragraphs
 
 
-def _wrapped(text: str, width: int, first: str = "", others: str = "") -> str:
+def _wrapped(text: str, width: int, first_indent: str = "", indent: str = "") -> str:
     return textwrap.fill(
         " ".join(text.split()),
-        max(width, len(others) + _NARROWEST_TEXT),
-        initial_indent=first,
-        subsequent_indent=others,
+        max(width, len(indent) + _MIN_TEXT_WIDTH),
+        initial_indent=first_indent,
+        subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
     ).rstrip()

@@ -1,4 +1,4 @@
-"""Commands that were spelt otherwise in earlier versions: the new spelling, to be printed in place of running them."""
+"""New spellings of commands of earlier versions, which `arena` prints instead of running them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ _LUCK_OPTIONS = ("--variance", "--policy", "--ranges", "--save")
 
 
 def new_spelling(words: Sequence[str]) -> str | None:
-    """The command that replaces an old one; None for a command that is spelt as today.
+    """Return the command line that replaces an old one, or None if the command is current.
 
     Args:
-        words: as typed after ``arena``.
+        words: the command line without ``arena``.
     """
     if "-h" in words or "--help" in words:
         return None
-    new = None
+    new_words = None
     if words[:1] == ["exploit"]:
-        new = _exploit(words[1:])
+        new_words = _exploit(words[1:])
     elif words[:1] == ["stats"]:
-        new = _luck(words[1:])
-    return None if new is None else shlex.join(["arena", *new])
+        new_words = _luck(words[1:])
+    if new_words is None:
+        return None
+    return shlex.join(["arena", *new_words])
 
 
 def _exploit(words: Sequence[str]) -> list[str] | None:
-    """``exploit GAME BOT [--against OTHER] [--finer]`` was one command."""
+    """Convert ``exploit GAME BOT [--against OTHER] [--finer]``, which was one command."""
     if not words or words[0] in _EXPLOIT_COMMANDS:
         return None
     rest = list(words)
@@ -41,25 +43,26 @@ def _exploit(words: Sequence[str]) -> list[str] | None:
         if opponent is not None:
             rest.insert(place + 2, opponent)
             return ["exploit", "against", *rest]
-        return ["exploit", "bound" if is_holdem else "exact", *rest]
+        command = "bound" if is_holdem else "exact"
+        return ["exploit", command, *rest]
     return None
 
 
 def _luck(words: Sequence[str]) -> list[str] | None:
-    """``stats --variance`` printed the win rates that ``luck`` prints."""
+    """Convert ``stats --variance``, which printed the win rates of ``luck``."""
     if not any(word.partition("=")[0] in _LUCK_OPTIONS for word in words):
         return None
-    new = ["luck"]
+    new_words = ["luck"]
     for word in words:
         if word.startswith("--policy"):
-            new.append(f"--known{word.removeprefix('--policy')}")
+            new_words.append(f"--known{word.removeprefix('--policy')}")
         elif word != "--variance":
-            new.append(word)
-    return new
+            new_words.append(word)
+    return new_words
 
 
 def _take_value(words: list[str], option: str) -> str | None:
-    """Remove an option with its value from the words, and return the value."""
+    """Remove an option and its value from the words, and return the value."""
     for place, word in enumerate(words):
         if word == option and place + 1 < len(words):
             del words[place]
@@ -70,7 +73,7 @@ def _take_value(words: list[str], option: str) -> str | None:
 
 
 def _is_holdem(word: str) -> bool | None:
-    """Whether a game is a kind of hold'em; None if the word names no game."""
+    """Return whether a game deals like hold'em, or None if the word names no game."""
     try:
         _, game = find_game(word)
     except GameDefinitionError:

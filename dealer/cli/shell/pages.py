@@ -1,4 +1,4 @@
-"""The pages for this machine, in a browser until Ctrl-C: what the commands with pages share."""
+"""Serve pages to browsers of this machine, for `arena replay`, `watch` and `play --watch`."""
 
 from __future__ import annotations
 
@@ -29,15 +29,19 @@ WEB_INSTALL: Final = "pip install starlette fastapi uvicorn prometheus-client"
 
 
 def has_web() -> bool:
-    """Whether the packages that pages need are installed."""
+    """Return whether the packages of the pages are installed."""
     return all(importlib.util.find_spec(name) for name in ("starlette", "uvicorn", "prometheus_client"))
 
 
-def require_web(what: str = "the pages") -> None:
-    """End the command where `what` needs packages that are missing."""
+def require_web(option: str = "") -> None:
+    """Abort the command if the packages of the pages are missing.
+
+    Args:
+        option: the option that needs them; empty for the command itself.
+    """
     if not has_web():
-        verb = "need" if what == "the pages" else "needs"
-        abort(f"{what} {verb} more packages: {WEB_INSTALL}")
+        subject = f"{option} needs" if option else "the pages need"
+        abort(f"{subject} more packages: {WEB_INSTALL}")
 
 
 def show_pages(
@@ -49,12 +53,12 @@ def show_pages(
     opens_browser: bool,
     number: int | None = None,
 ) -> None:
-    """Show pages about runs, logs, or folders of runs until Ctrl-C.
+    """Serve pages about runs, logs or folders of runs until Ctrl-C.
 
     Args:
         find: makes a source of hands from paths.
-        port: 0 for a free one.
-        number: the hand to begin with.
+        port: port of the pages; 0 for a free one.
+        number: hand to show first; None for the list.
     """
     require_web()
     from dealer.watching import WatchedRun
@@ -67,20 +71,21 @@ def show_pages(
             abort(f"{path}: there is no such file or folder")
     library = LocalLibrary(paths, find=find)
     keys = library.keys()
-    begin = run_path(keys[0]) if len(keys) == 1 else "/"
+    first_page = run_path(keys[0]) if len(keys) == 1 else "/"
     if len(paths) == 1 and len(keys) == 1:
+        # Reading the run also reports its problems before any page is opened.
         run = WatchedRun(paths[0], keys[0], find)
         if number is not None:
-            holding = [match.key for match in run.matches.values() if match.hands.has(number)]
-            if not holding:
+            match_keys = [match.key for match in run.matches.values() if match.hands.has(number)]
+            if not match_keys:
                 abort(f"{paths[0]}: {_no_such_hand(run, number)}")
-            begin = hand_path(keys[0], holding[0], number)
+            first_page = hand_path(keys[0], match_keys[0], number)
         run.close()
 
     async def serve() -> None:
         ended = asyncio.Event()
         on_stop(ended.set)
-        async with local_site(library, port=port, begin=begin) as address:
+        async with local_site(library, port=port, begin=first_page) as address:
             terminal.sentence(f"{address} (Ctrl-C ends the pages)")
             terminal.out.file.flush()
             if opens_browser:
@@ -92,13 +97,18 @@ def show_pages(
 
 
 def _no_such_hand(run: WatchedRun, number: int) -> str:
-    matches = [match.hands for match in run.matches.values() if match.hands.count]
-    ends = [match.page(place, 1)[0] for match in matches for place in (0, match.count - 1)]
-    return no_such_hand(number, sum(match.count for match in matches), min(ends, default=0), max(ends, default=0))
+    count = 0
+    first_and_last: list[int] = []
+    for match in run.matches.values():
+        hands = match.hands
+        if hands.count:
+            count += hands.count
+            first_and_last += [hands.page(0, 1)[0], hands.page(hands.count - 1, 1)[0]]
+    return no_such_hand(number, count, min(first_and_last, default=0), max(first_and_last, default=0))
 
 
 def open_browser(terminal: Terminal, address: str) -> None:
-    """Open a browser from a thread, as it may take a while."""
+    """Open a browser from a thread, since it may block for a while."""
 
     def work() -> None:
         try:
@@ -106,14 +116,14 @@ def open_browser(terminal: Terminal, address: str) -> None:
         except webbrowser.Error:
             is_open = False
         if not is_open:
-            terminal.note("No browser could be opened: open the address yourself.")
+            terminal.note("No browser could be opened. Open the address yourself.")
 
     threading.Thread(target=work, daemon=True).start()
 
 
 @contextlib.contextmanager
 def pages_during(terminal: Terminal, folder: Path, *, opens_browser: bool = True) -> Iterator[Watch]:
-    """Show pages about a run of this process in a thread while the block lasts; yields the run's `watch` callback."""
+    """Serve pages about a run of this process from a thread; yield the callback for the events of the run."""
     from dealer.person.terminal_table import loop_in_thread
     from dealer.watching import LiveMatches
     from dealer.web.local_site import local_site

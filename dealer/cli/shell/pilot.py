@@ -1,4 +1,4 @@
-"""``arena play --plan``: how many deals a stop rule is likely to need, from a pilot whose files are not kept."""
+"""Estimate for ``arena play --plan`` the deals that a stop rule will need, from a pilot in a temporary folder."""
 
 from __future__ import annotations
 
@@ -31,51 +31,63 @@ from logs.document import Document
 from logs.estimation import MIN_UNITS, FixedDeals
 from protocol.game_definition import short_name
 
-PILOT_DEALS: Final = 1000
+_PILOT_DEALS: Final = 1000
 _PILOT_TIMEOUT_S: Final = 30.0
 
 
-def show_plan(terminal: Terminal, asked: RunSettings, *, is_silent: bool, as_json: bool) -> None:
-    """Play the pilot, print what the stop rule is likely to need, and end the command."""
-    plan = settle(asked)
+def show_plan(terminal: Terminal, settings: RunSettings, *, is_silent: bool, as_json: bool) -> None:
+    """Play the pilot, print the estimate, and end the command.
+
+    Raises:
+        CommandError: there is no stop rule, or the pilot failed or was too short.
+        typer.Exit: with the exit code of an interrupt, or 0.
+    """
+    plan = settle(settings)
     if isinstance(plan.stop, FixedDeals):
-        abort("--plan estimates what a stop rule needs: give --stop ci=20 or --stop better:0,30")
+        abort("--plan estimates the deals of a stop rule; add one, such as --stop ci=20 or --stop better:0,30")
     with (
         tempfile.TemporaryDirectory(prefix="arena-plan-") as folder,
         RunLine(terminal, is_silent=is_silent or as_json) as line,
         asyncio.Runner(loop_factory=new_event_loop) as runner,
     ):
-        pilot = replace(asked, deals=min(plan.deals, PILOT_DEALS), export=(), histories=None)
-        result, progress, is_stopped = runner.run(_pilot(pilot, Path(folder) / "pilot", line))
+        pilot = replace(settings, deals=min(plan.deals, _PILOT_DEALS), export=(), histories=None)
+        result, progress, is_stopped = runner.run(_play_pilot(pilot, Path(folder) / "pilot", line))
     if result.outcome is Outcome.FAILED:
         abort(result.sentence, EXIT_FAILED)
     if progress.deals_needed is None:
-        few = f"{count_of(result.duplicates, 'deal')}, fewer than {MIN_UNITS}: too few for an estimate"
+        shortage = f"the pilot has {count_of(result.duplicates, 'deal')}, and an estimate needs at least {MIN_UNITS}"
         if is_stopped:
-            abort(f"interrupted; the pilot has {few}", EXIT_INTERRUPTED)
-        abort(f"the pilot has {few}", EXIT_FAILED)
+            abort(f"interrupted; {shortage}", EXIT_INTERRUPTED)
+        abort(shortage, EXIT_FAILED)
     deals = progress.deals + progress.deals_needed
-    seconds = deals * result.seatings / result.hands_per_second
-    corrected = ", without the luck of the cards" if result.score is Score.CORRECTED else ""
-    took = f"{count_of(result.duplicates, 'deal')} took {duration(result.seconds)}"
-    most = f", more than the {plan.deals:,} that would be played" if deals > plan.deals else ""
-    document = Document(
-        "Deals needed",
-        (
-            f"A pilot of {took}: {progress.rate}{corrected}, {result.hands_per_second:,.0f} hands/s.",
-            f"--stop {result.stop} is likely to need about {count_of(rounded_up(deals), 'deal')} of "
-            f"{short_name(result.game)}{most}: {duration(seconds)}.",
-        ),
-        data={"stop": result.stop, "deals": deals, "seconds": seconds, "pilot": result},
-    )
+    document = _plan_document(result, progress, deals, max_deals=plan.deals)
     show_document(terminal, document, as_json=as_json, quiet=True)
     raise typer.Exit(EXIT_INTERRUPTED if is_stopped else 0)
 
 
-async def _pilot(asked: RunSettings, folder: Path, line: RunLine) -> tuple[ContestResult, Progress, bool]:
-    """The result and the last progress of a pilot, which ends after some time at the latest, and whether a signal
-    ended it."""
-    run = new_run(asked, folder)
+def _plan_document(result: ContestResult, progress: Progress, deals: int, *, max_deals: int) -> Document:
+    seconds = deals * result.seatings / result.hands_per_second
+    pilot = f"A pilot of {count_of(result.duplicates, 'deal')} took {duration(result.seconds)}: {progress.rate}"
+    if result.score is Score.CORRECTED:
+        pilot = f"{pilot}, without the luck of the cards"
+    estimate = f"about {count_of(rounded_up(deals), 'deal')} of {short_name(result.game)}"
+    if deals > max_deals:
+        estimate = f"{estimate}, more than the {max_deals:,} that would be played"
+    sentences = (
+        f"{pilot}, {result.hands_per_second:,.0f} hands/s.",
+        f"--stop {result.stop} is likely to need {estimate}: {duration(seconds)}.",
+    )
+    data = {"stop": result.stop, "deals": deals, "seconds": seconds, "pilot": result}
+    return Document("Deals needed", sentences, data=data)
+
+
+async def _play_pilot(settings: RunSettings, folder: Path, line: RunLine) -> tuple[ContestResult, Progress, bool]:
+    """Play a pilot of at most 30 seconds.
+
+    Returns:
+        its result, its last progress, and whether a signal ended it.
+    """
+    run = new_run(settings, folder)
     latest: list[Progress] = []
     is_stopped = False
 

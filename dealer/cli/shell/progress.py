@@ -1,4 +1,4 @@
-"""The line on standard error that shows the progress of a command."""
+"""Progress of a command, as a line on standard error."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from bots.long_run import ShowProgress
 from dealer.cli.shell.console import Terminal
 from engine.text import duration
 
+# Short computations show no progress.
 _QUIET_S = 0.5
 _REDRAW_S = 0.1
 _PLAIN_EVERY_S = 10.0
 
 
 class LiveLine:
-    """A line of text that changes: redrawn in a window and removed at the end, elsewhere printed every ten seconds.
+    """Line of text that changes: call it with each new text, inside a `with` block.
 
-    A context manager that is called with the text; nothing is shown if it `is_silent`.
+    A window redraws the line and removes it at the end of the block. Elsewhere it is printed every ten seconds. A
+    silent line shows nothing.
     """
 
     def __init__(self, terminal: Terminal, *, is_silent: bool = False) -> None:
@@ -46,8 +48,10 @@ class LiveLine:
 
     @property
     def width(self) -> int | None:
-        """The number of characters that fit; None for any number."""
-        return None if self._live is None else self._terminal.err.width
+        """Number of characters that fit in the window; None without one."""
+        if self._live is None:
+            return None
+        return self._terminal.err.width
 
     def __call__(self, text: str) -> None:
         if self._live is not None:
@@ -60,13 +64,16 @@ class LiveLine:
 
 
 @contextlib.contextmanager
-def showing_progress(terminal: Terminal, what: str) -> Iterator[ShowProgress]:
-    """A function that shows the progress of a computation, from half a second on, and the time left.
+def showing_progress(terminal: Terminal, activity: str) -> Iterator[ShowProgress]:
+    """Yield a function that shows the progress of a computation and the remaining time, after half a second.
 
-    The time follows from what was done since the first call: earlier work and the compilation do not count.
+    Args:
+        activity: the computation in a few words.
     """
-    began_s = time.monotonic()
-    next_s = began_s + _QUIET_S
+    start_s = time.monotonic()
+    next_s = start_s + _QUIET_S
+    # The remaining time follows from the work since the first call: neither the work of earlier runs nor compilation
+    # counts.
     first: tuple[float, float] | None = None
     with LiveLine(terminal) as line:
 
@@ -79,12 +86,16 @@ def showing_progress(terminal: Terminal, what: str) -> Iterator[ShowProgress]:
                 return
             next_s = now_s + _REDRAW_S
             if part is None:
-                progress = f"{duration(now_s - began_s)} so far"
+                progress = f"{duration(now_s - start_s)} so far"
             else:
                 progress = f"{part:.0%}"
                 if first is not None and part > first[0]:
-                    progress += f", {duration((now_s - first[1]) * (1 - part) / (part - first[0]))} left"
-            words = so_far() if callable(so_far) else so_far
-            line(f"{what}: {progress}{words and f', {words}'}")
+                    first_part, first_s = first
+                    remaining_s = (now_s - first_s) * (1 - part) / (part - first_part)
+                    progress += f", {duration(remaining_s)} left"
+            detail = so_far() if callable(so_far) else so_far
+            if detail:
+                progress += f", {detail}"
+            line(f"{activity}: {progress}")
 
         yield show

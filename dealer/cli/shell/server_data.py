@@ -1,4 +1,4 @@
-"""The folder of a server, which several commands take."""
+"""Option for the folder of a server, and access to the server's database."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ServerData: TypeAlias = Annotated[Path, "Folder of everything the server keeps."
 SERVER_DATA: Final = Path("arena-server")
 
 
-def known_store(data: Path) -> Store:
-    """The database of a server that has been started.
+def open_store(data: Path) -> Store:
+    """Open the database of a server.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: no server was started with this folder.
     """
     if not (data / DATABASE_NAME).is_file():
-        raise ConfigError(f"{data} holds no server: start one with 'arena serve', or name its folder with --data")
+        raise ConfigError(f"{data} holds no server; start one with 'arena serve', or name its folder with --data")
     return Store(data / DATABASE_NAME)

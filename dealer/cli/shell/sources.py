@@ -1,4 +1,4 @@
-"""The arguments of commands that read runs and hands, and their reports of problems."""
+"""Arguments and options of commands that read runs and hands, and reports of problems in files."""
 
 from __future__ import annotations
 
@@ -29,24 +29,28 @@ if TYPE_CHECKING:
     from logs.hand_source import HandSource
     from logs.tracker.hand_counts import HandCounts
 
-_MOST_SHOWN: Final = 10
+_MAX_REPORTED: Final = 10
 _LAST: Final = re.compile(r"last(?:-(\d{1,6}))?")
 
 
 def run_path(text: str) -> Path:
-    """A path; ``last`` is the newest run in ``runs/``, ``last-2`` the second before it, unless a file has that name."""
+    """Convert an argument to the path of a run.
+
+    If no file has that name, ``last`` is the newest run in ``runs/``, ``last-1`` the one before it, and so on.
+    """
     if os.path.lexists(text):
         return Path(text)
-    newest = newest_runs()
+    runs = newest_runs()
     last = _LAST.fullmatch(text)
     if last is None:
-        if (near := meant(text, ["last", *map(str, newest)])) is not None:
+        if (near := meant(text, ["last", *map(str, runs)])) is not None:
             abort(f"there is no run {quoted(text)}; did you mean {near!r}?")
         return Path(text)
-    back = int(last[1] or 0)
-    if back >= len(newest):
-        abort(f"{text}: {FOLDER} holds {count_of(len(newest), 'run') if newest else 'no run'}")
-    return newest[back]
+    index = int(last[1] or 0)
+    if index >= len(runs):
+        number = count_of(len(runs), "run") if runs else "no run"
+        abort(f"{text}: {FOLDER} holds {number}")
+    return runs[index]
 
 
 def complete_run(incomplete: str) -> list[str]:
@@ -76,7 +80,7 @@ Transcript: TypeAlias = Annotated[Path | None, "The dealer's standard error, for
 
 @dataclass(frozen=True, slots=True)
 class HandOptions:
-    """How hands are read from files."""
+    """Options of reading hands from files."""
 
     game: Annotated[
         str | None, "The game of logs that do not name one.", Wording("GAME", otherwise="as the log says")
@@ -88,7 +92,14 @@ class HandOptions:
     ] = None
 
     def finder(self, *, strict: bool = False) -> Callable[..., HandSource]:
-        """`logs.hand_source.find` with these options."""
+        """Return `logs.hand_source.find` with these options bound.
+
+        Args:
+            strict: stop at a damaged line instead of skipping it.
+
+        Raises:
+            GameDefinitionError: there is no such game.
+        """
         from logs.hand_source import find
 
         game = None if self.game is None else find_game(self.game, as_reference=True)[1]
@@ -98,13 +109,16 @@ class HandOptions:
 
 @dataclass(frozen=True, slots=True)
 class StrictHandOptions(HandOptions):
-    """The same for commands that can stop at damaged lines."""
+    """Options of reading hands for commands that can stop at damaged lines."""
 
     strict: Annotated[bool, "Stop at a damaged line instead of skipping it."] = False
 
 
 class Problems:
-    """Reports problems of files: the first few in full, then their number."""
+    """Report problems of files while they are read: the first ten in full, then the number of the others.
+
+    Used as a context manager, it turns the errors of readers into errors of the command.
+    """
 
     def __init__(self, terminal: Terminal) -> None:
         self.count = 0
@@ -112,7 +126,7 @@ class Problems:
 
     def __call__(self, problem: LogProblem) -> None:
         self.count += 1
-        if self.count <= _MOST_SHOWN:
+        if self.count <= _MAX_REPORTED:
             self._terminal.note(str(problem))
 
     def __enter__(self) -> Problems:
@@ -121,21 +135,21 @@ class Problems:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Report the number of further problems; an error that ended the reading ends the command."""
-        more = self.count - _MOST_SHOWN
+        """Report the number of further problems, and abort the command after an error of a reader."""
+        more = self.count - _MAX_REPORTED
         if more > 0:
             self._terminal.note(f"and {count_of(more, 'more problem')} like these")
         if isinstance(error, DamagedLogError):
             abort(str(error), EXIT_FAILED)
         if isinstance(error, UnknownGameError):
-            abort(f"{error}: name the game with --game")
+            abort(f"{error}; name the game with --game")
         if isinstance(error, ExportError):
-            abort(f"{error}: --force overwrites it, --out takes another folder")
+            abort(f"{error}; overwrite it with --force, or choose another folder with --out")
         if isinstance(error, ValueError):
             abort(str(error))
 
 
-def counted(
+def read_counts(
     terminal: Terminal,
     sources: list[Path],
     find: Callable[..., HandSource],
@@ -144,13 +158,13 @@ def counted(
     times: bool = False,
     workers: int | None = None,
 ) -> HandCounts:
-    """All hands of runs and logs, counted; ends the command if there are none.
+    """Read all hands of runs and logs and count their actions; abort the command if there are none.
 
     Args:
-        find: from `HandOptions.finder`.
-        transcript: the dealer's standard error, of a single log.
+        find: result of `HandOptions.finder`.
+        transcript: standard error of the dealer, for a single log.
         times: also read the times of actions.
-        workers: processes; None for one per processor.
+        workers: number of processes; None for one per processor.
     """
     from logs.tracker.many_files import count_hands
 
@@ -158,22 +172,32 @@ def counted(
         abort("--transcript goes with one log")
     with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
         source = find(sources, on_problem=problems, times=times, transcript=transcript)
+
+        def show_hands(hands: int) -> None:
+            show(None, count_of(hands, "hand"))
+
         processes = workers or os.cpu_count() or 1
-        counts = count_hands(source, on_progress=lambda hands: show(None, count_of(hands, "hand")), processes=processes)
+        counts = count_hands(source, on_progress=show_hands, processes=processes)
     if not counts.hands:
         abort_without_hands(sources)
     return counts
 
 
 def no_such_hand(number: int, count: int, lowest: int, highest: int) -> str:
-    """The sentence about a hand number that none of `count` hands has, from the lowest to the highest number."""
+    """Compose the sentence about a missing hand.
+
+    Args:
+        count: number of hands.
+        lowest: lowest number of a hand.
+        highest: highest number of a hand.
+    """
     if not count:
-        return f"there is no hand {number}, as there is no finished hand"
+        return f"there is no hand {number}, since no hand is finished"
     if count == 1:
         return f"there is no hand {number}; the only hand is number {lowest}"
     return f"there is no hand {number}; there are {count_of(count, 'hand')}, with numbers from {lowest} to {highest}"
 
 
 def abort_without_hands(sources: Sequence[Path]) -> NoReturn:
-    """End the command because there is nothing to read."""
+    """Abort the command because the files hold no finished hand."""
     abort("there is no finished hand in " + ", ".join(map(str, sources)))

@@ -1,10 +1,9 @@
-"""Standard streams that never end the program: closed, full or no longer read, they cost output, not a traceback.
+"""Standard streams of the commands.
 
-A reader that closes early (``| head``) is no failure. Output that cannot be written, such as to a full disk, is
-reported on standard error, and the exit code is 2.
-
-Standard output is for results alone. What the code of bots prints in this process goes to standard error, and so does
-what it writes by the descriptor.
+Closed, full or unread streams lose output, but never end a command with a traceback. A reader that closes early
+(``| head``) is no error. Output that cannot be written, for example to a full disk, is reported on standard error, and
+the exit code is 2. Standard output is for results alone: output of bots' code in this process, also by the file
+descriptor, goes to standard error.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
 EXIT_FAILED = 1
-"""The run ended early because of a fault or an error; gate: the player wins too little; doctor: there are errors."""
+"""The run ended early after a fault or an error. For gate, the player wins too little; for doctor, there are errors."""
 EXIT_USAGE = 2
 """The command cannot be run as given, or its output cannot be written."""
 EXIT_UNDECIDED = 3
-"""gate: too few deals to decide."""
+"""Only of gate: more deals are needed to decide."""
 EXIT_INTERRUPTED = 130
 """Stopped by Ctrl-C."""
 
@@ -29,14 +28,18 @@ EXIT_INTERRUPTED = 130
 def _clean(text: str) -> str:
     if text.isascii():
         return text
-    # Here, because it loads the engine, which `arena --help` does not need.
+    # Not at the top: it imports the engine, which `arena --help` does not need.
     from engine.text import clean
 
     return clean(text)
 
 
 class _Output:
-    """A stream that drops output that cannot be written; `problem` is the cause, unless the reader closed it."""
+    """Stream that drops output after a failure to write.
+
+    Attributes:
+        problem: the failure; None if there was none or only the reader had closed the stream.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self.problem: OSError | None = None
@@ -57,6 +60,7 @@ class _Output:
 
     @contextlib.contextmanager
     def _surviving(self) -> Iterator[None]:
+        """Suppress a failure to write in the block, and from then on drop all output."""
         if self._is_dead:
             yield
             return
@@ -67,7 +71,7 @@ class _Output:
             # Windows reports a pipe without reader as an invalid argument.
             is_unread = isinstance(error, BrokenPipeError) or (os.name == "nt" and error.errno == 22)
             self.problem = None if is_unread else error
-            # The interpreter flushes the buffered rest at its end; it must not fail again.
+            # The interpreter flushes the buffer at exit, which must not fail again.
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, self._stream.fileno())
             os.close(null)
@@ -75,12 +79,12 @@ class _Output:
 
 @contextlib.contextmanager
 def standard_streams() -> Iterator[None]:
-    """Keep the program running whatever happens to its standard streams; exits with 2 if output was lost."""
+    """Replace the standard streams by ones that never fail; exit with 2 if standard output was lost."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # Otherwise the first opened file gets this number.
+            # Otherwise the next file that is opened gets the number of the closed stream.
             os.open(os.devnull, os.O_RDWR)
     streams = []
     _reserve_standard_output()
@@ -89,7 +93,7 @@ def standard_streams() -> Iterator[None]:
         if stream is None:
             stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         if isinstance(stream, io.TextIOWrapper):
-            # Characters that the encoding lacks become '?'.
+            # Characters outside the encoding are printed as '?'.
             stream.reconfigure(errors="replace")
         streams.append(_Output(stream))
         setattr(sys, name, cast(TextIO, streams[-1]))
@@ -97,7 +101,7 @@ def standard_streams() -> Iterator[None]:
     try:
         yield
     finally:
-        # What bots print when the interpreter ends is no result.
+        # Bots may print when the interpreter exits, and that is not a result.
         sys.stdout = sys.stderr
         output.flush()
         if output.problem is not None:
@@ -108,13 +112,13 @@ def standard_streams() -> Iterator[None]:
 
 
 def _reserve_standard_output() -> None:
-    """Let descriptor 1 be standard error, and `sys.stdout` write to a copy of what it was."""
+    """Redirect descriptor 1 to standard error, and let `sys.stdout` write to a copy of the old descriptor."""
     stream = sys.stdout
-    # A console of Windows is more than a descriptor.
+    # Python writes to a Windows console by handle, not by descriptor.
     if os.name == "nt" or not isinstance(stream, io.TextIOWrapper) or stream.fileno() != 1:
         return
     stream.flush()
-    # Not inherited: a program that outlives this one would keep a pipe open.
+    # `dup` makes a descriptor that is not inherited: a bot that outlives this process would keep a pipe open.
     copy = os.dup(1)
     os.dup2(2, 1)
     results = open(copy, "w", encoding=stream.encoding)  # noqa: SIM115
@@ -124,8 +128,9 @@ def _reserve_standard_output() -> None:
 
 @contextlib.contextmanager
 def prints_to_standard_error() -> Iterator[TextIO]:
-    """Send what code prints to standard error; the value is standard output."""
-    output, errors = sys.stdout, sys.stderr
+    """Redirect `sys.stdout` to standard error in the block, and yield the real standard output."""
+    output = sys.stdout
+    errors = sys.stderr
     sys.stdout = errors
     try:
         yield output

@@ -112,7 +112,7 @@ def test_what_cannot_be(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> 
     assert (ran.code, ran.sentence) == (2, "no scheduler answers at tcp://127.0.0.1:1 within 10 s")
     ran = arena(*CUP, *HANDS, "--scheduler", cluster.address, "--workers", "2", "--out", "there")
     assert ran.code == 2
-    assert ran.sentence.startswith("--workers counts matches on this machine, and a cluster has workers of its own")
+    assert ran.sentence.startswith("--workers counts matches on this machine and does not go with --scheduler")
     assert not (tmp_path / "there").exists()
     assert arena("play", "kuhn", "-n", "2", "--in-process", "--out", "one").code == 0
     ran = arena("resume", "one", "--scheduler", cluster.address)

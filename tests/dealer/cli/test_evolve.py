@@ -31,7 +31,7 @@ SMALL = ("--deals", "4", "--population", "6", "--trials", "20", "--generations")
         (["--variance", "0"], "variance must be more than 0 and at most 1, not 0.0"),
         (
             ["--scheduler", "tcp://127.0.0.1:1", "--workers", "2"],
-            "--workers counts processes of this machine, and a cluster has workers of its own: leave one out",
+            "--workers counts processes of this machine and does not go with --scheduler; leave one out",
         ),
         (["--scheduler", ""], "a cluster has an address, that of its scheduler, such as tcp://192.168.0.5:8786"),
         (["--odds", "good"], "--odds: 'good' is not one of 'reward', 'price'"),

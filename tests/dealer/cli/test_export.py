@@ -76,7 +76,7 @@ def test_nothing_is_written_over(arena_here: Arena, run: Path) -> None:
     before = _texts(run)
     ran = arena_here("export", "run")
     assert ran.code == 2
-    assert ran.err.endswith("exists already: --force overwrites it, --out takes another folder\n")
+    assert ran.err.endswith("exists already; overwrite it with --force, or choose another folder with --out\n")
     assert _texts(run) == before
     assert arena_here("export", "run", "--force").code == 0
     assert _texts(run) == before
@@ -172,7 +172,7 @@ def test_one_log_that_cannot_be_read_does_not_stop_the_others(arena_here: Arena,
     assert "stranger.log, line 1: its game 'chess' does not come with the arena" in ran.err
     alone = arena_here("export", "run/stranger.log")
     assert alone.code == 2
-    assert alone.sentence.endswith("in the folder of the log: name the game with --game")
+    assert alone.sentence.endswith("in the folder of the log; name the game with --game")
 
 
 def test_hands_without_times_are_told_of(arena_here: Arena, run: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from dealer.cli.shell.console import Terminal
-from dealer.cli.shell.sources import counted
+from dealer.cli.shell.sources import read_counts
 from logs.hand_source import find
 from logs.tracker.statistics import Statistics
 from tests.dealer.cli.conftest import Arena
@@ -126,7 +126,7 @@ def test_a_report(arena_here: Arena, run: Path, tmp_path: Path) -> None:
 def test_a_report_is_not_written_over(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     (run / "report.html").write_text("mine")
     assert arena_here("report", "run").sentence == (
-        "run/report.html exists already: --force overwrites it, --out takes another name"
+        "run/report.html exists already; overwrite it with --force, or choose another name with --out"
     )
     assert (run / "report.html").read_text() == "mine"
     assert arena_here("report", "run", "--force", "--title", "My <match>").code == 0
@@ -164,5 +164,5 @@ def test_on_a_terminal_reading_shows_its_progress(run: Path, monkeypatch: pytest
     monkeypatch.setattr("logs.tracker.columns._HANDS", 100)
     terminal, shown = Terminal(), io.StringIO()
     terminal.err = Console(file=shown, force_terminal=True, width=60)
-    assert counted(terminal, [run], find).hands == 300
+    assert read_counts(terminal, [run], find).hands == 300
     assert "reading hands: 0 s so far, 100 hands" in shown.getvalue()

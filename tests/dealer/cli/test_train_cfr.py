@@ -47,5 +47,7 @@ def test_what_cannot_be_is_refused(arena_here: Arena, tmp_path: Path, arguments:
 def test_a_game_in_the_place_of_the_folder_is_refused(arena_here: Arena, tmp_path: Path, command: str) -> None:
     ran = arena_here(*command.split())
     assert ran.code == 2
-    assert ran.err == ("arena: leduc is a game, and the first argument is the folder of the run: FOLDER --game leduc\n")
+    assert ran.err == (
+        "arena: leduc is a game, but the first argument is the folder of the run; write: FOLDER --game leduc\n"
+    )
     assert not list(tmp_path.iterdir())

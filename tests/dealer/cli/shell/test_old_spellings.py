@@ -53,4 +53,4 @@ def test_other_commands_have_none(words: str) -> None:
 def test_the_new_spelling_is_printed_and_nothing_runs(arena_here: Arena) -> None:
     ran = arena_here("exploit", "kuhn", "calling", "--against", "random")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.sentence == "'arena exploit' is spelt otherwise now; write: arena exploit against kuhn calling random"
+    assert ran.sentence == "'arena exploit' has a new spelling; write: arena exploit against kuhn calling random"

@@ -48,12 +48,15 @@ def test_more_deals_than_would_be_played(arena_here: Arena) -> None:
     assert "deals of leduc, more than the 2,000 that would be played: " in out
 
 
+NO_STOP_RULE = "--plan estimates the deals of a stop rule; add one, such as --stop ci=20 or --stop better:0,30"
+
+
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [
-        ((), 2, "--plan estimates what a stop rule needs: give --stop ci=20 or --stop better:0,30"),
-        (("--stop", "5000"), 2, "--plan estimates what a stop rule needs: give --stop ci=20 or --stop better:0,30"),
-        (("--stop", "ci=20", "-n", "50"), 1, "the pilot has 50 deals, fewer than 100: too few for an estimate"),
+        ((), 2, NO_STOP_RULE),
+        (("--stop", "5000"), 2, NO_STOP_RULE),
+        (("--stop", "ci=20", "-n", "50"), 1, "the pilot has 50 deals, and an estimate needs at least 100"),
     ],
 )
 def test_what_cannot_be_planned(arena_here: Arena, options: tuple[str, ...], code: int, sentence: str) -> None:
@@ -95,5 +98,5 @@ def test_a_pilot_that_is_interrupted(tmp_path: Path, number: signal.Signals, opt
     finally:
         process.kill()
     assert (process.returncode, out) == (130, b"")
-    assert re.search(rb"arena: interrupted; the pilot has \d+ deals?, fewer than 100: too few", err)
+    assert re.search(rb"arena: interrupted; the pilot has \d+ deals?, and an estimate needs at least 100", err)
     assert not [*tmp_path.glob("arena-plan-*")]
