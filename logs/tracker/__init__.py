@@ -1,14 +1,14 @@
-"""How each bot plays, from the hands it has played.
+"""Statistics of how each bot plays, such as VPIP, PFR and W$SD.
 
     statistics = statistics_of(count_hands(find(["runs/x"])))
     print(statistics.model_dump_json(indent=2))
 
-- `columns`: hands in columns, from any source; `clean_logs`: the same from clean logs without making records
-- `hand_facts`: what is counted in one hand; `all_in`: what an all-in hand is worth before the last cards
-- `hand_counts`: counting columns, in bounded memory
-- `many_files`: counting files and folders, big logs in several processes
-- `definitions`: what each statistic is called and means, and the twelve classes of players
-- `statistics`: from counts to figures, as data
+- `columns`: hands of any source as arrays; `clean_logs`: the same from clean logs, without making records
+- `hand_facts`: counters that follow from a betting line; `all_in`: expectation of an all-in hand
+- `hand_counts`: counters of all players, in bounded memory
+- `many_files`: counting of files and folders, with several processes for big logs
+- `definitions`: names and meanings of the statistics, and the twelve styles of play
+- `statistics`: figures from the counters, as a model
 - `statistics_tables`: the figures as texts, tables and flat rows
 """
 

@@ -1,13 +1,11 @@
-"""Reading clean hold'em logs into columns, without making records: thousands of hands at a time.
+"""Read clean hold'em logs into columns, thousands of hands at a time, without making records.
 
-The columns are those of `logs.tracker.columns.record_columns`. A log in which anything is unusual raises
-`UncleanLogError`, and its hands are read one by one. A clean log is what a dealer writes: a header, hands without a gap
-in their numbers, players with different names, all hole cards, the right values, a score that is the sum of the hands,
-whole lines.
+A clean log is what a dealer writes: a header, hands without a gap in their numbers, players with different names, all
+hole cards, correct values, a score that is the sum of the hands, whole lines. Anything else raises `UncleanLogError`,
+and the caller reads the hands one by one (`logs.tracker.columns.record_columns`).
 
-`StateLines` reads and checks each way to bet and each list of names when it first comes. Cards and values are checked
-here for all hands at once. The values of a showdown follow from the betting and the order of the ranks, and the rules
-compute them once for each.
+`StateLines` reads and checks each betting line and each list of names when it first occurs. Cards and values are
+checked here for all hands at once.
 """
 
 from __future__ import annotations
@@ -39,85 +37,101 @@ from logs.tracker.columns import NOT_DEALT, Columns, ranks_of
 from logs.tracker.hand_facts import BettingFacts
 from protocol import FormatError
 
-_HANDS: Final = 1 << 13
-"""Of each log that are counted at a time."""
-_MOST_WAYS: Final = 1 << 15
-"""Ways to bet that are remembered."""
-_MOST_TABLES: Final = 1 << 8
+_BATCH_HANDS: Final = 1 << 13
+"""Hands of each log in a batch."""
+_MAX_WAYS: Final = 1 << 15
+"""Betting lines in the cache."""
+_MAX_TABLES: Final = 1 << 8
 _TOLERANCE_CHIPS: Final = 1e-6
 
+# Rank and suit by character. A card with another character becomes negative.
 _RANK_OF: Final = np.full(256, -52, np.int16)
 _SUIT_OF: Final = np.full(256, -52, np.int16)
 for _card, _text in enumerate(CARD_TEXTS):
     _RANK_OF[ord(_text[0])] = _card // 4
     _SUIT_OF[ord(_text[1])] = _card % 4
+# Bit of each card; none for NOT_DEALT.
 _BITS: Final = np.array([1 << card if card < 52 else 0 for card in range(256)], np.uint64)
 
 
-_Taken: TypeAlias = tuple[
+_Batch: TypeAlias = tuple[
     NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64]
 ]
-"""Hands of a log: their numbers, places in `_Known.facts` and `_Known.tables`, cards and values as in `Columns`."""
+"""Hands of a log: numbers, indices into `_Cache.facts`, indices into `_Cache.tables`, cards and values as in
+`Columns`."""
 
 
-class _Known:
-    """What several logs of one game have in common: ways to bet, values of showdowns, players at their seats."""
+class _Cache:
+    """Betting lines, values of showdowns and tables, shared by the logs of one game.
+
+    Attributes:
+        facts: facts of the betting lines.
+        ways: index into `facts` by betting text.
+        unshown: values of each betting line without a showdown, zeros for one with a showdown.
+        tables: index by match, players by seat, and seats by position.
+        showdowns: values by betting line and order of the hands.
+    """
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self.facts: list[BettingFacts] = []
         self.ways: dict[str, int] = {}
-        """Places in `facts`, by betting text."""
         self.unshown: list[tuple[float, ...]] = []
-        """The values in each way without a showdown; zeros with one."""
         self.tables: dict[tuple[str, tuple[str, ...], tuple[Seat, ...]], int] = {}
-        """By match, players by seat, and the seat of each position."""
         self.showdowns: dict[int, tuple[float, ...]] = {}
         self._weights = (game.num_players + 1) ** np.arange(game.num_players)
 
-    def forget(self) -> None:
-        """Make room, where hardly any betting comes again."""
-        if len(self.facts) > _MOST_WAYS:
-            for remembered in (self.facts, self.ways, self.unshown, self.showdowns):
-                remembered.clear()
+    def shrink(self) -> None:
+        """Forget all betting lines if there are too many; logs in which lines rarely recur would fill the memory."""
+        if len(self.facts) > _MAX_WAYS:
+            self.facts.clear()
+            self.ways.clear()
+            self.unshown.clear()
+            self.showdowns.clear()
 
-    def learn(self, text: str, betting: BettingState) -> None:
-        """Remember a way to bet."""
-        is_showdown = betting.is_showdown
+    def add(self, text: str, betting: BettingState) -> None:
+        """Add a betting line."""
         self.ways[text] = len(self.facts)
         self.facts.append(BettingFacts(betting))
-        values = (0.0,) * self.game.num_players if is_showdown else tuple(hand_values(betting, Deal((), ())))
+        if betting.is_showdown:
+            values = (0.0,) * self.game.num_players
+        else:
+            values = tuple(hand_values(betting, Deal((), ())))
         self.unshown.append(values)
 
     def values(self, ways: NDArray[np.int64], cards: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """What each position wins by the rules, in chips."""
-        used, at = np.unique(ways, return_inverse=True)
-        values = np.array([self.unshown[way] for way in used.tolist()])[at]
-        in_pot = np.array([self.facts[way].showdown for way in used.tolist()])[at]
+        """Return the net chips by the rules, shape (hands, positions)."""
+        used_ways, inverse = np.unique(ways, return_inverse=True)
+        values = np.array([self.unshown[way] for way in used_ways.tolist()])[inverse]
+        in_showdown = np.array([self.facts[way].showdown for way in used_ways.tolist()])[inverse]
         ranks = ranks_of(cards)
-        shown = np.flatnonzero(in_pot.any(axis=1))
-        compared = np.where(in_pot[shown], ranks[shown], 0)
-        # How many positions each one beats is all that the values of a showdown depend on.
-        orders = (compared[:, :, None] > compared[:, None, :]).sum(axis=2) @ self._weights
+        shown = np.flatnonzero(in_showdown.any(axis=1))
+        shown_ranks = np.where(in_showdown[shown], ranks[shown], 0)
+        # The values of a showdown depend on the betting line and on the number of positions that each one beats. The
+        # rules are applied once for each combination.
+        beaten = (shown_ranks[:, :, None] > shown_ranks[:, None, :]).sum(axis=2)
+        orders = beaten @ self._weights
         keys = ways[shown] * (self.game.num_players + 1) ** self.game.num_players + orders
-        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        of_keys: list[tuple[float, ...]] = []
-        for key, hand in zip(distinct.tolist(), shown[first].tolist(), strict=True):
-            found = self.showdowns.get(key)
-            if found is None:
+        distinct_keys, first, key_inverse = np.unique(keys, return_index=True, return_inverse=True)
+        distinct_values: list[tuple[float, ...]] = []
+        for key, hand in zip(distinct_keys.tolist(), shown[first].tolist(), strict=True):
+            showdown_values = self.showdowns.get(key)
+            if showdown_values is None:
                 betting = self.facts[ways[hand]].betting
-                found = self.showdowns[key] = tuple(hand_values(betting, _deal(cards[hand], betting)))
-            of_keys.append(found)
-        if of_keys:
-            values[shown] = np.array(of_keys)[inverse]
+                showdown_values = tuple(hand_values(betting, _deal(cards[hand], betting)))
+                self.showdowns[key] = showdown_values
+            distinct_values.append(showdown_values)
+        if distinct_values:
+            values[shown] = np.array(distinct_values)[key_inverse]
         return values
 
 
 def _deal(cards: NDArray[np.uint8], betting: BettingState) -> Deal:
-    dealt: list[Card] = cards.tolist()
-    holes = len(dealt) - 5
-    hole_cards = tuple([(dealt[at], dealt[at + 1]) for at in range(0, holes, 2)])
-    return Deal(hole_cards, tuple(dealt[holes : holes + betting.game.board_cards_by_round[betting.round]]))
+    cards_list: list[Card] = cards.tolist()
+    num_holes = len(cards_list) - 5
+    board_cards = betting.game.board_cards_by_round[betting.round]
+    hole_cards = tuple([(cards_list[i], cards_list[i + 1]) for i in range(0, num_holes, 2)])
+    return Deal(hole_cards, tuple(cards_list[num_holes : num_holes + board_cards]))
 
 
 # ---- reading
@@ -125,8 +139,8 @@ def _deal(cards: NDArray[np.uint8], betting: BettingState) -> Deal:
 
 def _lines(file: TextIO) -> Iterator[str]:
     rest = ""
-    while piece := file.read(1 << 18):
-        *lines, rest = (rest + piece).split("\n")
+    while chunk := file.read(1 << 18):
+        *lines, rest = (rest + chunk).split("\n")
         if max(map(len, lines), default=0) >= MAX_LINE_CHARACTERS or len(rest) >= MAX_LINE_CHARACTERS:
             raise UncleanLogError
         yield from lines
@@ -135,36 +149,39 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 class _SeededCards:
-    """The cards that a seed deals, thousands of hands at a time."""
+    """Cards that a seed deals, thousands of hands at a time; equal to those of `engine.dealing`."""
 
     def __init__(self, game: Game, seed: int, first_hand: int) -> None:
         self._deck = np.array(game.deck, np.uint8)
         self._width = game.cards_per_hand
         self._generator = reference_generator(seed)
-        to_skip = first_hand * self._width
-        while to_skip > 0:
-            chunk = min(to_skip, 1 << 16)
-            self._generator.getrandbits(32 * chunk)
-            to_skip -= chunk
+        # One word per card. Words of a part's earlier hands are drawn and dropped.
+        words_to_skip = first_hand * self._width
+        while words_to_skip > 0:
+            words = min(words_to_skip, 1 << 16)
+            self._generator.getrandbits(32 * words)
+            words_to_skip -= words
 
     def take(self, hands: int) -> NDArray[np.uint8]:
-        """The cards of the next hands in the order dealt, shape (hands, cards)."""
+        """Return the cards of the next hands in the order dealt, shape (hands, cards)."""
         count = hands * self._width
+        # One long draw has the same words as many short ones, the first in the lowest bits.
         data = self._generator.getrandbits(32 * count).to_bytes(4 * count, "little")
         words = np.frombuffer(data, "<u4").reshape(hands, self._width)
-        live = np.tile(self._deck, (hands, 1))
+        # A partial Fisher-Yates shuffle of all decks at once: the last card left replaces the one that was dealt.
+        decks = np.tile(self._deck, (hands, 1))
         cards = np.empty((hands, self._width), np.uint8)
         rows = np.arange(hands)
-        for place in range(self._width):
-            left = len(self._deck) - place
-            at = words[:, place] % left
-            cards[:, place] = live[rows, at]
-            live[rows, at] = live[:, left - 1]
+        for index in range(self._width):
+            left = len(self._deck) - index
+            drawn = words[:, index] % left
+            cards[:, index] = decks[rows, drawn]
+            decks[rows, drawn] = decks[:, left - 1]
         return cards
 
 
 class _Log:
-    """A log, or a part of one, which is read hands by hands; `net` are the chips by player of those read."""
+    """A log, or a part of one, read in batches."""
 
     def __init__(self, file: TextIO, path: str, part: LogPart | None, given: Game | None) -> None:
         self._lines = _lines(file)
@@ -176,23 +193,25 @@ class _Log:
         self._is_part = part is not None and part.start > 0
         if part is not None and part.header:
             self.header = parse_header(part.header)
+        # The game is known from the header, which is before the first hand.
         self._waiting = list(islice(self._hands(), 1))
         self.game = find_log_game(self.header, path, given)
         self._match = os.path.basename(stem(path)) if self.header is None else self.header.match_name
         self._read = StateLines(self.game).read
         self._seating = MatchSeats(self.game.num_players)
         self._seats: dict[str, tuple[Seat, ...]] = {}
-        self._values = lru_cache(_MOST_WAYS)(self._read_values)
+        self._values = lru_cache(_MAX_WAYS)(self._parse_values)
         self._totals = np.zeros(self.game.num_players)
         players = self.game.num_players
-        self._shapes = [_Shape(players, self.game.num_board_cards[: round_ + 1]) for round_ in range(4)]
+        self._shapes = [_CardShape(players, self.game.num_board_cards[: round_ + 1]) for round_ in range(4)]
 
     @property
     def net(self) -> dict[str, float]:
+        """Net chips of each player in the hands read."""
         return dict(zip(self._seating.names, self._totals.tolist(), strict=False))
 
     def _hands(self) -> Iterator[str]:
-        """The lines of hands; all others are looked at on the way."""
+        """Yield the lines of hands, and check all other lines on the way."""
         for line in self._lines:
             if line.startswith("STATE:") and self._score is None:
                 self._has_hands = True
@@ -206,74 +225,81 @@ class _Log:
             elif not line.startswith(("#", ";")) and line.strip():
                 raise UncleanLogError
 
-    def take(self, hands: int, known: _Known) -> _Taken | None:
-        """The next hands; None after the last.
+    def take(self, hands: int, cache: _Cache) -> _Batch | None:
+        """Read the next hands; None after the last one.
 
         Raises:
-            UncleanLogError: something is unusual in these hands, or after the last.
+            UncleanLogError: something is unusual in these hands, or after the last one.
         """
         lines = self._waiting + list(islice(self._hands(), hands - len(self._waiting)))
         self._waiting = []
         if not lines:
             self._check_score()
             return None
-        _, numbers, bettings, cards, values, names = zip(*[line.split(":") for line in lines], strict=True)
+        fields = [line.split(":") for line in lines]
+        _, numbers, bettings, card_texts, value_texts, names = zip(*fields, strict=True)
         first = int(numbers[0]) if self._next is None else self._next
         if numbers != tuple(map(str, range(first, first + len(lines)))):
             raise UncleanLogError
         self._next = first + len(lines)
-        self._read(lines[-1])  # no hand number is higher
+        # Checks the bound of hand numbers; the last number is the highest.
+        self._read(lines[-1])
         if not self._seating.names:
             self._seat(lines)
-        tables = self._tables(lines, names, known)
+        tables = self._tables(lines, names, cache)
         for text, line in zip(bettings, lines, strict=True):
-            if text not in known.ways:
-                known.learn(text, self._read(line).betting)
-        ways = np.array([known.ways[text] for text in bettings])
-        dealt = self._cards(np.array([known.facts[way].betting.round for way in ways.tolist()]), cards)
-        self._check_cards(first, dealt)
-        won = known.values(ways, dealt)
-        written = np.array([*map(self._values, values)])
-        if np.abs(written - won).max() > _TOLERANCE_CHIPS:
+            if text not in cache.ways:
+                cache.add(text, self._read(line).betting)
+        ways = np.array([cache.ways[text] for text in bettings])
+        last_rounds = np.array([cache.facts[way].betting.round for way in ways.tolist()])
+        cards = self._cards(last_rounds, card_texts)
+        self._check_cards(first, cards)
+        values = cache.values(ways, cards)
+        written_values = np.array([*map(self._values, value_texts)])
+        if np.abs(written_values - values).max() > _TOLERANCE_CHIPS:
             raise UncleanLogError
-        for (_, _, seats), table in known.tables.items():
-            of_table = won[tables == table]
-            if len(of_table):
-                self._totals[list(seats)] += of_table.sum(axis=0)
-        return np.arange(first, self._next), ways, tables, dealt, won
+        for (_, _, seats), table in cache.tables.items():
+            table_values = values[tables == table]
+            if len(table_values):
+                self._totals[list(seats)] += table_values.sum(axis=0)
+        return np.arange(first, self._next), ways, tables, cards, values
 
     def _seat(self, lines: list[str]) -> None:
+        """Find the seats from the first hands."""
         for line in lines:
             state = self._read(line)
             if self._seating.collect(state.hand_number, state.names):
                 return
         raise UncleanLogError
 
-    def _tables(self, lines: list[str], names: tuple[str, ...], known: _Known) -> NDArray[np.int64]:
-        numbers = {}
+    def _tables(self, lines: list[str], names: tuple[str, ...], cache: _Cache) -> NDArray[np.int64]:
+        """Return the table of each hand, shape (hands,)."""
+        indices = {}
         for text in dict.fromkeys(names):
             seats = self._seats.get(text)
             if seats is None:
                 state = self._read(lines[names.index(text)])
-                if len(set(state.names)) < len(state.names) or len(self._seats) > _MOST_TABLES:
+                if len(set(state.names)) < len(state.names) or len(self._seats) > _MAX_TABLES:
                     raise UncleanLogError
                 seats = self._seats[text] = self._seating.seats(state.hand_number, state.names)
-            numbers[text] = known.tables.setdefault((self._match, self._seating.names, seats), len(known.tables))
-        return np.array([numbers[text] for text in names])
+            table = (self._match, self._seating.names, seats)
+            indices[text] = cache.tables.setdefault(table, len(cache.tables))
+        return np.array([indices[text] for text in names])
 
-    def _read_values(self, text: str) -> tuple[float, ...]:
+    def _parse_values(self, text: str) -> tuple[float, ...]:
         texts = text.split("|")
         if len(texts) != self.game.num_players or not all(map(NUMBER.fullmatch, texts)):
             raise UncleanLogError
         return tuple(map(float, texts))
 
-    def _cards(self, rounds: NDArray[np.int64], texts: tuple[str, ...]) -> NDArray[np.uint8]:
-        """The cards of hands that ended in these rounds."""
-        cards = np.full((len(rounds), 2 * self.game.num_players + 5), NOT_DEALT, np.uint8)
+    def _cards(self, last_rounds: NDArray[np.int64], texts: tuple[str, ...]) -> NDArray[np.uint8]:
+        """Read the cards of hands, given the last round of each, as in `Columns`."""
+        cards = np.full((len(last_rounds), 2 * self.game.num_players + 5), NOT_DEALT, np.uint8)
         for round_, shape in enumerate(self._shapes):
-            hands = np.flatnonzero(rounds == round_)
+            hands = np.flatnonzero(last_rounds == round_)
             if len(hands):
-                cards[hands, : shape.num_cards] = shape.cards([texts[hand] for hand in hands.tolist()])
+                cards[hands, : shape.num_cards] = shape.parse([texts[hand] for hand in hands.tolist()])
+        # The sum of the bits is equal to their union if no card occurs twice.
         sets = _BITS[cards]
         if (sets.sum(axis=1) != np.bitwise_or.reduce(sets, axis=1)).any():
             raise UncleanLogError
@@ -295,25 +321,31 @@ class _Log:
                 raise UncleanLogError
 
 
-class _Shape:
-    """How the cards of a hand are written that ended in a certain round, all hole cards shown."""
+class _CardShape:
+    """Layout of the cards of hands that ended in a certain round, with all hole cards.
+
+    All texts of one layout have the same length, so that their characters form a rectangular array.
+    """
 
     def __init__(self, players: int, boards: Sequence[int]) -> None:
-        text = "|".join(["AA"] * players).replace("A", "Ax") + "".join("/" + "Ax" * count for count in boards[1:])
+        # "A" stands for a rank and "x" for a suit.
+        text = "|".join(["AxAx"] * players)
+        for count in boards[1:]:
+            text += "/" + "Ax" * count
         shape = np.frombuffer(text.encode(), np.uint8)
         self._length = len(text)
-        self._marks = np.flatnonzero((shape == ord("|")) | (shape == ord("/")))
-        self._marked = shape[self._marks]
+        self._separators = np.flatnonzero((shape == ord("|")) | (shape == ord("/")))
+        self._separator_characters = shape[self._separators]
         self._ranks = np.flatnonzero(shape == ord("A"))
         self.num_cards = len(self._ranks)
 
-    def cards(self, texts: list[str]) -> NDArray[np.uint8]:
-        """The cards of hands, shape (hands, cards)."""
+    def parse(self, texts: list[str]) -> NDArray[np.uint8]:
+        """Return the cards of hands, shape (hands, cards)."""
         if list(map(len, texts)).count(self._length) < len(texts):
             raise UncleanLogError
-        data = np.frombuffer("".join(texts).encode("ascii"), np.uint8).reshape(-1, self._length)
-        cards = 4 * _RANK_OF[data[:, self._ranks]] + _SUIT_OF[data[:, self._ranks + 1]]
-        if (cards < 0).any() or (data[:, self._marks] != self._marked).any():
+        characters = np.frombuffer("".join(texts).encode("ascii"), np.uint8).reshape(-1, self._length)
+        cards = 4 * _RANK_OF[characters[:, self._ranks]] + _SUIT_OF[characters[:, self._ranks + 1]]
+        if (cards < 0).any() or (characters[:, self._separators] != self._separator_characters).any():
             raise UncleanLogError
         return cards.astype(np.uint8)
 
@@ -321,12 +353,14 @@ class _Shape:
 def clean_columns(
     paths: Sequence[str], parts: Sequence[LogPart], given: Game | None
 ) -> Iterator[tuple[Columns, list[dict[str, float]]]]:
-    """The hands of logs with the same cards, or of a part of each, side by side.
+    """Read logs with the same cards, or a part of each, side by side.
 
-    `given` is the game of logs that do not name one.
+    Args:
+        parts: the part of each log; empty for whole logs.
+        given: game of logs that do not name one.
 
     Yields:
-        at least once: some of the hands, and the chips of each player in each log so far.
+        At least once: some of the hands, and the net chips of each player in each log so far.
 
     Raises:
         UncleanLogError: there is something unusual in a log, or it cannot be read.
@@ -334,49 +368,53 @@ def clean_columns(
     try:
         with ExitStack() as files:
             logs = []
-            for at, path in enumerate(paths):
-                part = parts[at] if parts else None
+            for index, path in enumerate(paths):
+                part = parts[index] if parts else None
                 file = files.enter_context(opened(path) if part is None else opened_part(path, part))
                 logs.append(_Log(file, path, part, given))
             game = logs[0].game
-            if not all(log.game == game for log in logs) or not _is_counted(game):
+            if not all(log.game == game for log in logs) or not _is_supported(game):
                 raise UncleanLogError
-            known = _Known(game)
-            if not (found := _taken(logs, known)):
+            cache = _Cache(game)
+            batches = _take_batches(logs, cache)
+            if not batches:
                 raise UncleanLogError
-            while found:
-                if len({int(numbers[0]) for numbers, *_ in found}) > 1:
+            while batches:
+                first_numbers = {int(numbers[0]) for numbers, *_ in batches}
+                if len(first_numbers) > 1:
                     raise UncleanLogError
-                order = np.argsort(np.concatenate([numbers for numbers, *_ in found]), kind="stable")
-                columns = [np.concatenate(column)[order] for column in zip(*found, strict=True)]
-                yield _columns(known, *columns), [log.net for log in logs]
-                known.forget()
-                found = _taken(logs, known)
+                # Deal by deal: hands of the same number are consecutive, in the order of the logs.
+                order = np.argsort(np.concatenate([numbers for numbers, *_ in batches]), kind="stable")
+                columns = [np.concatenate(column)[order] for column in zip(*batches, strict=True)]
+                yield _columns(cache, *columns), [log.net for log in logs]
+                cache.shrink()
+                batches = _take_batches(logs, cache)
     except (LogError, FormatError, ValueError, OSError):
         raise UncleanLogError from None
 
 
-def _is_counted(game: Game) -> bool:
+def _is_supported(game: Game) -> bool:
     return has_usual_blinds(game) and game.num_board_cards == (0, 3, 1, 1) and len(game.deck) == 52
 
 
-def _taken(logs: Sequence[_Log], known: _Known) -> list[_Taken]:
-    return [taken for log in logs if (taken := log.take(_HANDS, known)) is not None]
+def _take_batches(logs: Sequence[_Log], cache: _Cache) -> list[_Batch]:
+    batches = [log.take(_BATCH_HANDS, cache) for log in logs]
+    return [batch for batch in batches if batch is not None]
 
 
 def _columns(
-    known: _Known,
+    cache: _Cache,
     numbers: NDArray[np.int64],
     ways: NDArray[np.int64],
     tables: NDArray[np.int64],
     cards: NDArray[np.uint8],
     values: NDArray[np.float64],
 ) -> Columns:
-    seated = list(known.tables)
+    table_list = list(cache.tables)
 
     def record(hand: int) -> HandRecord:
-        match, names, seats = seated[tables[hand]]
-        betting = known.facts[ways[hand]].betting
+        match, names, seats = table_list[tables[hand]]
+        betting = cache.facts[ways[hand]].betting
         return HandRecord(
             game=betting.game,
             match_name=match,
@@ -389,15 +427,15 @@ def _columns(
         )
 
     holes = cards[:, :-5]
-    is_new = (numbers[1:] != numbers[:-1]) | (holes[1:] != holes[:-1]).any(axis=1)
+    is_new_deal = (numbers[1:] != numbers[:-1]) | (holes[1:] != holes[:-1]).any(axis=1)
     return Columns(
-        game=known.game,
-        facts=known.facts,
-        names=[tuple([names[seat] for seat in seats]) for _, names, seats in seated],
+        game=cache.game,
+        facts=cache.facts,
+        names=[tuple([names[seat] for seat in seats]) for _, names, seats in table_list],
         order=np.arange(len(ways)),
         ways=ways,
         tables=tables,
-        deals=np.cumsum(np.append(True, is_new)),
+        deals=np.cumsum(np.append(True, is_new_deal)),
         cards=cards,
         values=values,
         record=record,

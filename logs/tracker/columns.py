@@ -1,6 +1,6 @@
-"""Hands in columns, thousands at a time: what all counting starts from.
+"""Hands as arrays, some thousand at a time, for all counting.
 
-`record_columns` makes them of any hands, `logs.tracker.clean_logs` reads them from clean logs without making records.
+`record_columns` makes them from records. `logs.tracker.clean_logs` reads them from clean logs without making records.
 """
 
 from __future__ import annotations
@@ -21,26 +21,25 @@ from logs.record import HandRecord
 from logs.tracker.hand_facts import BettingFacts
 
 NOT_DEALT: Final = 255
-"""In place of a card that was not dealt, or is not known."""
-_HANDS: Final = 1 << 12
-"""At a time."""
+"""Value of a card that was not dealt, or is unknown."""
+_BATCH_HANDS: Final = 1 << 12
 _MAX_BETTINGS: Final = 1 << 12
-"""Betting lines whose facts are remembered."""
+"""Betting lines whose facts are cached."""
 
 
 class Columns(NamedTuple):
-    """Hands of one game, whatever its stacks, deal by deal; the first axis is the hand, the second the position.
+    """Hands of one game, with any stacks, deal by deal.
 
     Attributes:
-        facts: of ways to bet.
-        names: players by position, of each table.
-        order: of the hands among those counted at the same time.
-        ways: places in `facts`.
-        tables: places in `names`.
-        deals: ascending; hands of the same cards, one per seating, have the same number.
-        cards: of hold'em: hole cards of all positions, then five board cards.
-        values: net chips.
-        record: a hand by its place.
+        facts: facts of the betting lines that occur.
+        names: players by position, of each table that occurs.
+        order: index of each hand among all hands of the batch, shape (hands,).
+        ways: index of each hand's betting line in `facts`, shape (hands,).
+        tables: index of each hand's table in `names`, shape (hands,).
+        deals: deal number of each hand, shape (hands,), ascending; equal for hands with the same cards.
+        cards: hole cards of all positions, then five board cards, shape (hands, 2 * positions + 5); only in hold'em.
+        values: net chips, shape (hands, positions).
+        record: makes the record of a hand from its index.
     """
 
     game: Game
@@ -56,40 +55,52 @@ class Columns(NamedTuple):
 
 
 def without_stacks(game: Game) -> Game:
+    """Return the game with default stacks, as a key for hands that differ in stacks only."""
     return game._replace(stacks=(DEFAULT_STACK,) * game.num_players)
 
 
 def ranks_of(cards: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """The rank of each position's seven cards, as `Columns` have them; 0 where some are missing."""
+    """Rank the seven cards of each position, shape (hands, positions); 0 if a card is missing.
+
+    Args:
+        cards: as in `Columns`.
+    """
     positions = (cards.shape[1] - 5) // 2
+    board_columns = range(2 * positions, 2 * positions + 5)
     ranks = np.zeros((len(cards), positions), np.uint16)
     for position in range(positions):
-        seven = cards[:, [2 * position, 2 * position + 1, *range(2 * positions, 2 * positions + 5)]]
-        known = np.flatnonzero((seven != NOT_DEALT).all(axis=1))
-        ranks[known, position] = rank_sevens(seven[known])
+        seven_cards = cards[:, [2 * position, 2 * position + 1, *board_columns]]
+        known = np.flatnonzero((seven_cards != NOT_DEALT).all(axis=1))
+        ranks[known, position] = rank_sevens(seven_cards[known])
     return ranks
 
 
 def record_columns(records: Iterable[HandRecord]) -> Iterator[tuple[list[HandRecord], list[Columns]]]:
-    """Hands as they come, some thousand at a time, with their columns game by game; no deal is cut in two."""
+    """Yield hands in batches of whole deals, each with its columns by game."""
     facts_for = lru_cache(_MAX_BETTINGS)(BettingFacts)
     for batch in _batches(records):
-        deals = np.cumsum([True, *(not _is_same_deal(*pair) for pair in pairwise(batch))])
-        places: dict[Game, list[int]] = {}
+        # A deal number for each hand of the batch.
+        is_new_deal = [True]
+        for previous, record in pairwise(batch):
+            is_new_deal.append(not _is_same_deal(previous, record))
+        deals = np.cumsum(is_new_deal)
+        indices_by_game: dict[Game, list[int]] = {}
         game = None
-        of_game = list[int]()
-        for place, record in enumerate(batch):
+        game_indices: list[int] = []
+        for index, record in enumerate(batch):
+            # Consecutive hands mostly share a game object, for which no key has to be made.
             if record.game is not game:
                 game = record.game
-                of_game = places.setdefault(without_stacks(game), [])
-            of_game.append(place)
-        yield batch, [_columns(batch, np.array(chosen), deals, facts_for) for chosen in places.values()]
+                game_indices = indices_by_game.setdefault(without_stacks(game), [])
+            game_indices.append(index)
+        columns = [_columns(batch, np.array(indices), deals, facts_for) for indices in indices_by_game.values()]
+        yield batch, columns
 
 
 def _batches(records: Iterable[HandRecord]) -> Iterator[list[HandRecord]]:
     batch: list[HandRecord] = []
     for record in records:
-        if len(batch) >= _HANDS and not _is_same_deal(batch[-1], record):
+        if len(batch) >= _BATCH_HANDS and not _is_same_deal(batch[-1], record):
             yield batch
             batch = []
         batch.append(record)
@@ -97,9 +108,10 @@ def _batches(records: Iterable[HandRecord]) -> Iterator[list[HandRecord]]:
         yield batch
 
 
-def _is_same_deal(one: HandRecord, other: HandRecord) -> bool:
-    holes = other.deal.hole_cards
-    return one.hand_number == other.hand_number and one.deal.hole_cards == holes and all(holes)
+def _is_same_deal(record: HandRecord, next_record: HandRecord) -> bool:
+    # Hands with unknown cards may have different ones.
+    holes = next_record.deal.hole_cards
+    return record.hand_number == next_record.hand_number and record.deal.hole_cards == holes and all(holes)
 
 
 def _columns(
@@ -108,24 +120,28 @@ def _columns(
     deals: NDArray[np.int64],
     facts_for: Callable[[BettingState], BettingFacts],
 ) -> Columns:
-    records = [batch[place] for place in order.tolist()]
-    ways: dict[BettingFacts, int] = {}
-    tables: dict[tuple[str, ...], int] = {}
-    bet = [ways.setdefault(facts_for(record.betting), len(ways)) for record in records]
-    seated = [tables.setdefault(record.names, len(tables)) for record in records]
+    records = [batch[index] for index in order.tolist()]
+    # Each betting line and each table gets the next index when it first occurs.
+    facts_indices: dict[BettingFacts, int] = {}
+    table_indices: dict[tuple[str, ...], int] = {}
+    ways = [facts_indices.setdefault(facts_for(record.betting), len(facts_indices)) for record in records]
+    tables = [table_indices.setdefault(record.names, len(table_indices)) for record in records]
     game = records[0].game
     cards = np.full((len(records), 2 * game.num_players + 5), NOT_DEALT, np.uint8)
     if has_usual_blinds(game):
         for row, record in zip(cards, records, strict=True):
-            dealt = [card for hole in record.deal.hole_cards for card in hole or (NOT_DEALT, NOT_DEALT)]
-            row[: len(dealt) + len(record.deal.board)] = [*dealt, *record.deal.board]
+            hand_cards: list[int] = []
+            for hole in record.deal.hole_cards:
+                hand_cards += hole or (NOT_DEALT, NOT_DEALT)
+            hand_cards += record.deal.board
+            row[: len(hand_cards)] = hand_cards
     return Columns(
         game=game,
-        facts=list(ways),
-        names=list(tables),
+        facts=list(facts_indices),
+        names=list(table_indices),
         order=order,
-        ways=np.array(bet),
-        tables=np.array(seated),
+        ways=np.array(ways),
+        tables=np.array(tables),
         deals=deals[order],
         cards=cards,
         values=np.array([record.values for record in records], np.float64),

@@ -1,30 +1,12 @@
-"""What the statistics are called and what they mean: the one table that help texts, tables and reports show.
+"""Definitions of the statistics, for help texts, tables and reports, and the classes of style.
 
-Wherever tracking programs agree on a definition, it is theirs, so that a bot's figures can be compared with what is
-published about people; where they differ, it is PokerTracker 4's, and the definition states it. PokerTracker's are
-known by the expressions of its columns, which its users publish: ``cnt_p_ccall_opp`` (faced a 2-bet, no blind, no limp;
-a 3-bet has columns of its own), ``flg_t_cbet_opp`` (bet the flop and was not raised), ``cnt_f_check_raise_opp``
-(checked, then raised, called or folded), ``flg_steal_opp``, ``flg_won_hand`` (W$SD: of the hands with
-``flg_showdown``; W$WSF: of those with ``flg_f_saw``). FPDB (``DerivedStats``) differs in its VPIP, whose chances leave
-out a blind that is posted and folded and include walks, and in its AF, which counts a street with bets and raises once,
-however many there were. `logs.tracker.hand_facts` and `logs.tracker.hand_counts` say how each is counted.
+Definitions on which tracking programs agree are used, so that figures can be compared with those published about
+people. Where trackers differ, the definition is PokerTracker 4's and says so. `logs.tracker.hand_facts` and
+`logs.tracker.hand_counts` count them.
 
-The classes of style are twelve ways to play, by VPIP, PFR and AF. They, their order from worst to best and their
-thresholds are those of a table known to players of limit hold'em at full tables; it is printed in a thesis on evolved
-limit players (Universidad Carlos III de Madrid, 2012, section 5.5), which took it from G. García-Pelayo and others.
-Heads-up and at short tables every player has to play more hands: there the classes are a manner of speaking.
-
-The printed table leaves three things open, which are settled here:
-
-- VPIP is loose above 40 %, semi-loose between 25 and 40 %, tight below 25 %. The bounds themselves belong to no class;
-  they are semi-loose here, since both other classes are printed with a strict sign.
-- *Bomb* and *sad* are printed with the same three words, semi-loose, aggressive, passive, while semi-loose, passive,
-  aggressive is missing. Sad, the later one, is taken to be the missing class: it is between rock and cheerful,
-  among the classes that are aggressive after the flop.
-- The AF of a player who never calls is no number. It counts as aggressive if the player ever bet or raised.
-
-By this table the thesis's own player (VPIP 21.91, PFR 9.07, AF 1.34) is *dangerous*, because 9.07 % is more than 7 %;
-the thesis calls it a mouse.
+The classes of style, their order and their thresholds are those of a table for limit hold'em with full tables, printed
+in a thesis on evolved limit players (Universidad Carlos III de Madrid, 2012, section 5.5) after G. García-Pelayo and
+others. At short tables every player plays more hands, so that the classes are only indicative there.
 """
 
 from __future__ import annotations
@@ -35,14 +17,20 @@ from typing import Final
 from logs.document import CHIPS, DIGITS, NAME, Spec
 from logs.estimation import MIN_UNITS
 
-LOOSE_ABOVE_VPIP: Final = 40
-"""Per cent; at most this is semi-loose."""
-TIGHT_BELOW_VPIP: Final = 25
-"""Per cent; at least this is semi-loose."""
-AGGRESSIVE_FROM_PFR: Final = 7
-"""Per cent; less is passive before the flop."""
-AGGRESSIVE_FROM_AF: Final = 2
-"""Less is passive after the flop."""
+# PokerTracker 4's definitions follow from the expressions of its columns, which its users publish: cnt_p_ccall_opp
+# (faced a 2-bet, no blind, no limp; a 3-bet has columns of its own), flg_t_cbet_opp (bet the flop and was not raised),
+# cnt_f_check_raise_opp (checked, then raised, called or folded), flg_steal_opp, flg_won_hand (W$SD: of the hands with
+# flg_showdown; W$WSF: of those with flg_f_saw). FPDB (DerivedStats) differs in VPIP, whose chances include walks and
+# leave out a blind that is posted and folded, and in AF, which counts a street with bets and raises once.
+
+_LOOSE_ABOVE_VPIP: Final = 40
+"""Per cent. The printed table leaves the bounds to no class; they are semi-loose here, as both other signs are
+strict."""
+_TIGHT_BELOW_VPIP: Final = 25
+"""Per cent."""
+_AGGRESSIVE_FROM_PFR: Final = 7
+"""Per cent. By it the thesis's own player (VPIP 21.91, PFR 9.07, AF 1.34), which it calls a mouse, is dangerous."""
+_AGGRESSIVE_FROM_AF: Final = 2
 
 
 STYLES: Final = {
@@ -54,20 +42,33 @@ STYLES: Final = {
     ("loose", "passive", "aggressive"): "elephant",
     ("semi-loose", "aggressive", "passive"): "bomb",
     ("tight", "passive", "aggressive"): "rock",
+    # Printed with the words of "bomb". It is taken for the class that is missing in the print, as it stands between
+    # rock and cheerful, which are aggressive after the flop.
     ("semi-loose", "passive", "aggressive"): "sad",
     ("semi-loose", "aggressive", "aggressive"): "cheerful",
     ("tight", "aggressive", "passive"): "dangerous",
     ("tight", "aggressive", "aggressive"): "shark",
 }
-"""The classes of players, by how many hands they play and how they bet before and after the flop, from the worst to the
-best. In the source: pez, teléfono, dado, maníaco, ratón, elefante, bomba, roca, triste, alegre, peligroso, tiburón."""
+"""Classes by looseness, aggression before the flop and aggression after it, from the worst to the best.
+
+In the source: pez, teléfono, dado, maníaco, ratón, elefante, bomba, roca, triste, alegre, peligroso, tiburón.
+"""
 
 
 def classify(
     hands: int, vpip_percent: float | None, pfr_percent: float | None, raises: int, calls: int
 ) -> tuple[str | None, str]:
-    """The class of a player by the hands dealt in, VPIP and PFR (None without a chance), and raises and calls after the
-    flop, None where too little was seen; and the thresholds that decided, as a sentence without its full stop.
+    """Classify the style of a player.
+
+    Args:
+        hands: number of hands dealt in.
+        vpip_percent: None without a chance.
+        pfr_percent: None without a chance.
+        raises: bets and raises after the flop.
+        calls: calls after the flop.
+
+    Returns:
+        The class, or None if there is too little to judge by, and the reason, as a sentence without a full stop.
     """
     if hands < MIN_UNITS:
         return None, f"too few hands: {hands} of {MIN_UNITS}"
@@ -78,15 +79,16 @@ def classify(
     if not raises and not calls:
         return None, "never bet, raised or called after the flop"
     looseness, vpip_reason = _looseness(vpip_percent)
-    before, sign = _aggression(pfr_percent >= AGGRESSIVE_FROM_PFR)
-    pfr_reason = f"PFR {pfr_percent:.4g} % {sign} {AGGRESSIVE_FROM_PFR} %: {before} before the flop"
-    after, sign = _aggression(raises >= AGGRESSIVE_FROM_AF * calls)
+    before, sign = _aggression(pfr_percent >= _AGGRESSIVE_FROM_PFR)
+    pfr_reason = f"PFR {pfr_percent:.4g} % {sign} {_AGGRESSIVE_FROM_PFR} %: {before} before the flop"
+    # Not a quotient: a player that never calls but bets or raises is aggressive.
+    after, sign = _aggression(raises >= _AGGRESSIVE_FROM_AF * calls)
     if calls:
-        af_reason = f"AF {raises / calls:.4g} {sign} {AGGRESSIVE_FROM_AF}: {after} after it"
+        af_reason = f"AF {raises / calls:.4g} {sign} {_AGGRESSIVE_FROM_AF}: {after} after it"
     else:
         af_reason = f"never calls, {raises} bets and raises: {after} after it"
-    found = STYLES[looseness, before, after]
-    return found, f"{vpip_reason}; {pfr_reason}; {af_reason}: {found}"
+    style = STYLES[looseness, before, after]
+    return style, f"{vpip_reason}; {pfr_reason}; {af_reason}: {style}"
 
 
 def _aggression(is_aggressive: bool) -> tuple[str, str]:
@@ -97,16 +99,22 @@ def _aggression(is_aggressive: bool) -> tuple[str, str]:
 
 def _looseness(vpip_percent: float) -> tuple[str, str]:
     shown = f"VPIP {vpip_percent:.4g} %"
-    if vpip_percent > LOOSE_ABOVE_VPIP:
-        return "loose", f"{shown} > {LOOSE_ABOVE_VPIP} %: loose"
-    if vpip_percent < TIGHT_BELOW_VPIP:
-        return "tight", f"{shown} < {TIGHT_BELOW_VPIP} %: tight"
-    return "semi-loose", f"{shown} between {TIGHT_BELOW_VPIP} % and {LOOSE_ABOVE_VPIP} %: semi-loose"
+    if vpip_percent > _LOOSE_ABOVE_VPIP:
+        return "loose", f"{shown} > {_LOOSE_ABOVE_VPIP} %: loose"
+    if vpip_percent < _TIGHT_BELOW_VPIP:
+        return "tight", f"{shown} < {_TIGHT_BELOW_VPIP} %: tight"
+    return "semi-loose", f"{shown} between {_TIGHT_BELOW_VPIP} % and {_LOOSE_ABOVE_VPIP} %: semi-loose"
 
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """One statistic: `key` is its field in `BotStatistics`, `short` the head of its column, `format` as of a column."""
+    """A statistic.
+
+    Attributes:
+        key: field in `BotStatistics`.
+        short: heading of its column.
+        format: format of its column.
+    """
 
     key: str
     short: str
@@ -295,8 +303,8 @@ STATISTICS: Final = (
         "style",
         "style of play",
         "One of twelve classes from fish to shark. VPIP above "
-        f"{LOOSE_ABOVE_VPIP} % is loose, below {TIGHT_BELOW_VPIP} % tight, between them semi-loose; PFR from "
-        f"{AGGRESSIVE_FROM_PFR} % on is aggressive before the flop, AF from {AGGRESSIVE_FROM_AF} on after it. The "
+        f"{_LOOSE_ABOVE_VPIP} % is loose, below {_TIGHT_BELOW_VPIP} % tight, between them semi-loose; PFR from "
+        f"{_AGGRESSIVE_FROM_PFR} % on is aggressive before the flop, AF from {_AGGRESSIVE_FROM_AF} on after it. The "
         "thresholds are those of full tables.",
         NAME,
     ),
@@ -309,5 +317,5 @@ STATISTICS: Final = (
     ),
     Statistic("comments", "comments", "comments", "Comment lines the bot sent.", ","),
 )
-"""In the order in which they are shown."""
+"""All statistics, in the order in which they are shown."""
 STATISTIC_OF_KEY: Final = {statistic.key: statistic for statistic in STATISTICS}

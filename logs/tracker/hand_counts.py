@@ -1,15 +1,10 @@
-"""Counting hands in columns; `logs.tracker.statistics` makes figures of the counts.
+"""Count hands in columns; `logs.tracker.statistics` makes figures of the counts.
 
     counts = HandCounts().add_all(find(["runs/x"]).hands())
 
-Rules it obeys:
-
-- Memory does not grow with the number of hands: counters for each name, curves of a thousand points.
-- Nothing is divided here, so counts can be added: two `HandCounts` of hands that followed each other, wherever they
-  were counted, merge to what one would have counted.
-- Players are known by their names. A name that sits at a table twice is counted for both seats.
-- Hands that were dealt the same cards are one unit of the intervals where they come one after the other, as
-  `logs.tracker.many_files` reads them; a merge takes the deals of both sides for different ones.
+Memory does not grow with the number of hands. Nothing is divided here, so that two `HandCounts` of consecutive hands
+can be merged into the count of all of them. Players are known by their names, and a name that sits at a table twice
+counts for both seats.
 """
 
 from __future__ import annotations
@@ -34,12 +29,12 @@ from logs.tracker.hand_facts import WIDTH
 MAX_BIG_POTS: Final = 10
 MAX_POINTS: Final = 1000
 RIVER_HANDS: Final = len(STARTING_HANDS)
-"""Where the categories of hands on the river begin in `PlayerCounts.cards`."""
+"""First row of the hand categories on the river in `PlayerCounts.cards`."""
 FINAL_HANDS: Final = RIVER_HANDS + len(Category)
-"""Where those of hands at showdowns begin."""
+"""First row of the hand categories at showdowns in `PlayerCounts.cards`."""
 
 _STARTING_HANDS: Final = np.pad(np.array(starting_hand_table()), (0, 204), constant_values=-1)
-"""By two cards; -1 where one is not known."""
+"""Number of the starting hand of two cards, padded to index `NOT_DEALT`; -1 if a card is unknown."""
 
 
 def widest(bounds: Iterable[Bounds]) -> Bounds:
@@ -77,17 +72,17 @@ class Sum(IntEnum):
 
 
 POWERS: Final = np.array([0, 0, 0, 1, 1, 2, 1, 1, 2, 1, 0, 0, 0])
-"""The power of chips that each sum has, by `Sum`."""
+"""Exponent of chips in each sum, by `Sum`."""
 
 
 class PlayerCounts(NamedTuple):
-    """One player in one game; amounts are in chips.
+    """Counters of one player in one game; amounts are in chips.
 
     Attributes:
-        sums: by position; a deal has hands in several, which only the sums of a `PlayerTotals` join.
-        betting: by position, counters that follow from the betting; see `logs.tracker.hand_facts.Place`.
-        cards: how often the player held some kind of hand, how often it won part of the pot with it, and the net chips:
-            by starting hand, by category on the river, by category at showdowns; all 0 outside hold'em.
+        sums: `Sum` by position. A deal has hands in several positions; only `PlayerTotals` joins them.
+        betting: counters that follow from the betting, by position; see `logs.tracker.hand_facts.Place`.
+        cards: times that the player held a kind of hand, times that it won part of the pot with it, and net chips, by
+            starting hand, then by category on the river, then by category at showdowns. All 0 outside hold'em.
     """
 
     sums: NDArray[np.float64]
@@ -100,12 +95,12 @@ class PlayerCounts(NamedTuple):
 
 
 class GameCounts:
-    """The hands of one game.
+    """Counters of the hands of one game.
 
     Attributes:
-        is_holdem: with the usual blinds.
-        bounds: the lowest and the highest possible score of a hand, in mbb, with the stacks met so far.
-        players: by name.
+        is_holdem: whether it is hold'em with the usual blinds.
+        bounds: lowest and highest possible score of a hand in mbb, with the stacks so far.
+        players: counters by name.
     """
 
     def __init__(
@@ -119,7 +114,7 @@ class GameCounts:
         self._expectations = AllInExpectations(game)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the counters; what only helps to count is rebuilt."""
+        # The cache of expectations is rebuilt, not pickled.
         return GameCounts, (self.game, self.players, self.bounds)
 
     def player(self, name: str) -> PlayerCounts:
@@ -144,47 +139,43 @@ class GameCounts:
         """Count hands.
 
         Yields:
-            each player with the order of its hands, their deals and their amounts in big blinds.
+            Each player with the order of its hands, their deals, and their amounts in big blinds.
         """
-        used, way = np.unique(hands.ways, return_inverse=True)
-        facts = [hands.facts[number] for number in used.tolist()]
-        games = {betting_facts.betting.game for betting_facts in facts}
+        # Betting lines that occur, and the index of each hand's line among them.
+        used_ways, line_indices = np.unique(hands.ways, return_inverse=True)
+        lines = [hands.facts[number] for number in used_ways.tolist()]
+        games = {line.betting.game for line in lines}
         self.widen(map(score_bounds, games))
-        betting = np.array([line.rows for line in facts])
-        showdown = np.array([line.showdown for line in facts])[way]
-        reached_end = np.array([line.reached_end for line in facts])[way]
-        saw_flop = np.array([line.saw_flop for line in facts])[way]
-        won = hands.values > np.array([line.won_above for line in facts])[way]
-        board_cards = np.array([line.board_cards for line in facts])[way]
+        # Shape (lines, positions, WIDTH).
+        betting = np.array([line.rows for line in lines])
+        # Shapes (hands, positions), and (hands,) for the board cards.
+        showdown = np.array([line.showdown for line in lines])[line_indices]
+        reached_end = np.array([line.reached_end for line in lines])[line_indices]
+        saw_flop = np.array([line.saw_flop for line in lines])[line_indices]
+        has_won = hands.values > np.array([line.won_above for line in lines])[line_indices]
+        board_cards = np.array([line.board_cards for line in lines])[line_indices]
         expected, is_adjusted = self._expected(hands, board_cards)
+        # Shape (hands, positions, 6), in the order of the last arguments of `_sums`.
         amounts = np.stack(
             [
                 hands.values,
                 expected,
                 np.where(showdown, hands.values, 0.0),
-                showdown & won,
-                showdown & won & saw_flop,
+                showdown & has_won,
+                showdown & has_won & saw_flop,
                 showdown & is_adjusted[:, None],
             ],
             axis=2,
         )
         blinds = float(self.game.big_blind) ** np.array([1, 1, 1, 0, 0, 0])
-        holes = hands.cards[:, :-5]
-        ranks = ranks_of(hands.cards)
-        categories = ranks.astype(np.int64) >> 12
-        kinds = np.stack(
-            [
-                _STARTING_HANDS[holes[:, ::2], holes[:, 1::2]],
-                np.where(reached_end & (ranks > 0), RIVER_HANDS + categories, -1),
-                np.where(reached_end & showdown & (ranks > 0), FINAL_HANDS + categories, -1),
-            ],
-            axis=2,
-        )
-        players = dict.fromkeys(name for names in hands.names for name in names)
-        places = {name: place for place, name in enumerate(players)}
-        who = np.array([[places[name] for name in names] for names in hands.names])[hands.tables]
-        for name, place in places.items():
-            seats = np.nonzero(who == place)
+        kinds = self._kinds(hands, showdown, reached_end)
+        names = list(dict.fromkeys(name for table in hands.names for name in table))
+        name_indices = {name: index for index, name in enumerate(names)}
+        # Index of the player's name by hand and position.
+        table_players = np.array([[name_indices[name] for name in table] for table in hands.names])
+        hand_players = table_players[hands.tables]
+        for index, name in enumerate(names):
+            seats = np.nonzero(hand_players == index)
             rows, positions = seats
             if not len(rows):
                 continue
@@ -192,14 +183,31 @@ class GameCounts:
             for position in np.unique(positions).tolist():
                 played = rows[positions == position]
                 player.sums[position] += _sums(hands.deals[played], amounts[played, position]).sum(axis=0)
-                player.betting[position] += np.bincount(way[played], minlength=len(facts)) @ betting[:, position]
+                line_counts = np.bincount(line_indices[played], minlength=len(lines))
+                player.betting[position] += line_counts @ betting[:, position]
             if self.is_holdem:
-                weights = (np.ones(len(rows)), won[seats], hands.values[seats])
+                weights = (np.ones(len(rows)), has_won[seats], hands.values[seats])
                 for kind in kinds[seats].T:
-                    known = kind >= 0
+                    is_known = kind >= 0
                     for column, weight in enumerate(weights):
-                        player.cards[:, column] += np.bincount(kind[known], weight[known], len(player.cards))
+                        counts = np.bincount(kind[is_known], weight[is_known], len(player.cards))
+                        player.cards[:, column] += counts
             yield name, (hands.order[rows], hands.deals[rows], amounts[seats] / blinds)
+
+    def _kinds(self, hands: Columns, showdown: NDArray[np.bool_], reached_end: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return rows of `PlayerCounts.cards` or -1, shape (hands, positions, 3): start, river, showdown."""
+        holes = hands.cards[:, :-5]
+        ranks = ranks_of(hands.cards)
+        categories = ranks.astype(np.int64) >> 12
+        is_ranked = ranks > 0
+        return np.stack(
+            [
+                _STARTING_HANDS[holes[:, ::2], holes[:, 1::2]],
+                np.where(reached_end & is_ranked, RIVER_HANDS + categories, -1),
+                np.where(reached_end & showdown & is_ranked, FINAL_HANDS + categories, -1),
+            ],
+            axis=2,
+        )
 
     def _expected(self, hands: Columns, boards: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return the values with all-in hands at their expectation, and a mask of these hands.
@@ -220,31 +228,35 @@ class GameCounts:
 
 
 def _sums(deals: NDArray[np.int64], amounts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the increment of each sum for each hand of a player, whose amounts are winnings, expected, all others."""
+    """Return the increment of each `Sum` for each hand of a player, shape (hands, sums).
+
+    Args:
+        deals: deal of each hand, ascending, shape (hands,).
+        amounts: winnings, winnings with all-in hands at their expectation, then the last four sums, shape (hands, 6).
+    """
+    # With the hand that follows n hands of its deal with winnings w in all, the number of the deal's hands squared
+    # grows by 2 n + 1, hands times winnings v by n v + w + v, and the winnings squared by v (2 w + v).
     hands = np.arange(len(deals))
     is_first = np.append(True, deals[1:] != deals[:-1])
     first = np.maximum.accumulate(np.where(is_first, hands, 0))
     before = hands - first
     columns = [np.ones(len(deals)), is_first, 2 * before + 1]
     for values in amounts[:, :2].T:
-        total = np.cumsum(values) - values
-        won = total - total[first]
-        columns += [values, before * values + won + values, values * (2 * won + values)]
+        total_before = np.cumsum(values) - values
+        won_before = total_before - total_before[first]
+        columns += [values, before * values + won_before + values, values * (2 * won_before + values)]
     return np.column_stack([*columns, amounts[:, 2:]])
 
 
 class PlayerTotals:
-    """A player's winnings over its hands of all games, and its answers, in memory that does not grow with the hands.
-
-    The curve has the sums after each hand, then after every second, fourth, ... hand: when it has more than
-    `MAX_POINTS` points, every other one goes and the step doubles.
+    """Winnings of a player over its hands of all games, and the times of its answers.
 
     Attributes:
-        sums: of all hands, in big blinds.
-        points: the sums along the way.
-        step: how many hands apart the points are, except where two curves meet.
+        sums: `Sum` over all hands, in big blinds.
+        points: sums along the way, shape (points, sums).
+        step: number of hands between points, except where two curves were merged.
         answers: actions with a known time, microseconds in all, comments.
-        longest_us: of an answer.
+        longest_us: longest answer in microseconds.
     """
 
     def __init__(self) -> None:
@@ -256,21 +268,21 @@ class PlayerTotals:
 
     @property
     def curve(self) -> NDArray[np.float64]:
-        """The points, to the last hand."""
+        """The points and, behind them, the sums after the last hand."""
         hands = self.sums[Sum.HANDS]
         if not hands or (len(self.points) and self.points[-1, Sum.HANDS] == hands):
             return self.points
         return np.vstack([self.points, self.sums])
 
     def extend(self, order: NDArray[np.int64], deals: NDArray[np.int64], amounts: NDArray[np.float64]) -> None:
-        """Count hands as `GameCounts.count` gives them; those of two seats have the same place in the order."""
-        grown = self.sums + np.cumsum(_sums(deals, amounts), axis=0)
-        is_last = np.append(order[1:] != order[:-1], True)
-        self._append(grown[is_last & (grown[:, Sum.HANDS] % self.step == 0)])
-        self.sums = grown[-1]
+        """Count hands as `GameCounts.count` yields them; a hand played in two seats occurs twice in the order."""
+        running_sums = self.sums + np.cumsum(_sums(deals, amounts), axis=0)
+        is_last_seat = np.append(order[1:] != order[:-1], True)
+        self._append(running_sums[is_last_seat & (running_sums[:, Sum.HANDS] % self.step == 0)])
+        self.sums = running_sums[-1]
 
     def merge(self, other: PlayerTotals) -> None:
-        """Count in hands that followed."""
+        """Add the totals of later hands, whose deals count as different ones."""
         self.points = self.curve
         self.step = max(self.step, other.step)
         self._append(self.sums + other.points)
@@ -280,14 +292,18 @@ class PlayerTotals:
 
     def _append(self, points: NDArray[np.float64]) -> None:
         self.points = np.concatenate([self.points, points])
+        # The memory of a curve is bounded: every other point goes, and the step doubles.
         while len(self.points) > MAX_POINTS:
             self.points = self.points[1::2]
             self.step *= 2
 
 
-class BigPot(NamedTuple):
-    """A hand by its pot, in big blinds without uncalled chips: the bigger one is the greater, of equal ones the earlier
-    one; `order` is minus the number of hands counted before it.
+class _BigPot(NamedTuple):
+    """A hand, ordered by its pot; of equal pots the earlier one is the greater.
+
+    Attributes:
+        blinds: pot in big blinds, without uncalled chips.
+        order: minus the number of hands counted before it.
     """
 
     blinds: float
@@ -296,27 +312,31 @@ class BigPot(NamedTuple):
 
 
 class HandCounts:
-    """What was counted of hands of any games and matches.
+    """Counters of hands of any games and matches.
 
     Attributes:
-        hands: how many there were.
-        games: by game without its stacks, in the order in which they came: in card rooms stacks change with every hand.
-        players: by name, in the order in which they came.
-        big_pots: the hands with the biggest pots, the biggest first.
+        hands: number of hands.
+        games: counters by game without its stacks, which change with every hand in card rooms; in order of appearance.
+        players: totals by name, in order of appearance.
+        big_pots: hands with the biggest pots, the biggest first.
     """
 
     def __init__(self, *, big_pots: int = MAX_BIG_POTS) -> None:
-        """Start without a hand; `big_pots` is how many of the hands with the biggest pots are kept."""
+        """Start without a hand.
+
+        Args:
+            big_pots: number of hands with the biggest pots to keep.
+        """
         self.hands = 0
         self.games: dict[Game, GameCounts] = {}
         self.players: dict[str, PlayerTotals] = defaultdict(PlayerTotals)
-        self.big_pots: list[BigPot] = []
+        self.big_pots: list[_BigPot] = []
         self._max_pots = big_pots
 
     def add_all(
         self, records: Iterable[HandRecord], on_progress: Callable[[int], None] = lambda hands: None
     ) -> HandCounts:
-        """Count hands; returns itself."""
+        """Count hands; return this object. `on_progress` gets the number of hands now and then."""
         for batch, columns in record_columns(records):
             self.count(columns)
             for record in batch:
@@ -326,7 +346,7 @@ class HandCounts:
         return self
 
     def count(self, batch: Sequence[Columns]) -> None:
-        """Count hands, those of each game in columns."""
+        """Count the hands of a batch, which are in columns by game."""
         parts: dict[str, list[tuple[NDArray[Any], ...]]] = {}
         for hands in batch:
             for name, part in self._game(hands.game).count(hands):
@@ -334,21 +354,22 @@ class HandCounts:
             self._keep(self._biggest_pots(hands))
         for name, player_parts in parts.items():
             order, deals, amounts = map(np.concatenate, zip(*player_parts, strict=True))
-            at = np.argsort(order, kind="stable")
-            self.players[name].extend(order[at], deals[at], amounts[at])
+            # The hands of several games, in the order in which they were played.
+            by_order = np.argsort(order, kind="stable")
+            self.players[name].extend(order[by_order], deals[by_order], amounts[by_order])
         self.hands += sum(len(hands.order) for hands in batch)
 
-    def _biggest_pots(self, hands: Columns) -> list[BigPot]:
+    def _biggest_pots(self, hands: Columns) -> list[_BigPot]:
         pots = np.array([line.pot_blinds for line in hands.facts])[hands.ways]
         biggest = np.argsort(-pots, kind="stable")[: self._max_pots]
         big_pots = []
         for hand in biggest.tolist():
             order = -self.hands - int(hands.order[hand])
-            big_pots.append(BigPot(float(pots[hand]), order, hands.record(hand)))
+            big_pots.append(_BigPot(float(pots[hand]), order, hands.record(hand)))
         return big_pots
 
     def merge(self, other: HandCounts) -> None:
-        """Count in what another has counted, as hands that followed those of this one."""
+        """Add counters of later hands."""
         for name, player in other.players.items():
             self.players[name].merge(player)
         for game in other.games.values():
@@ -357,7 +378,7 @@ class HandCounts:
         self.hands += other.hands
 
     def by_game(self, name: str) -> Iterator[tuple[GameCounts, PlayerCounts]]:
-        """A player's counters in each game."""
+        """Yield the counters of a player in each of its games."""
         for game in self.games.values():
             if name in game.players:
                 yield game, game.players[name]
@@ -365,7 +386,7 @@ class HandCounts:
     def _game(self, game: Game) -> GameCounts:
         return self.games.setdefault(without_stacks(game), GameCounts(game))
 
-    def _keep(self, pots: Iterable[BigPot]) -> None:
+    def _keep(self, pots: Iterable[_BigPot]) -> None:
         self.big_pots = sorted([*self.big_pots, *pots], key=lambda pot: pot[:2], reverse=True)[: self._max_pots]
 
     def _count_answers(self, record: HandRecord) -> None:

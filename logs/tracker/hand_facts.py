@@ -1,15 +1,12 @@
 """Counters of a hand that follow from its betting alone, for each position.
 
-Millions of hands share some thousand betting lines. So the increments of the counters are computed once per line
+Millions of hands share some thousand betting lines. The increments of the counters are therefore computed once per line
 (`BettingFacts`) and added as often as the line was played.
 
-`logs.tracker.definitions` defines the statistics. They are counted street by street:
-
-- A *call* adds chips; one that adds none is a *check*. A *bet* is the first raise of a street without blinds, any other
-  is a *raise*. All-in actions count like all others.
-- A player *saw* a street if it had not folded when the cards of the street were dealt, all-in or not.
-- VPIP has a chance in each hand with a turn before the flop; PFR where a raise was legal in one of the turns. All other
-  frequencies have their chances in single turns.
+`logs.tracker.definitions` defines the statistics. A *call* adds chips, a *check* adds none. A *bet* is the first raise
+of a street without blinds, any later one a *raise*. A position *saw* a street if it had not folded when the cards of
+the street were dealt, all-in or not. VPIP has one chance in each hand with a turn before the flop, PFR one in each hand
+with a legal raise in such a turn. All other frequencies have their chances in single turns.
 """
 
 from __future__ import annotations
@@ -69,19 +66,19 @@ _CHECK: Final = int(Move.CHECK)
 _CALL: Final = int(Move.CALL)
 _BET: Final = int(Move.BET)
 
-_LEAST_WON_CHIPS: Final = 1e-6
+_MIN_WON_CHIPS: Final = 1e-6
 
 
 class BettingFacts:
-    """The facts of one way to bet.
+    """Facts of one betting line.
 
     Attributes:
-        rows: by position, the increments of its counters.
-        showdown: by position, True in the showdown; False for all when all but one folded.
-        reached_end: by position, True if it had not folded when the last board cards were dealt.
-        saw_flop: by position, True if it saw the second round.
-        won_above: by position, the value above which it has won part of the pot.
-        board_cards: board cards dealt when no more betting was possible, for a showdown before the last one; -1 for
+        rows: increments of the counters, shape (positions, WIDTH).
+        showdown: by position, whether it was in a showdown.
+        reached_end: by position, whether it had not folded when the last board cards were dealt.
+        saw_flop: by position, whether it saw the second round.
+        won_above: by position, net chips above which it has won part of the pot.
+        board_cards: board cards dealt when no more betting was possible, for a showdown before the last card; -1 for
             any other hand.
         pot_blinds: chips put in and called, in big blinds.
     """
@@ -115,7 +112,8 @@ class BettingFacts:
         self.reached_end = [betting.round == last and folded_round >= last for folded_round in folded_in]
         returned_to, returned = uncalled(betting.spent)
         self.pot_blinds = (betting.pot - returned) / game.big_blind
-        self.won_above = [_LEAST_WON_CHIPS - chips for chips in betting.spent]
+        # A position that wins nothing loses what it spent, less uncalled chips. The margin is for rounded split pots.
+        self.won_above = [_MIN_WON_CHIPS - chips for chips in betting.spent]
         self.won_above[returned_to] += returned
         increments += [position * WIDTH + Place.LAST_SEEN + seen for position, seen in enumerate(last_seen)]
         increments += [position * WIDTH + Place.SHOWDOWNS for position in positions if self.showdown[position]]
@@ -149,7 +147,7 @@ def _count_preflop(steps: list[Step], betting: BettingState, increments: list[in
     """Count the chances and actions before the flop.
 
     Returns:
-        the position that raised last if it has chips left to bet with, else -1.
+        Position that raised last if it has chips left to bet with, else -1.
     """
     button = len(betting.spent) - 1
     stealers = {button}
@@ -201,9 +199,9 @@ def _count_later_streets(steps: list[Step], betting: BettingState, aggressor: in
     """Count the chances and actions after the flop.
 
     Args:
-        steps: of the whole hand.
-        betting: its end.
-        aggressor: the position that raised last before the flop and can still bet, or -1.
+        steps: steps of the whole hand.
+        betting: final state of the hand.
+        aggressor: position that raised last before the flop and can still bet, or -1.
     """
     for round_ in range(1, betting.round + 1):
         round_steps = [step for step in steps if step.round == round_]

@@ -30,9 +30,9 @@ from logs.record import HandRecord
 from logs.tracker.clean_logs import clean_columns
 from logs.tracker.hand_counts import MAX_BIG_POTS, HandCounts
 
-_LEAST_BYTES: Final = 8_000_000
+_MIN_BYTES: Final = 8_000_000
 """In all, before a second process is worth its start (half a second, and two to compile what all-in hands need)."""
-_PART_BYTES: Final = 4_000_000
+_MIN_PART_BYTES: Final = 4_000_000
 """No part of a group of files is smaller."""
 
 
@@ -80,7 +80,7 @@ def count_hands(
     """
     source = source.without_copies()
     seen = SeenHands()
-    if processes > 1 and _bytes_of(source) >= _LEAST_BYTES:
+    if processes > 1 and _bytes_of(source) >= _MIN_BYTES:
         sent = replace(source, on_problem=None, has_others=source.has_others and source.on_problem is not None)
         jobs = [job for group in sent.groups() for job in _jobs(group, processes, big_pots)]
         return _merge(jobs, processes, source, on_progress)
@@ -105,7 +105,7 @@ def _bytes_of(source: HandSource) -> int:
 
 def _jobs(group: HandSource, processes: int, big_pots: int) -> Iterator[_Job]:
     is_whole = group.times or group.transcript is not None
-    wanted = 1 if is_whole else min(_bytes_of(group) // _PART_BYTES, processes)
+    wanted = 1 if is_whole else min(_bytes_of(group) // _MIN_PART_BYTES, processes)
     parts: list[Sequence[LogPart]] = [()]
     if wanted > 1 and all(file.format is None and is_plain(file.path) for file in group.files):
         parts = list(zip(*cut_logs([file.path for file in group.files], wanted), strict=True))

@@ -82,7 +82,7 @@ TWICE = "b.txt: 2 hands are in the files twice, the first is hand 100000002 (eac
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_hands_of_overlapping_files_count_once(overlap: Path, monkeypatch: pytest.MonkeyPatch, processes: int) -> None:
-    monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
     problems: list[LogProblem] = []
     counts = count_hands(find([overlap], on_problem=problems.append, strict=True), processes=processes)
     assert counts.hands == 4

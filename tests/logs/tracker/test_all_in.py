@@ -82,10 +82,10 @@ def test_of_a_folded_hand_that_is_not_known_nothing_is_taken_from_the_deck() -> 
 
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_in, "_MOST_REMEMBERED", 3)
+    monkeypatch.setattr(all_in, "_MAX_CACHED", 3)
     records = random_hands("leduc-nolimit", 200, fold=0.0)
     expected = HandCounts().add_all(records)
-    monkeypatch.setattr(all_in, "_MOST_REMEMBERED", 1000)
+    monkeypatch.setattr(all_in, "_MAX_CACHED", 1000)
     assert HandCounts().add_all(records).players["Ann"].sums == pytest.approx(expected.players["Ann"].sums)
 
 

@@ -66,7 +66,7 @@ def counted(paths: list[Path], at_once: bool, monkeypatch: pytest.MonkeyPatch) -
 def test_the_counts_are_those_of_single_hands(
     game: str, hands_at_a_time: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("logs.tracker.clean_logs._HANDS", hands_at_a_time)
+    monkeypatch.setattr("logs.tracker.clean_logs._BATCH_HANDS", hands_at_a_time)
     paths = write(tmp_path / "run", rotations(game, MATCHES[game]), game)
     statistics, pots, problems = counted(paths, True, monkeypatch)
     expected, expected_pots, _ = counted(paths, False, monkeypatch)
@@ -80,8 +80,8 @@ def test_the_counts_are_those_of_single_hands(
 
 
 def test_a_bound_of_what_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("logs.tracker.clean_logs._HANDS", 50)
-    monkeypatch.setattr("logs.tracker.clean_logs._MOST_WAYS", 20)
+    monkeypatch.setattr("logs.tracker.clean_logs._BATCH_HANDS", 50)
+    monkeypatch.setattr("logs.tracker.clean_logs._MAX_WAYS", 20)
     paths = write(tmp_path / "run", rotations("limit", 300), "limit")
     assert close(counted(paths, True, monkeypatch)[0], counted(paths, False, monkeypatch)[0])
 
@@ -158,7 +158,7 @@ def test_faults_are_counted_and_reported_as_hand_by_hand(
     fault: str, files: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the first file and in the last of those with the same cards."""
-    monkeypatch.setattr("logs.tracker.clean_logs._HANDS", 64)
+    monkeypatch.setattr("logs.tracker.clean_logs._BATCH_HANDS", 64)
     paths = write(tmp_path / "run", rotations("limit3", 130)[:files], "limit3")
     whole = paths[0].read_text()
     for path in dict.fromkeys((paths[0], paths[-1])):
@@ -222,8 +222,8 @@ def test_logs_without_hands(processes: int, tmp_path: Path, monkeypatch: pytest.
     path.write_text(header + "# nothing was played\n" * 1000)
     with pytest.raises(UncleanLogError):
         list(clean_columns([str(path)], (), None))
-    monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
-    monkeypatch.setattr(many_files, "_PART_BYTES", 10_000)
+    monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
+    monkeypatch.setattr(many_files, "_MIN_PART_BYTES", 10_000)
     assert not count_hands(find([path]), processes=processes).hands
 
 
@@ -237,8 +237,8 @@ def test_other_games_are_read_hand_by_hand(game: str, tmp_path: Path) -> None:
 def test_parts_of_big_logs_in_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = write(tmp_path / "run", rotations("limit", 400), "limit")
     expected, expected_pots, _ = counted(paths, False, monkeypatch)
-    monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
-    monkeypatch.setattr(many_files, "_PART_BYTES", 10_000)
+    monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
+    monkeypatch.setattr(many_files, "_MIN_PART_BYTES", 10_000)
     problems: list[LogProblem] = []
     counts = count_hands(find(paths, on_problem=problems.append), processes=2)
     found = statistics_of(counts).model_dump()

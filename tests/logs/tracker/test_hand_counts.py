@@ -526,7 +526,7 @@ def test_more_ways_to_bet_than_are_remembered(monkeypatch: pytest.MonkeyPatch, h
     records = random_hands("limit", hands) + random_hands("nolimit3", hands)
     expected = statistics_of(HandCounts().add_all(records))
     monkeypatch.setattr(columns, "_MAX_BETTINGS", 40)
-    monkeypatch.setattr(columns, "_HANDS", 30)
+    monkeypatch.setattr(columns, "_BATCH_HANDS", 30)
     assert close(statistics_of(HandCounts().add_all(records)), expected)
 
 
@@ -629,7 +629,7 @@ def test_a_deal_in_several_seatings_is_one_unit(
     seatings: int, hands_at_a_time: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where all deals have the same number of hands, the interval is that of the means of deals."""
-    monkeypatch.setattr(columns, "_HANDS", hands_at_a_time)
+    monkeypatch.setattr(columns, "_BATCH_HANDS", hands_at_a_time)
     names = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay")
     orders = [names[turn:] + names[:turn] for turn in range(seatings)]
     matches = [random_hands("limit6", 120, names=order) for order in orders]

@@ -52,8 +52,8 @@ def forked(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> N
 @pytest.fixture
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes are worth their start for any file, and parts may be small."""
-    monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
-    monkeypatch.setattr(many_files, "_PART_BYTES", 5000)
+    monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
+    monkeypatch.setattr(many_files, "_MIN_PART_BYTES", 5000)
 
 
 def test_a_file_and_a_folder(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_file_and_a_folder(tmp_path: Path) -> None:
 
 
 def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "_HANDS", 100)
+    monkeypatch.setattr(columns, "_BATCH_HANDS", 100)
     monkeypatch.setattr(many_files, "_may_be_clean", lambda group: False)
     heard: list[int] = []
     count_hands(find([write(tmp_path / "match.log", random_hands("limit", 350))]), on_progress=heard.append)
@@ -167,8 +167,8 @@ def test_the_same_cards_in_several_seatings_are_one_unit(
     matches = [random_hands("limit3", 120, names=order, fold=0.1 + 0.02 * i) for i, order in enumerate(seatings)]
     for letter, match in zip("abcdef", matches, strict=False):
         write(tmp_path / f"match.{letter}.log", match, "limit3")
-    monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
-    monkeypatch.setattr(many_files, "_PART_BYTES", 20_000)
+    monkeypatch.setattr(many_files, "_MIN_BYTES", 0)
+    monkeypatch.setattr(many_files, "_MIN_PART_BYTES", 20_000)
     for processes in (1, 2):
         found = statistics_of(count_hands(find([tmp_path]), processes=processes))
         assert found.hands == 120 * orders
