@@ -1,12 +1,12 @@
-"""Counting the hands of files and folders: several files, or parts of big ones, at the same time.
+"""Count the hands of files and folders, with several processes for big logs.
 
-Files of the same seed hold the same cards: they are read side by side, deal by deal, so that the hands of a deal come
-one after the other and count as one unit of the intervals. Each such group of files, and each part of a big one, is
-counted by itself, and the counts are merged in the order of the hands. So the number of processes changes neither the
-figures (except for the last digits of sums of fractions and the places of a curve's points) nor the problems reported.
+Files of the same seed have the same cards. They are read side by side, deal by deal, so that the hands of a deal are
+one unit of the intervals. Each such group of files, or part of a group of big files, is counted by itself, and the
+counts are merged in the order of the hands. The number of processes changes neither the problems reported nor the
+figures, except for the last digits of float sums and the places of a curve's points.
 
-More than one process means that others are started which import the main module, as is usual on all platforms but one:
-a script that asks for them needs its ``if __name__ == "__main__":``.
+Processes are spawned, which imports the main module. A script that asks for several needs ``if __name__ ==
+"__main__":``.
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ from logs.tracker.clean_logs import clean_columns
 from logs.tracker.hand_counts import MAX_BIG_POTS, HandCounts
 
 _MIN_BYTES: Final = 8_000_000
-"""In all, before a second process is worth its start (half a second, and two to compile what all-in hands need)."""
+"""Size of all files from which a second process pays for its start: half a second, and two to compile for all-ins."""
 _MIN_PART_BYTES: Final = 4_000_000
-"""No part of a group of files is smaller."""
+"""Size of the smallest part of a group of files."""
 
 
 class _Job(NamedTuple):
-    """Files with the same cards, or a part of each (`parts` is empty for whole files), to be counted; `is_last` if no
-    other part of the files follows.
+    """Files with the same cards, or a part of each.
+
+    Attributes:
+        parts: part of each file; empty for whole files.
+        is_last: whether no later part of the files follows.
     """
 
     source: HandSource
@@ -47,9 +50,13 @@ class _Job(NamedTuple):
     big_pots: int
 
 
-class _Counted(NamedTuple):
-    """The result of a job: the hands, the chips of each player in each file where parts were read, why no more could be
-    read, and the identities of hands outside logs.
+class _JobResult(NamedTuple):
+    """Result of a job.
+
+    Attributes:
+        net: net chips of each player in each file, if parts were read.
+        failure: error that ended the reading.
+        seen: identities of hands outside logs.
     """
 
     counts: HandCounts
@@ -66,12 +73,12 @@ def count_hands(
     processes: int = 1,
     on_progress: Callable[[int], None] = lambda hands: None,
 ) -> HandCounts:
-    """Count hands, each once: copies of files are left out, and reported as problems.
+    """Count hands, each once: copies of files are left out and reported as problems.
 
     Args:
-        big_pots: how many of the hands with the biggest pots are kept.
-        processes: the most that count at the same time; where there are few hands, one does.
-        on_progress: is called now and then with the number of hands counted.
+        big_pots: number of hands with the biggest pots to keep.
+        processes: maximum number of processes; small files are counted in this one.
+        on_progress: called with the number of hands counted, now and then.
 
     Raises:
         LogError: a file cannot be read at all.
@@ -80,66 +87,71 @@ def count_hands(
     """
     source = source.without_copies()
     seen = SeenHands()
-    if processes > 1 and _bytes_of(source) >= _MIN_BYTES:
-        sent = replace(source, on_problem=None, has_others=source.has_others and source.on_problem is not None)
-        jobs = [job for group in sent.groups() for job in _jobs(group, processes, big_pots)]
-        return _merge(jobs, processes, source, on_progress)
+    if processes > 1 and _total_bytes(source) >= _MIN_BYTES:
+        # Problems are collected in the other processes and reported here.
+        silent = replace(source, on_problem=None, has_others=source.has_others and source.on_problem is not None)
+        jobs: list[_Job] = []
+        for group in silent.groups():
+            jobs += _jobs(group, processes, big_pots)
+        return _count_in_processes(jobs, processes, source, on_progress)
     counts = HandCounts(big_pots=big_pots)
     for group in source.groups():
-        more, _ = _count(_Job(group, (), True, big_pots), seen, lambda hands: on_progress(counts.hands + hands))
-        counts.merge(more)
+        job = _Job(group, (), True, big_pots)
+        group_counts, _ = _count(job, seen, lambda hands: on_progress(counts.hands + hands))
+        counts.merge(group_counts)
     source.report_repeats(seen)
     return counts
 
 
 def _may_be_clean(group: HandSource) -> bool:
-    """Whether to try to read the hands into columns at once."""
+    """Return whether the files may be logs that `clean_columns` can read."""
     repeats = group.repeats or {}
-    is_log = all(file.format is None and file.path not in repeats for file in group.files)
-    return not group.times and group.transcript is None and is_log
+    are_logs = all(file.format is None and file.path not in repeats for file in group.files)
+    return not group.times and group.transcript is None and are_logs
 
 
-def _bytes_of(source: HandSource) -> int:
+def _total_bytes(source: HandSource) -> int:
     return sum(os.path.getsize(file.path) for file in source.files)
 
 
 def _jobs(group: HandSource, processes: int, big_pots: int) -> Iterator[_Job]:
-    is_whole = group.times or group.transcript is not None
-    wanted = 1 if is_whole else min(_bytes_of(group) // _MIN_PART_BYTES, processes)
+    """Yield the jobs of a group of files, in the order of their hands."""
+    # Times and transcripts belong to whole files.
+    can_be_cut = not group.times and group.transcript is None
+    num_parts = min(_total_bytes(group) // _MIN_PART_BYTES, processes) if can_be_cut else 1
     parts: list[Sequence[LogPart]] = [()]
-    if wanted > 1 and all(file.format is None and is_plain(file.path) for file in group.files):
-        parts = list(zip(*cut_logs([file.path for file in group.files], wanted), strict=True))
-        if len(parts) == 1:
-            parts = [()]
+    if num_parts > 1 and all(file.format is None and is_plain(file.path) for file in group.files):
+        # Parts of all files that have the same hand numbers.
+        cut_parts = list(zip(*cut_logs([file.path for file in group.files], num_parts), strict=True))
+        if len(cut_parts) > 1:
+            parts = list(cut_parts)
     for part in parts:
         yield _Job(group, part, part is parts[-1], big_pots)
 
 
-def _merge(jobs: list[_Job], processes: int, source: HandSource, on_progress: Callable[[int], None]) -> HandCounts:
+def _count_in_processes(
+    jobs: list[_Job], processes: int, source: HandSource, on_progress: Callable[[int], None]
+) -> HandCounts:
     counts = HandCounts(big_pots=jobs[0].big_pots)
     group_counts = HandCounts(big_pots=jobs[0].big_pots)
     net: list[dict[str, float]] = []
     problems: list[LogProblem] = []
     seen = SeenHands()
-    for job, counted in zip(jobs, _count_all(jobs, processes), strict=True):
-        if not seen.contents.keys().isdisjoint(counted.seen.contents):
-            # Rare: the job is done again without the hands that others before it hold.
-            counted = _count_apart(job, seen)
+    for job, result in zip(jobs, _do_jobs(jobs, processes), strict=True):
+        if not seen.contents.keys().isdisjoint(result.seen.contents):
+            # Rare: an earlier job has counted some of these hands, and the job is done again without them.
+            result = _do_job(job, seen)
         else:
-            seen.add(counted.seen)
-        group_counts.merge(counted.counts)
-        net += counted.net
-        problems += counted.problems
-        source.report(counted.problems)
-        if counted.failure is not None:
-            raise counted.failure
+            seen.add(result.seen)
+        group_counts.merge(result.counts)
+        net += result.net
+        problems += result.problems
+        source.report(result.problems)
+        if result.failure is not None:
+            raise result.failure
         if job.is_last:
             if job.parts:
-                damaged = {problem.path for problem in problems}
-                files = job.source.files
-                for place, file in enumerate(files):
-                    if file.path not in damaged:
-                        source.report(_check_score(file.path, net[place :: len(files)]))
+                _check_scores(job, net, problems, source)
             counts.merge(group_counts)
             group_counts = HandCounts(big_pots=job.big_pots)
             net = []
@@ -149,63 +161,80 @@ def _merge(jobs: list[_Job], processes: int, source: HandSource, on_progress: Ca
     return counts
 
 
-def _count_all(jobs: list[_Job], processes: int) -> Iterator[_Counted]:
-    """Do all jobs; the results come in their order."""
-    # Threads and forks do not go together, and not every platform has forks.
+def _do_jobs(jobs: list[_Job], processes: int) -> Iterator[_JobResult]:
+    """Yield the results of all jobs in their order."""
+    # Forks are unsafe in a program with threads, and not available on every platform.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(processes, len(jobs)), mp_context=context) as pool:
         try:
-            yield from pool.map(_count_apart, jobs)
+            yield from pool.map(_do_job, jobs)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _count_apart(job: _Job, seen: SeenHands | None = None) -> _Counted:
-    """Do a job, as a rule in another process."""
+def _do_job(job: _Job, seen: SeenHands | None = None) -> _JobResult:
+    """Do a job, usually in another process."""
     problems: list[LogProblem] = []
     seen = SeenHands() if seen is None else seen
+    reporting_job = job._replace(source=replace(job.source, on_problem=problems.append))
     try:
-        counts, net = _count(job._replace(source=replace(job.source, on_problem=problems.append)), seen)
+        counts, net = _count(reporting_job, seen)
     except LogError as error:
-        return _Counted(HandCounts(), [], problems, error, seen)
-    return _Counted(counts, net, problems, None, seen)
+        return _JobResult(HandCounts(), [], problems, error, seen)
+    return _JobResult(counts, net, problems, None, seen)
 
 
 def _count(
     job: _Job, seen: SeenHands, on_progress: Callable[[int], None] = lambda hands: None
 ) -> tuple[HandCounts, list[dict[str, float]]]:
-    """Count hands, and the chips of each player in each file where parts are read."""
+    """Count hands; return also the net chips of each player in each file if parts are read."""
     source = job.source
     if _may_be_clean(source):
         counts = HandCounts(big_pots=job.big_pots)
+        paths = [file.path for file in source.files]
         with contextlib.suppress(UncleanLogError):
-            for columns, so_far in clean_columns([file.path for file in source.files], job.parts, source.game):
+            for columns, net_so_far in clean_columns(paths, job.parts, source.game):
                 counts.count([columns])
                 on_progress(counts.hands)
-                net = so_far
+                net = net_so_far
             return counts, net
+    # From the beginning, record by record.
     net = [{} for _ in job.parts]
     hands = [source.read(file, part, seen=seen) for file, part in zip_longest(source.files, job.parts)]
     if job.parts:
-        hands = list(map(_tallied, hands, net))
-    return HandCounts(big_pots=job.big_pots).add_all(side_by_side(hands), on_progress), net
+        hands = list(map(_add_up_net, hands, net))
+    counts = HandCounts(big_pots=job.big_pots).add_all(side_by_side(hands), on_progress)
+    return counts, net
 
 
-def _tallied(hands: Iterable[HandRecord], net: dict[str, float]) -> Iterator[HandRecord]:
-    """The hands, while the chips of each player are added up."""
+def _add_up_net(hands: Iterable[HandRecord], net: dict[str, float]) -> Iterator[HandRecord]:
+    """Yield the hands, and add the chips of each player to `net`."""
     for record in hands:
         for name, value in zip(record.names, record.values, strict=True):
             net[name] = net.get(name, 0.0) + value
         yield record
 
 
-def _check_score(path: str, parts: Sequence[dict[str, float]]) -> list[LogProblem]:
-    """Whether the score of a log is the sum of the hands of its parts, as far as its names show."""
-    found = only_score(path)
-    if found is None or not all(set(net) <= set(found[1].names) for net in parts):
+def _check_scores(
+    job: _Job, net: Sequence[dict[str, float]], problems: Sequence[LogProblem], source: HandSource
+) -> None:
+    """Report each undamaged file whose score is not the sum of its hands; `net` is by part, then by file."""
+    damaged_paths = {problem.path for problem in problems}
+    files = job.source.files
+    for index, file in enumerate(files):
+        if file.path not in damaged_paths:
+            source.report(_check_score(file.path, net[index :: len(files)]))
+
+
+def _check_score(path: str, part_net: Sequence[dict[str, float]]) -> list[LogProblem]:
+    """Return a problem if the score of a log is not the sum of its parts; a score with other names is not checked."""
+    located_score = only_score(path)
+    if located_score is None:
         return []
-    line_number, (totals, names) = found
-    net = [sum(part.get(name, 0.0) for part in parts) for name in names]
-    if is_same_score(net, totals):
+    line_number, score = located_score
+    if not all(set(net) <= set(score.names) for net in part_net):
         return []
-    return [LogProblem(path, line_number, None, wrong_score(net), ProblemKind.NOTED)]
+    totals = [sum(net.get(name, 0.0) for net in part_net) for name in score.names]
+    if is_same_score(totals, score.totals):
+        return []
+    return [LogProblem(path, line_number, None, wrong_score(totals), ProblemKind.NOTED)]
