@@ -1,10 +1,8 @@
-"""The statistics: what ``arena stats --json`` prints, and what tables and reports are made of.
+"""Figures from the counters, as a model: the output of ``arena stats --json``, and the source of tables and reports.
 
-Every division and every unit is here. `SCHEMA_VERSION` counts up when a field changes its meaning or disappears; new
-fields do not change it. `logs.tracker.definitions` defines each statistic.
-
-No figure is ever "not a number": where it makes no sense (another game than hold'em) its field is null, and where too
-little was seen to give it, its value is null and its `text` gives the reason.
+`SCHEMA_VERSION` is raised when a field changes its meaning or disappears; new fields do not change it.
+`logs.tracker.definitions` defines each statistic. No figure is ever "not a number": a field is null in games in which
+it has no meaning, and its value is null where there is too little to compute it.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
 SCHEMA_VERSION: Final = 1
 
 _Parts: TypeAlias = Sequence[tuple[GameCounts, NDArray[np.float64], NDArray[np.int64]]]
-"""Sums and counters of one bot in some positions of some games."""
+"""Game, sums and counters of one bot in one position of one game."""
 
 
 class _Frozen(BaseModel):
@@ -50,7 +48,7 @@ _WINNINGS: Final = {
     "half_width_95": "half the 95 % interval over deals; null with too few of them",
     "standard_error": "of value, over deals; null for fewer than two",
 }
-"""The fields of winnings in JSON; the units of an interval are deals: hands of the same cards are one."""
+"""Fields of winnings in JSON."""
 
 Winnings: TypeAlias = Annotated[
     Estimate,
@@ -68,14 +66,14 @@ Winnings: TypeAlias = Annotated[
 
 
 class Frequency(_Frozen):
-    """How often something was done, of the times it could be."""
+    """Times that something was done, and chances to do it."""
 
     times: int
     chances: int
 
     @property
     def percent(self) -> float | None:
-        """The rate; None without a chance."""
+        """Rate in per cent; None without a chance."""
         if self.chances:
             return 100 * self.times / self.chances
         return None
@@ -89,7 +87,7 @@ class Factor(_Frozen):
 
     @property
     def value(self) -> float | None:
-        """The quotient; None without a call."""
+        """Raises by calls; None without a call."""
         if self.calls:
             return self.raises / self.calls
         return None
@@ -105,7 +103,7 @@ class AllInAdjusted(_Frozen):
 
 
 class StreetStatistics(_Frozen):
-    """What a bot did in one betting round."""
+    """Actions of a bot in one betting round."""
 
     street: str = Field(description="preflop, flop, turn, river; 'round 1' and so on in other games")
     seen: int = Field(description="hands in which it had not folded when the cards of the street were dealt")
@@ -117,18 +115,16 @@ class StreetStatistics(_Frozen):
 
     @property
     def aggression_factor(self) -> Factor:
-        """AF of the street."""
         return Factor(raises=self.bets + self.raises, calls=self.calls)
 
     @property
     def aggression_frequency(self) -> Frequency:
-        """AFq of the street."""
         raises = self.bets + self.raises
         return Frequency(times=raises, chances=raises + self.calls + self.folds)
 
 
 class PlayStatistics(_Frozen):
-    """How a bot played, in all hands or those of one position; null is what games other than hold'em lack."""
+    """Statistics of a bot, over all hands or those of one position; null in games in which they have no meaning."""
 
     hands: int
     deals: int = Field(description="different deals among these hands")
@@ -161,13 +157,13 @@ class PlayStatistics(_Frozen):
 
 
 class PositionStatistics(PlayStatistics):
-    """A bot in one position."""
+    """Statistics of a bot in one position."""
 
     position: str = Field(description="SB, BB, UTG, ..., HJ, CO, BTN; '1st' and so on in other games")
 
 
 class StartingHand(_Frozen):
-    """A class of hole cards."""
+    """Results of a bot with a class of hole cards."""
 
     hand: str = Field(description="AA, AKs, AKo, ...")
     hands: int
@@ -177,7 +173,7 @@ class StartingHand(_Frozen):
 
 
 class FinalHand(_Frozen):
-    """A category of hands at the end."""
+    """Results of a bot with a category of hands at the end."""
 
     category: str = Field(description="high card to straight flush, of all seven cards")
     showdowns: int = Field(description="showdowns with it")
@@ -189,7 +185,7 @@ class FinalHand(_Frozen):
 
 
 class Style(_Frozen):
-    """What the play is called; see `logs.tracker.definitions`."""
+    """Class of a bot's play; see `logs.tracker.definitions`."""
 
     name: str | None = Field(description="fish, telephone, ..., shark; null where too little was seen")
     place: int | None = Field(description="of twelve: 1 for the worst of the classes, 12 for the best")
@@ -197,7 +193,7 @@ class Style(_Frozen):
 
 
 class Timing(_Frozen):
-    """How long a bot's answers took."""
+    """Time that a bot's answers took."""
 
     actions: int = Field(description="actions with a time")
     mean_ms: float
@@ -206,7 +202,7 @@ class Timing(_Frozen):
 
 
 class CurvePoint(_Frozen):
-    """The winnings up to a hand, in big blinds."""
+    """Winnings up to a hand, in big blinds."""
 
     hands: int
     net: float
@@ -217,7 +213,7 @@ class CurvePoint(_Frozen):
 
 
 class BotStatistics(PlayStatistics):
-    """How a bot played."""
+    """Statistics of a bot."""
 
     name: Annotated[str, PlainSerializer(clean, return_type=str, when_used="json")]
     vpip_small_blind: Frequency | None
@@ -231,7 +227,7 @@ class BotStatistics(PlayStatistics):
 
 
 class Statistics(_Frozen):
-    """How each bot played: what ``arena stats --json`` prints."""
+    """Statistics of all bots: the output of ``arena stats --json``."""
 
     schema_version: int = SCHEMA_VERSION
     kind: Literal["statistics"] = "statistics"
@@ -240,130 +236,161 @@ class Statistics(_Frozen):
 
 
 def statistics_of(counts: HandCounts) -> Statistics:
-    """The statistics of all that was counted; counting may continue afterwards."""
+    """Compute the statistics of all hands counted; more can be counted later."""
     bots = [_bot(name, player, list(counts.by_game(name))) for name, player in counts.players.items()]
     bots.sort(key=lambda bot: -bot.mbb_per_game.mean)
     return Statistics(hands=counts.hands, bots=bots)
 
 
 def _bot(name: str, player: PlayerTotals, games: Sequence[tuple[GameCounts, PlayerCounts]]) -> BotStatistics:
-    parts = [
-        (place, (game, sums, betting))
-        for game, counts in games
-        for place, sums, betting in zip(position_names(game.game), counts.sums, counts.betting, strict=True)
-        if sums[Sum.HANDS]
-    ]
-    by_position = {
-        place: _play([part for other, part in parts if other == place])
-        for place in sorted({place for place, _ in parts}, key=POSITION_ORDER.index)
-    }
-    whole = _play([part for _, part in parts], player.sums)
-    small_blind = by_position.get(SMALL_BLIND)
-    vpip_small_blind = Frequency(times=0, chances=0) if small_blind is None else small_blind.vpip
+    parts = []
+    parts_by_position: dict[str, list[tuple[GameCounts, NDArray[np.float64], NDArray[np.int64]]]] = {}
+    for game, counts in games:
+        for position, sums, betting in zip(position_names(game.game), counts.sums, counts.betting, strict=True):
+            if sums[Sum.HANDS]:
+                part = (game, sums, betting)
+                parts.append(part)
+                parts_by_position.setdefault(position, []).append(part)
+    by_position = {}
+    for position in sorted(parts_by_position, key=POSITION_ORDER.index):
+        by_position[position] = _play(parts_by_position[position])
+    whole = _play(parts, player.sums)
+    vpip_small_blind = None
+    if whole.vpip is not None:
+        small_blind = by_position.get(SMALL_BLIND)
+        vpip_small_blind = Frequency(times=0, chances=0) if small_blind is None else small_blind.vpip
     bounds = _bounds([game for game, _ in games])
-    actions, used_us, comments = player.answers.tolist()
+    *_, comments = player.answers.tolist()
     return BotStatistics(
         **dict(whole),
         name=name,
-        vpip_small_blind=None if whole.vpip is None else vpip_small_blind,
+        vpip_small_blind=vpip_small_blind,
         style=_style(whole),
-        timing=Timing(
-            actions=actions,
-            mean_ms=used_us / actions / 1000,
-            longest_ms=player.longest_us / 1000,
-            total_s=used_us / 1e6,
-        )
-        if actions
-        else None,
+        timing=_timing(player),
         comments=comments,
-        positions=[PositionStatistics(**dict(play), position=place) for place, play in by_position.items()],
+        positions=[PositionStatistics(**dict(play), position=position) for position, play in by_position.items()],
         starting_hands=_starting_hands(games),
         final_hands=_final_hands([counts for _, counts in games]),
         curve=[_point(sums, whole, bounds) for sums in player.curve],
     )
 
 
+def _timing(player: PlayerTotals) -> Timing | None:
+    actions, used_us, _ = player.answers.tolist()
+    if not actions:
+        return None
+    return Timing(
+        actions=actions,
+        mean_ms=used_us / actions / 1000,
+        longest_ms=player.longest_us / 1000,
+        total_s=used_us / 1e6,
+    )
+
+
 def _play(parts: _Parts, sums: NDArray[np.float64] | None = None) -> PlayStatistics:
-    """The statistics of one bot from its counters in some positions of some games; without `sums` in big blinds, these
-    are added up with the deals of each part for themselves.
+    """Compute the statistics of one bot in some positions of some games.
+
+    Args:
+        sums: sums over all parts in big blinds. By default those of the parts are added up, where hands of one deal in
+            several parts count as several deals.
     """
     if sums is None:
-        sums = np.sum([row / float(game.game.big_blind) ** POWERS for game, row, _ in parts], axis=0)
-    streets: dict[str, NDArray[np.int64]] = {}
-    for game, _, betting in parts:
-        for round_, street in enumerate(round_names(game.game)):
-            actions = Place.ACTIONS + MOVES * round_
-            seen = betting[Place.LAST_SEEN + round_ : Place.LAST_SEEN + ROUNDS].sum()
-            streets[street] = streets.get(street, 0) + np.append(seen, betting[actions : actions + MOVES])
+        sums = np.sum([part_sums / float(game.game.big_blind) ** POWERS for game, part_sums, _ in parts], axis=0)
+    # In chips, which differ from `sums` if the games have different blinds.
+    chips = np.sum([part_sums for _, part_sums, _ in parts], axis=0)
     bounds = _bounds([game for game, *_ in parts])
     hands, net, showdown = sums[[Sum.HANDS, Sum.NET, Sum.SHOWDOWN]].tolist()
-    chips = np.sum([row for _, row, _ in parts], axis=0)
-    won, adjusted = (_winnings(sums, place, bounds) for place in (Sum.NET, Sum.EXPECTED))
+    winnings = _winnings(sums, Sum.NET, bounds)
+    adjusted = None
+    if any(game.has_expectations for game, *_ in parts):
+        adjusted_winnings = _winnings(sums, Sum.EXPECTED, bounds)
+        adjusted = AllInAdjusted(
+            mbb_per_game=adjusted_winnings,
+            bb_per_100=adjusted_winnings.times(0.1),
+            hands=sums[Sum.ADJUSTED_HANDS],
+            luck_chips=chips[Sum.NET] - chips[Sum.EXPECTED],
+        )
+    showdowns = int(sum(betting[Place.SHOWDOWNS] for *_, betting in parts))
     return PlayStatistics(
         hands=hands,
         deals=sums[Sum.DEALS],
         net_chips=chips[Sum.NET],
-        mbb_per_game=won,
-        bb_per_100=won.times(0.1),
-        adjusted=AllInAdjusted(
-            mbb_per_game=adjusted,
-            bb_per_100=adjusted.times(0.1),
-            hands=sums[Sum.ADJUSTED_HANDS],
-            luck_chips=chips[Sum.NET] - chips[Sum.EXPECTED],
-        )
-        if any(game.has_expectations for game, *_ in parts)
-        else None,
-        **_holdem_figures([(row, betting) for game, row, betting in parts if game.is_holdem]),
-        won_at_showdown=Frequency(
-            times=sums[Sum.SHOWDOWNS_WON], chances=int(sum(betting[Place.SHOWDOWNS] for *_, betting in parts))
-        ),
+        mbb_per_game=winnings,
+        bb_per_100=winnings.times(0.1),
+        adjusted=adjusted,
+        **_holdem_figures([(part_sums, betting) for game, part_sums, betting in parts if game.is_holdem]),
+        won_at_showdown=Frequency(times=sums[Sum.SHOWDOWNS_WON], chances=showdowns),
         showdown=1000 * showdown / hands if hands else None,
         no_showdown=1000 * (net - showdown) / hands if hands else None,
-        streets=[
+        streets=_streets(parts),
+    )
+
+
+def _streets(parts: _Parts) -> list[StreetStatistics]:
+    # By name of the street: hands in which it was seen, then actions by `Move`.
+    counts: dict[str, NDArray[np.int64]] = {}
+    for game, _, betting in parts:
+        for round_, street in enumerate(round_names(game.game)):
+            # A street was seen in hands of which it or a later one was the last one seen.
+            seen = betting[Place.LAST_SEEN + round_ : Place.LAST_SEEN + ROUNDS].sum()
+            first_action = Place.ACTIONS + MOVES * round_
+            round_counts = np.append(seen, betting[first_action : first_action + MOVES])
+            counts[street] = counts.get(street, 0) + round_counts
+    streets = []
+    for street, street_counts in counts.items():
+        seen, *actions = street_counts.tolist()
+        streets.append(
             StreetStatistics(
                 street=street,
                 seen=seen,
-                folds=kinds[Move.FOLD],
-                checks=kinds[Move.CHECK],
-                calls=kinds[Move.CALL],
-                bets=kinds[Move.BET],
-                raises=kinds[Move.RAISE],
+                folds=actions[Move.FOLD],
+                checks=actions[Move.CHECK],
+                calls=actions[Move.CALL],
+                bets=actions[Move.BET],
+                raises=actions[Move.RAISE],
             )
-            for street, counted in streets.items()
-            for seen, *kinds in [counted.tolist()]
-        ],
-    )
+        )
+    return streets
 
 
 def _holdem_figures(parts: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> dict[str, Any]:
-    """The statistics that only hold'em has; empty ones without a hand of it."""
+    """Return the fields that only hold'em has, from sums and counters; all None without a hand of it."""
     if not parts:
-        others = ("aggression_factor", "aggression_frequency", "won_when_saw_flop", "went_to_showdown")
-        return dict.fromkeys((*FREQUENCIES, *others))
+        further_fields = ("aggression_factor", "aggression_frequency", "won_when_saw_flop", "went_to_showdown")
+        return dict.fromkeys((*FREQUENCIES, *further_fields))
     row = np.sum([betting for _, betting in parts], axis=0).tolist()
-    calls, folds, bets, raises = (
-        sum(row[Place.ACTIONS + MOVES + kind :: MOVES]) for kind in (Move.CALL, Move.FOLD, Move.BET, Move.RAISE)
-    )
+    frequencies = {}
+    for index, key in enumerate(FREQUENCIES):
+        chances, times = row[2 * index : 2 * index + 2]
+        frequencies[key] = Frequency(times=times, chances=chances)
+    # Sums over the rounds after the first one.
+    later_actions = row[Place.ACTIONS + MOVES :]
+    calls = sum(later_actions[Move.CALL :: MOVES])
+    folds = sum(later_actions[Move.FOLD :: MOVES])
+    raises = sum(later_actions[Move.BET :: MOVES]) + sum(later_actions[Move.RAISE :: MOVES])
     flops = sum(row[Place.LAST_SEEN + 1 : Place.LAST_SEEN + ROUNDS])
     flops_won = row[Place.WON_AFTER_FLOP] + sum(sums[Sum.FLOPS_WON] for sums, _ in parts)
     return {
-        **{key: Frequency(times=row[2 * i + 1], chances=row[2 * i]) for i, key in enumerate(FREQUENCIES)},
-        "aggression_factor": Factor(raises=bets + raises, calls=calls),
-        "aggression_frequency": Frequency(times=bets + raises, chances=bets + raises + calls + folds),
+        **frequencies,
+        "aggression_factor": Factor(raises=raises, calls=calls),
+        "aggression_frequency": Frequency(times=raises, chances=raises + calls + folds),
         "won_when_saw_flop": Frequency(times=flops_won, chances=flops),
         "went_to_showdown": Frequency(times=row[Place.SHOWDOWNS], chances=flops),
     }
 
 
 def _winnings(sums: NDArray[np.float64], place: int, bounds: Bounds | None) -> Estimate:
-    """The mean over hands; `place` is that of the first of three sums.
+    """Estimate the mean winnings over hands, in mbb.
 
-    The mean is a ratio of two sums over deals, winnings and hands. Its interval is that of the linearised scores of
-    such a ratio (Cochran 1977, "Sampling Techniques", chapter 6): where all deals have the same number of hands, of the
-    means of the deals.
+    Args:
+        sums: in big blinds.
+        place: the first of the three sums of the winnings.
     """
     hands, deals, sizes = sums[: Sum.SIZES + 1].tolist()
     net, products, squares = (sums[place : place + 3] * (1000, 1000, 1e6)).tolist()
+    # The mean is a ratio of two sums over deals, of winnings and of hands. Its variance is that of the linearised score
+    # of a deal, winnings - mean * hands, times deals / hands (Cochran 1977, "Sampling Techniques", chapter 6). If all
+    # deals have equally many hands, that is the variance of the means of the deals.
     mean = net / hands
     spread = (squares - 2 * mean * products + mean * mean * sizes) * (deals / hands) ** 2
     return RunningMean.from_moments(int(deals), mean, spread, bounds).estimate
@@ -373,51 +400,51 @@ def _style(play: PlayStatistics) -> Style | None:
     if play.vpip is None or play.pfr is None or play.aggression_factor is None:
         return None
     factor = play.aggression_factor
-    found, explanation = classify(play.hands, play.vpip.percent, play.pfr.percent, factor.raises, factor.calls)
-    return Style(
-        name=found,
-        place=None if found is None else 1 + list(STYLES.values()).index(found),
-        explanation=explanation,
-    )
+    name, explanation = classify(play.hands, play.vpip.percent, play.pfr.percent, factor.raises, factor.calls)
+    place = None if name is None else 1 + list(STYLES.values()).index(name)
+    return Style(name=name, place=place, explanation=explanation)
 
 
 def _starting_hands(games: Sequence[tuple[GameCounts, PlayerCounts]]) -> list[StartingHand]:
-    found: list[StartingHand] = []
+    starting_hands: list[StartingHand] = []
     for index, name in reversed(list(enumerate(STARTING_HANDS))):
         dealt, won, net = np.sum([player.cards[index] for _, player in games], axis=0).tolist()
-        if dealt:
-            blinds = sum(player.cards[index, 2] / game.game.big_blind for game, player in games)
-            found.append(
-                StartingHand(
-                    hand=name,
-                    hands=dealt,
-                    won=Frequency(times=won, chances=dealt),
-                    net_chips=net,
-                    mbb_per_game=1000 * blinds / dealt,
-                )
+        if not dealt:
+            continue
+        net_blinds = sum(player.cards[index, 2] / game.game.big_blind for game, player in games)
+        starting_hands.append(
+            StartingHand(
+                hand=name,
+                hands=dealt,
+                won=Frequency(times=won, chances=dealt),
+                net_chips=net,
+                mbb_per_game=1000 * net_blinds / dealt,
             )
-    return sorted(found, key=lambda hand: -hand.net_chips)
+        )
+    return sorted(starting_hands, key=lambda hand: -hand.net_chips)
 
 
 def _final_hands(players: Sequence[PlayerCounts]) -> list[FinalHand]:
-    found: list[FinalHand] = []
+    final_hands: list[FinalHand] = []
     for category in Category:
-        shown, held = (
-            np.sum([player.cards[at + category] for player in players], axis=0) for at in (FINAL_HANDS, RIVER_HANDS)
+        showdowns, showdowns_won, showdown_net = np.sum(
+            [player.cards[FINAL_HANDS + category] for player in players], axis=0
         )
-        if held[0]:
-            found.append(
-                FinalHand(
-                    category=category.name.replace("_", " ").lower(),
-                    showdowns=shown[0],
-                    showdowns_won=shown[1],
-                    showdown_net_chips=shown[2],
-                    rivers=held[0],
-                    rivers_won=held[1],
-                    river_net_chips=held[2],
-                )
+        rivers, rivers_won, river_net = np.sum([player.cards[RIVER_HANDS + category] for player in players], axis=0)
+        if not rivers:
+            continue
+        final_hands.append(
+            FinalHand(
+                category=category.name.replace("_", " ").lower(),
+                showdowns=showdowns,
+                showdowns_won=showdowns_won,
+                showdown_net_chips=showdown_net,
+                rivers=rivers,
+                rivers_won=rivers_won,
+                river_net_chips=river_net,
             )
-    return found
+        )
+    return final_hands
 
 
 def _bounds(games: Sequence[GameCounts]) -> Bounds | None:

@@ -1,12 +1,9 @@
-"""The statistics shown: a document for people, flat rows for CSV.
-
-All of them go by the one list of definitions (`logs.tracker.definitions.STATISTICS`).
-"""
+"""The statistics as a document for people and as flat rows for CSV, by `logs.tracker.definitions.STATISTICS`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Final, TypeAlias
 
 from logs.document import ABSENT, CHIPS, NAME, TEXT, Axis, Chart, Column, Document, Section, Series, Spec, Table, Value
@@ -27,8 +24,8 @@ from logs.tracker.statistics import (
 
 Cell: TypeAlias = str | int | float | None
 
-_BEST_HANDS: Final = 20
-_IN_POSITION: Final = (
+_MAX_STARTING_HANDS: Final = 20
+_POSITION_KEYS: Final = (
     "hands",
     "mbb_per_game",
     "vpip",
@@ -46,7 +43,7 @@ _IN_POSITION: Final = (
 
 
 def figure(play: object, key: str) -> Value:
-    """A figure by the key of a statistic; winnings with their interval."""
+    """Return a figure as a value of a table, by the key of a statistic."""
     match getattr(play, key, None):
         case AllInAdjusted(mbb_per_game=won):
             return won
@@ -70,9 +67,9 @@ def figure(play: object, key: str) -> Value:
 
 
 def rows(statistics: Statistics) -> Iterator[dict[str, Cell]]:
-    """One row for each bot (its position is "all") and, after it, for each of its positions.
+    """Yield a row for each bot, with "all" as its position, and after it one for each of its positions.
 
-    A figure that is absent is None.
+    Figures that do not exist are None.
     """
     for bot in statistics.bots:
         yield _row(bot, bot, "all")
@@ -89,7 +86,7 @@ def _row(bot: BotStatistics, play: PlayStatistics, position: str) -> dict[str, C
 
 
 def _columns(key: str, value: object) -> dict[str, Cell]:
-    """The columns of one figure: plain numbers, percent for frequencies."""
+    """Return the columns of one figure: plain numbers, per cent for frequencies."""
     match value:
         case Estimate(mean, half_width, error):
             return {key: mean, f"{key}_half_width_95": half_width, f"{key}_standard_error": error}
@@ -121,41 +118,40 @@ _EXAMPLES: Final[dict[str, object]] = {
 """A figure of each kind, for the names of its columns; all others are frequencies."""
 _FREQUENCY: Final = Frequency(times=0, chances=0)
 
-COLUMNS: Final = (
-    "name",
-    "position",
-    *[
-        column
-        for statistic in STATISTICS
-        for column in _columns(statistic.key, _EXAMPLES.get(statistic.key, _FREQUENCY))
-    ],
-)
-"""The columns of `rows`, always all of them and in this order."""
+
+def _all_columns() -> tuple[str, ...]:
+    columns = ["name", "position"]
+    for statistic in STATISTICS:
+        columns += _columns(statistic.key, _EXAMPLES.get(statistic.key, _FREQUENCY))
+    return tuple(columns)
+
+
+COLUMNS: Final = _all_columns()
+"""Columns of `rows`, always all of them and in this order."""
 
 
 # ---- tables
 
 
 def statistics_document(statistics: Statistics, *, is_whole: bool) -> Document:
-    """The overview, the whole with all tables."""
+    """Build the document, of all tables or of the overview only."""
     tables = statistics_tables(statistics)
-    more = "" if is_whole else "; --full adds positions, streets and hands"
-    has_few = any(bot.mbb_per_game.half_width is None for bot in statistics.bots)
-    return Document(
-        "Statistics",
-        sections=tuple(Section(table.title, (table,)) for table in (tables if is_whole else tables[:1])),
-        notes=(
-            *(["Winnings without ± are of too few deals for an interval."] if has_few else []),
-            f"arena stats --help defines the statistics{more}.",
-        ),
-        data=statistics,
-    )
+    notes = []
+    if any(bot.mbb_per_game.half_width is None for bot in statistics.bots):
+        notes.append("Winnings without ± are of too few deals for an interval.")
+    if is_whole:
+        notes.append("arena stats --help defines the statistics.")
+    else:
+        tables = tables[:1]
+        notes.append("arena stats --help defines the statistics; --full adds positions, streets and hands.")
+    sections = tuple(Section(table.title, (table,)) for table in tables)
+    return Document("Statistics", sections=sections, notes=tuple(notes), data=statistics)
 
 
 def statistics_tables(statistics: Statistics) -> list[Table]:
-    """The tables, the overview first; others that would be empty are left out."""
+    """Build the tables, the overview first; others are left out if they are empty."""
     bots = statistics.bots
-    others = (
+    further_tables = (
         _styles(bots),
         _positions(bots),
         _streets(bots),
@@ -163,78 +159,81 @@ def statistics_tables(statistics: Statistics) -> list[Table]:
         _final_hands(bots),
         _tracker_names(bots),
     )
-    return [_overview(bots), *(table for table in others if table.rows)]
+    return [_overview(bots), *(table for table in further_tables if table.rows)]
 
 
 def _overview(bots: Sequence[BotStatistics]) -> Table:
-    rows: list[tuple[str, Spec, str, Sequence[Value]]] = []
-    for one in STATISTICS:
-        values = [figure(bot, one.key) for bot in bots]
-        if one.key != "comments" and any(getattr(bot, one.key) is not None for bot in bots):
-            rows.append((one.short, one.format, one.definition, values))
-            if one.key in ("mbb_per_game", "adjusted"):
-                errors = [value.error if isinstance(value, Estimate) else None for value in values]
-                rows.append(("SE", ",.1f", "The standard error of the row above, over deals.", errors))
-    return Table.of(
-        "Statistics",
-        ("statistic", *(Column(bot.name, ",", rank=at) for at, bot in enumerate(bots))),
-        ((short, *values) for short, _, _, values in rows),
-        formats=tuple(spec for _, spec, _, _ in rows),
-        meanings=tuple(meaning for _, _, meaning, _ in rows),
-    )
+    rows: list[tuple[Value, ...]] = []
+    formats: list[Spec] = []
+    meanings: list[str] = []
+    for statistic in STATISTICS:
+        key = statistic.key
+        if key == "comments" or all(getattr(bot, key) is None for bot in bots):
+            continue
+        values = [figure(bot, key) for bot in bots]
+        rows.append((statistic.short, *values))
+        formats.append(statistic.format)
+        meanings.append(statistic.definition)
+        if key in ("mbb_per_game", "adjusted"):
+            errors = [value.error if isinstance(value, Estimate) else None for value in values]
+            rows.append(("SE", *errors))
+            formats.append(",.1f")
+            meanings.append("The standard error of the row above, over deals.")
+    columns = [Column(bot.name, ",", rank=index) for index, bot in enumerate(bots)]
+    return Table.of("Statistics", ("statistic", *columns), rows, formats=tuple(formats), meanings=tuple(meanings))
 
 
 def _styles(bots: Sequence[BotStatistics]) -> Table:
-    styles = ((bot.name, bot.style.name, bot.style.explanation) for bot in bots if bot.style is not None)
+    rows = [(bot.name, bot.style.name, bot.style.explanation) for bot in bots if bot.style is not None]
     columns = ("bot", _column("style"), Column("because", format=TEXT, rank=3))
-    return Table.of("Style of play", columns, styles)
+    return Table.of("Style of play", columns, rows)
 
 
 def _positions(bots: Sequence[BotStatistics]) -> Table:
-    positions = (
-        (bot.name, play.position, *(figure(play, key) for key in _IN_POSITION))
-        for bot in bots
-        for play in bot.positions
-    )
-    columns = (_column(key, 1 if key == "hands" else max(0, at - 2)) for at, key in enumerate(_IN_POSITION))
-    return Table.of(
-        "By position", ("bot", Column("position", format=NAME), *columns), positions, is_grouped=True
-    ).without_empty()
+    rows = []
+    for bot in bots:
+        for play in bot.positions:
+            rows.append((bot.name, play.position, *(figure(play, key) for key in _POSITION_KEYS)))
+    columns: list[str | Column] = ["bot", Column("position", format=NAME)]
+    for index, key in enumerate(_POSITION_KEYS):
+        rank = 1 if key == "hands" else max(0, index - 2)
+        columns.append(_column(key, rank))
+    return Table.of("By position", columns, rows, is_grouped=True).without_empty()
 
 
 def _streets(bots: Sequence[BotStatistics]) -> Table:
-    counts = {"seen": 3, "folds": 1, "checks": 4, "calls": 2, "bets": 1, "raises": 0}
+    ranks = {"seen": 3, "folds": 1, "checks": 4, "calls": 2, "bets": 1, "raises": 0}
     factors = ("aggression_factor", "aggression_frequency")
-    streets = (
-        (bot.name, street.street, *(figure(street, key) for key in (*counts, *factors)))
-        for bot in bots
-        for street in bot.streets
-    )
+    rows = []
+    for bot in bots:
+        for street in bot.streets:
+            rows.append((bot.name, street.street, *(figure(street, key) for key in (*ranks, *factors))))
     columns = (
         Column("bot"),
         Column("street", format=NAME),
-        *(Column(name, ",", rank=rank) for name, rank in counts.items()),
+        *(Column(name, ",", rank=rank) for name, rank in ranks.items()),
         *(_column(key, 5) for key in factors),
     )
-    return Table.of("By street", columns, streets, is_grouped=True).without_empty()
+    return Table.of("By street", columns, rows, is_grouped=True).without_empty()
 
 
 def _starting_hands(bots: Sequence[BotStatistics]) -> Table:
-    columns = [
-        column
-        for at, bot in enumerate(bots)
-        for column in (
-            Column(bot.name, format=NAME, rank=at),
+    """Build a table with three columns for each bot and a row for each place."""
+    columns: list[str | Column] = ["place"]
+    best_hands = []
+    for index, bot in enumerate(bots):
+        columns += [
+            Column(bot.name, format=NAME, rank=index),
             Column("dealt", ",", rank=len(bots)),
-            Column("net", CHIPS, "chips", rank=at),
+            Column("net", CHIPS, "chips", rank=index),
+        ]
+        best_hands.append(
+            [(hand.hand, hand.hands, hand.net_chips) for hand in bot.starting_hands[:_MAX_STARTING_HANDS]]
         )
-    ]
-    best = [[(one.hand, one.hands, one.net_chips) for one in bot.starting_hands[:_BEST_HANDS]] for bot in bots]
-    places = (
-        (place, *(value for hand in hands for value in hand))
-        for place, hands in enumerate(zip_longest(*best, fillvalue=("", None, None)), 1)
-    )
-    return Table.of("Most profitable starting hands", ("place", *columns), places, is_open=False)
+    rows = []
+    for place, hands in enumerate(zip_longest(*best_hands, fillvalue=("", None, None)), 1):
+        rows.append((place, *chain.from_iterable(hands)))
+    return Table.of("Most profitable starting hands", columns, rows, is_open=False)
 
 
 def _final_hands(bots: Sequence[BotStatistics]) -> Table:
@@ -247,29 +246,39 @@ def _final_hands(bots: Sequence[BotStatistics]) -> Table:
         Column("rivers", ",", meaning="hands in which the bot held it on the river, shown or not", rank=4),
         Column("net of all", CHIPS, "chips", meaning="from these hands", rank=3),
     )
-    finals = (
-        (
-            *(bot.name, final.category, final.showdowns, final.showdowns_won, final.showdown_net_chips),
-            *(final.rivers, final.river_net_chips),
-        )
-        for bot in bots
-        for final in bot.final_hands
-    )
-    return Table.of("Hands at the end", columns, finals, is_open=False, is_grouped=True)
+    rows = []
+    for bot in bots:
+        for final in bot.final_hands:
+            rows.append(
+                (
+                    bot.name,
+                    final.category,
+                    final.showdowns,
+                    final.showdowns_won,
+                    final.showdown_net_chips,
+                    final.rivers,
+                    final.river_net_chips,
+                )
+            )
+    return Table.of("Hands at the end", columns, rows, is_open=False, is_grouped=True)
 
 
 def _tracker_names(bots: Sequence[BotStatistics]) -> Table:
-    names = ((bot.name, name) for bot in bots for name in screen_names([bot.name]) if name != bot.name)
+    """Build a table of the names that PokerStars histories change."""
+    rows = []
+    for bot in bots:
+        (name,) = screen_names([bot.name])
+        if name != bot.name:
+            rows.append((bot.name, name))
     note = "PokerStars histories have names of at most twelve letters; equal names at a table get numbers."
-    return Table.of("Names in trackers", ("bot", Column("in PokerStars histories", format=NAME)), names, note)
+    return Table.of("Names in trackers", ("bot", Column("in PokerStars histories", format=NAME)), rows, note)
 
 
 def _column(key: str, rank: int = 0) -> Column:
-    """The column of a statistic."""
+    """Return the column of a statistic."""
     statistic = STATISTIC_OF_KEY[key]
-    return Column(
-        statistic.short, statistic.format, meaning=statistic.definition, rank=rank, is_drawn=key == "mbb_per_game"
-    )
+    is_drawn = key == "mbb_per_game"
+    return Column(statistic.short, statistic.format, meaning=statistic.definition, rank=rank, is_drawn=is_drawn)
 
 
 # ---- charts
@@ -279,29 +288,22 @@ _START: Final = CurvePoint(hands=0, net=0, showdown=0, no_showdown=0, adjusted=0
 
 
 def winnings_charts(statistics: Statistics) -> tuple[Chart, ...]:
-    """The winnings of all bots over their hands, then of each bot where they come from.
-
-    Between two bots one wins what the other loses, of every kind: the second has no chart of its own.
-    """
+    """Build a chart of all bots' winnings, then one for each bot by their source."""
     bots = statistics.bots
-    total = tuple(_series(bot.name, bot.curve, "net") for bot in bots)
-    parts = [
-        _chart(
-            f"Winnings of {bot.name}",
-            (
-                _series("all hands", bot.curve, "net"),
-                _series("with showdown", bot.curve, "showdown"),
-                _series("without showdown", bot.curve, "no_showdown"),
-                *(
-                    [_series("all-in adjusted", bot.curve, "adjusted", is_dashed=True)]
-                    if bot.adjusted is not None and bot.adjusted.hands
-                    else []
-                ),
-            ),
-        )
-        for bot in bots[: 1 if len(bots) == 2 else None]
-    ]
-    return (_chart("Winnings, with 95 % intervals", total), *parts)
+    totals = tuple(_series(bot.name, bot.curve, "net") for bot in bots)
+    charts = [_chart("Winnings, with 95 % intervals", totals)]
+    # One of two bots wins what the other loses, from every source.
+    shown_bots = bots[:1] if len(bots) == 2 else bots
+    for bot in shown_bots:
+        series = [
+            _series("all hands", bot.curve, "net"),
+            _series("with showdown", bot.curve, "showdown"),
+            _series("without showdown", bot.curve, "no_showdown"),
+        ]
+        if bot.adjusted is not None and bot.adjusted.hands:
+            series.append(_series("all-in adjusted", bot.curve, "adjusted", is_dashed=True))
+        charts.append(_chart(f"Winnings of {bot.name}", tuple(series)))
+    return tuple(charts)
 
 
 def _chart(title: str, series: tuple[Series, ...]) -> Chart:
@@ -321,6 +323,11 @@ def _series(name: str, curve: Sequence[CurvePoint], key: str, *, is_dashed: bool
 
 
 def definitions_table() -> Table:
-    """What the figures mean."""
-    rows = ((one.short if one.short == one.name else f"{one.short}: {one.name}", one.definition) for one in STATISTICS)
+    """Build the table of the definitions."""
+    rows = []
+    for statistic in STATISTICS:
+        name = statistic.short
+        if name != statistic.name:
+            name += f": {statistic.name}"
+        rows.append((name, statistic.definition))
     return Table.of("What the figures mean", ("figure", Column("meaning", TEXT)), rows)
