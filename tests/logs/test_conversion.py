@@ -43,7 +43,7 @@ def test_everything_about_it_is_told_once(tmp_path: Path) -> None:
     assert (count, written) == (2, {tmp_path / "out" / "m.phhs": 4})
     assert [problem.path for problem in problems] == [str(tmp_path / "three.log")]
     assert [warning.problem.split(":")[0] for warning in warnings] == [
-        "PHH has no field for rake",
+        "PHH has no field for rake, so its files are written without it",
         str(tmp_path / "one.log"),
         str(tmp_path / "two.log"),
     ]
