@@ -1,4 +1,4 @@
-"""Limits on the runs of a server, and the share of them that a run takes."""
+"""Limits on the runs of a server, and the share of them that a run occupies."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may go on at a time; None: without a bound.
+    """Limits on concurrent runs; None means no limit.
 
     Attributes:
-        runs_per_bot: how often one of the server's own bots sits at a table.
+        bots: seats of the server's own bots in all runs.
+        runs_per_bot: seats of one of the server's own bots.
         runs_per_game: by game; a game that is missing has no limit.
     """
 
@@ -23,10 +24,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class CapacityShare:
-    """What a run takes while it goes on.
+    """Share of the limits that a run occupies.
 
     Attributes:
-        bots: the server's own bots, by seat; one may sit twice.
+        user: number of the user who requested it.
+        bots: the server's own bots by seat; one may have several seats.
         is_idle: whether it is played only while no request waits.
     """
 

@@ -1,4 +1,4 @@
-"""Settings of a new event, as an organiser writes them in a file, a form or a request."""
+"""Settings of a new event, from a file, a form or a request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Name: TypeAlias = Annotated[str, AfterValidator(_is_name), Field(json_schema_ex
 
 
 class EventSettings(BaseModel):
-    """A new event, as an organiser describes it."""
+    """Settings of a new event."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

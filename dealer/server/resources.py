@@ -1,10 +1,7 @@
-"""The server's folder: closed to others, with room on its disk, and without logs that are too old.
+"""Resources of a server's machine: permissions of its folder, disk space, old logs, open files.
 
-A disk that is full would fail one run of the queue after the other within seconds. So no run is begun and no request
-taken while less than a bound is free, and a run that has failed meanwhile is resumed when there is room again.
-Logs of a run that ended `keep_days` ago are removed; its result stays, in its folder and in the database.
-
-How many files and connections may be open at a time: all that the system admits, reported where that is too few.
+On a full disk, one run of the queue after the other would fail within seconds. So no run starts and no request is
+accepted while less than a limit is free, and a run that failed on a full disk is resumed when there is space again.
 """
 
 from __future__ import annotations
@@ -26,18 +23,18 @@ from dealer.server.server_settings import ServerSettings
 from logs.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
-_REMOVED_NAME = "logs-removed"
-"""The file in the folder of a run whose logs were removed; it holds the date."""
-_REMOVE_EVERY_S = 3600.0
-_LOOK_AGAIN_S = 5.0
-_LOOKS_LAST_S = 1.0
+_REMOVAL_NAME = "logs-removed"
+"""File in the folder of a run whose logs were removed, with the date."""
+_REMOVAL_INTERVAL_S = 3600.0
+_RECHECK_S = 5.0
+_CHECK_INTERVAL_S = 1.0
 
 
 def make_private(folder: Path) -> None:
-    """Close a folder to all but its owner: in it are seeds of matches that are played.
+    """Remove the permissions of other users for a folder, which contains seeds of running matches.
 
     Raises:
-        OSError: it stays open to others.
+        OSError: others can still read it.
     """
     if os.name == "nt" or not folder.stat().st_mode & 0o077:
         return
@@ -47,78 +44,85 @@ def make_private(folder: Path) -> None:
 
 
 def free_bytes(folder: Path) -> int:
-    """How much can still be written where a folder is.
+    """Free space of the disk of a folder.
 
     Raises:
-        OSError: the system does not say.
+        OSError: it cannot be determined.
     """
     return shutil.disk_usage(folder).free
 
 
 class Disk:
-    """The disk on which everything of a server is; `on_room` is called from time to time while there is no room."""
+    """The disk of a server's folder."""
 
-    def __init__(self, folder: Path, least_bytes: int, on_room: Callable[[], None]) -> None:
+    def __init__(self, folder: Path, min_bytes: int, on_recheck: Callable[[], None]) -> None:
+        """Watch the free space of a disk.
+
+        Args:
+            min_bytes: free space that runs need; 0 for no check.
+            on_recheck: called every few seconds while there is less.
+        """
         self._folder = folder
-        self._least_bytes = least_bytes
-        self._on_room = on_room
-        self._has_room = True
-        self._looked_s = -_LOOKS_LAST_S
-        self._again: asyncio.TimerHandle | None = None
+        self._min_bytes = min_bytes
+        self._on_recheck = on_recheck
+        self._has_space = True
+        self._checked_s = -_CHECK_INTERVAL_S
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def has_space(self) -> bool:
-        """Whether enough is free; where it is not, a look is due again soon."""
+        """Whether enough space is free; if not, `on_recheck` will be called."""
         now_s = time.monotonic()
-        if self._least_bytes and now_s - self._looked_s >= _LOOKS_LAST_S:
-            self._looked_s = now_s
-            self._look()
-        if not self._has_room and self._again is None:
-            self._again = asyncio.get_running_loop().call_later(_LOOK_AGAIN_S, self._look_again)
-        return self._has_room
+        if self._min_bytes and now_s - self._checked_s >= _CHECK_INTERVAL_S:
+            self._checked_s = now_s
+            self._check()
+        if not self._has_space and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_RECHECK_S, self._recheck)
+        return self._has_space
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         try:
             free = free_bytes(self._folder)
         except OSError as error:
             _log.error("the free space at %s cannot be determined: %s", self._folder, error.strerror)
             return
-        had_room, self._has_room = self._has_room, free >= self._least_bytes
-        if had_room and not self._has_room:
+        had_space = self._has_space
+        self._has_space = free >= self._min_bytes
+        if had_space and not self._has_space:
             _log.error(
-                "%d MB are free at %s, and least_free_mb is %d: nothing is begun until there is room; remove or move "
-                "folders of runs that have ended",
+                "only %d MB are free at %s, and least_free_mb is %d, so no run starts; remove or move folders of "
+                "finished runs",
                 free // 10**6,
                 self._folder,
-                self._least_bytes // 10**6,
+                self._min_bytes // 10**6,
             )
-        elif self._has_room and not had_room:
-            _log.warning("there is room at %s again: what waits is begun", self._folder)
+        elif self._has_space and not had_space:
+            _log.warning("enough space is free at %s again, and waiting runs start", self._folder)
 
-    def _look_again(self) -> None:
-        self._again = None
-        self._on_room()
+    def _recheck(self) -> None:
+        self._timer = None
+        self._on_recheck()
 
     def close(self) -> None:
-        """Look no more."""
-        if self._again is not None:
-            self._again.cancel()
+        """Cancel the pending call of `on_recheck`."""
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 def removal_sentence(folder: Path) -> str | None:
-    """When the logs of a run were removed, in a sentence; None if they were not."""
+    """Sentence about the removal of a run's logs; None if they were not removed."""
     try:
-        date = (folder / _REMOVED_NAME).read_text("ascii").strip()
+        date = (folder / _REMOVAL_NAME).read_text("ascii").strip()
     except (OSError, ValueError):
         return None
     return f"The logs of this run were removed on {date}; its results are kept."
 
 
 async def remove_old_logs(folder: Path, store: Store, keep_days: float) -> None:
-    """Remove the logs of runs that ended some days ago, now and every hour, until cancelled.
+    """Remove the logs of old runs, now and every hour, until cancelled; results are kept.
 
     Args:
-        keep_days: how long they stay; 0 for ever.
+        keep_days: age in days; 0 to keep all logs.
     """
     seen_s = 0.0
     while keep_days:
@@ -127,49 +131,58 @@ async def remove_old_logs(folder: Path, store: Store, keep_days: float) -> None:
             "SELECT folder FROM runs WHERE state != 'running' AND ended_s >= ? AND ended_s < ?", seen_s, before_s
         )
         seen_s = before_s
-        freed = [await asyncio.to_thread(_remove, folder / row["folder"]) for row in rows]
-        if count := sum(size is not None for size in freed):
-            size_mb = sum(size or 0 for size in freed) / 1e6
-            _log.warning("keep_days = %g: the logs of %d runs were removed, %.1f MB", keep_days, count, size_mb)
-        await asyncio.sleep(_REMOVE_EVERY_S)
+        sizes = []
+        for row in rows:
+            size = await asyncio.to_thread(_remove_logs, folder / row["folder"])
+            if size is not None:
+                sizes.append(size)
+        if sizes:
+            size_mb = sum(sizes) / 1e6
+            _log.warning("the logs of %d runs were removed, %.1f MB (keep_days = %g)", len(sizes), size_mb, keep_days)
+        await asyncio.sleep(_REMOVAL_INTERVAL_S)
 
 
-def _remove(run: Path) -> int | None:
-    """Remove everything but the result from the folder of a run; how many bytes, None if nothing was to be done."""
+def _remove_logs(run: Path) -> int | None:
+    """Remove all but the result from the folder of a run; return the bytes freed, or None if it was done before."""
     if not run.is_dir() or removal_sentence(run) is not None:
         return None
     size = 0
     try:
-        # First: what an interruption leaves is not taken for logs.
-        write_whole(run / _REMOVED_NAME, f"{datetime.now(UTC).date()}\n")
+        # First, so that nobody takes the remains of an interrupted removal for complete logs.
+        write_whole(run / _REMOVAL_NAME, f"{datetime.now(UTC).date()}\n")
         for path in run.iterdir():
-            if path.name in (_REMOVED_NAME, RESULT_NAME):
+            if path.name in (_REMOVAL_NAME, RESULT_NAME):
                 continue
-            size += sum(one.lstat().st_size for one in (path, *path.rglob("*")) if one.is_file())
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            size += sum(file.lstat().st_size for file in (path, *path.rglob("*")) if file.is_file())
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
     except OSError as error:
         _log.error("the logs in %s cannot be removed: %s", run, error)
     return size
 
 
-_MOST = 65_536
-_OTHERS = 200
-"""Logs, the seats of matches and pipes of bots, besides the connections of clients."""
-_SAY_AGAIN_S = 60.0
+_MAX_OPEN_FILES = 65_536
+_OTHER_FILES = 200
+"""Files besides the connections of clients: logs, seats of matches, pipes of bots."""
+_LOG_INTERVAL_S = 60.0
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 def raise_limit() -> int | None:
-    """Raise the limit of this process as far as it may; returns how many there may be, None where there is no limit."""
+    """Raise the limit of open files of this process as far as allowed; return it, or None for no limit."""
     try:
         import resource
     except ImportError:
-        # Windows, where sockets are no files and have no limit of this kind.
+        # Windows has no such limit on sockets.
         return None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return None if soft == resource.RLIM_INFINITY else soft
+    if soft == resource.RLIM_INFINITY:
+        return None
+    wanted = _MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_OPEN_FILES)
+    if soft >= wanted:
+        return soft
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     except (OSError, ValueError):
@@ -178,19 +191,19 @@ def raise_limit() -> int | None:
 
 
 FILE_LIMIT_REMEDY = "raise the limit (ulimit -n, LimitNOFILE of a unit), or lower max_connections"
-"""The remedy of `file_limit_problem`."""
+"""Remedy for `file_limit_problem`."""
 
 
 def file_limit_problem(settings: ServerSettings, limit: int | None) -> str:
-    """A sentence where a limit is less than what the settings admit; empty where it is not."""
-    needed = settings.max_connections + settings.web.max_connections + _OTHERS
+    """Sentence if a limit of open files is too low for the settings; empty if it is not."""
+    needed = settings.max_connections + settings.web.max_connections + _OTHER_FILES
     if limit is None or limit >= needed:
         return ""
-    return f"{limit:,} files and connections can be open at a time, and the configuration admits {needed:,}"
+    return f"{limit:,} files and connections can be open at a time, and the configuration needs {needed:,}"
 
 
 def new_exception_handler() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """An exception handler for a loop: running out of connections is one sentence a minute."""
+    """Make an exception handler for an event loop that reports exhausted connections once a minute."""
     next_s = 0.0
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -199,7 +212,7 @@ def new_exception_handler() -> Callable[[asyncio.AbstractEventLoop, dict[str, An
         if not isinstance(error, OSError) or error.errno not in _EXHAUSTED:
             loop.default_exception_handler(context)
         elif time.monotonic() >= next_s:
-            next_s = time.monotonic() + _SAY_AGAIN_S
-            _log.error("new connections have to wait: %s; raise the limit of open files (ulimit -n)", error.strerror)
+            next_s = time.monotonic() + _LOG_INTERVAL_S
+            _log.error("no connection can be accepted: %s; raise the limit of open files (ulimit -n)", error.strerror)
 
     return handle

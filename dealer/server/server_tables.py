@@ -1,4 +1,4 @@
-"""Tables of a server: their list in the database, their settings, and users' bots at them."""
+"""Tables of a server: their records, their settings, and users' bots at them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ServerTableStore(TableStore):
         self._seated: dict[str, frozenset[str]] = {}
 
     async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
-        """Enter a table, without creating its folder."""
+        """Add a table, without creating its folder."""
         versions = [None, *(self._parts.service.presence.version(game, name) for name in players)]
         run = await self._parts.store.write(
             lambda db: add_table(db, owner, user, game, players=players, versions=versions, seed=seed)
@@ -80,7 +80,7 @@ class ServerTableStore(TableStore):
             await self._parts.store.write(lambda db: close_table(db, int(table.id), report))
 
     def take_seats(self, table: TableRow, table_session: TableSession) -> None:
-        """Call users' bots to a table that becomes active."""
+        """Call users' bots to a table that becomes active, and count them as busy."""
         game = self._parts.settings.game(table.game)
         is_called = any(player.is_linked for player in table_session.run.planned[0].players[1:])
         run = records.run(self._parts.store, int(table.id))
@@ -97,7 +97,7 @@ class ServerTableStore(TableStore):
             match=f"{table_session.names[0]}.{TABLE_TAG}",
         )
         self._seated[table.id] = game.user_bots(players)
-        self._parts.service.sit_down(self._seated[table.id])
+        self._parts.service.seat_bots(self._seated[table.id])
 
     def release_seats(self, table: TableRow) -> None:
         """Release users' bots from a table that is suspended or closed."""
@@ -108,20 +108,20 @@ def _report(folder: Path, reason: str) -> RunReport:
     """Report of the run of a closed table, from its folder."""
     try:
         run: Run[Any] = reopen(folder)
-        # The run does not continue: its logs hold the final scores.
+        # The run is not resumed, so the scores in its logs are final.
         run.finished = read_result(folder)
         (contest,) = run.contests()
         return make_report(contest.plan, contest.scores, run.finished, reason, "a person sat at the table")
     except (DealerError, OSError) as error:
-        # The reason is public, a path of this machine is not.
+        # Only logged: it contains a path, and the reason of a run is public.
         _log.info("the table in %s has no result: %s", folder, error)
         return RunReport(RunState.CANCELLED, f"{reason}.")
 
 
 def connected_bots_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, str], ...]:
     """Names of the connected users' bots that play a game, with their owners' names."""
-    hosts = [host for host in parts.service.presence.bots if game.name in host.versions]
-    return tuple(sorted((host.name, host.owner.name) for host in hosts))
+    connected = [bot for bot in parts.service.presence.bots if game.name in bot.versions]
+    return tuple(sorted((bot.name, bot.owner.name) for bot in connected))
 
 
 def table_settings(
@@ -145,8 +145,8 @@ def table_settings(
     """
     for bot in bots:
         if bot not in game.bots and not parts.service.can_join_table(bot):
-            raise WebError(409, f"{bot} plays elsewhere, as much as its owner lets it at a time; try again later.")
-    others = seated_bots(parts.settings, game, bots, process_environment(parts.folder))
+            raise WebError(409, f"{bot} is playing as many matches as its owner allows; try again later.")
+    opponents = seated_bots(parts.settings, game, bots, process_environment(parts.folder))
     name = player_name(GUEST_NAME if user is None else user.name)
     directory = parts.settings.directory
-    return table_config(game.path, others, name=name, deals=deals, seed=seed, directory=directory, export=[])
+    return table_config(game.path, opponents, name=name, deals=deals, seed=seed, directory=directory, export=[])

@@ -1,10 +1,8 @@
-"""The server without its ports: takes jobs, plays their runs by `dealer.library`, keeps results, notifies the clients.
+"""Core of a server, without its ports: accept requests, play their runs, keep results and notify clients.
 
-Everything a client learns has been written before. A run is entered, played in its own folder by the runner of
-`arena play`, and counted in one change; what was being played when the server ended is resumed when it starts again,
-from the last whole hand, or from the first if there is none. Bots that a killed server has left behind are ended first.
-
-Bots of users play where they are; a job waits as long as one of its bots is away or busy.
+A client learns nothing that is not on disk. Each run is added, played in its own folder by the runner of `arena play`,
+and counted in one change. The next start resumes what was being played, from the last complete hand. Before that it
+ends bots that a killed server has left behind.
 """
 
 from __future__ import annotations
@@ -46,25 +44,25 @@ _log = logging.getLogger(__name__)
 
 
 def refusal_text(error: RefusedError | StoreError) -> str:
-    """The sentence for a client whose request is refused; what went wrong in the store is for the log."""
+    """Sentence for a client whose request is refused; an error of the database is logged instead of shown."""
     if isinstance(error, StoreError):
-        _log.error("a request of a client: %s", error)
-        return "the server cannot write it down now; try again later"
+        _log.error("a request of a client cannot be stored: %s", error)
+        return "the server cannot store the request now; try again later"
     return str(error)
 
 
 class Service:
-    """The server without its ports.
+    """Core of a server, without its ports.
 
     Attributes:
-        computing: processes for what takes long.
-        disk: on which everything is.
-        store: its database; `dealer.server.db.records` asks it what pages show.
-        presence: users' bots that are connected.
+        computing: processes for long computations.
+        disk: of the server's folder.
+        store: the database.
+        presence: connected bots of users.
         player: plays the runs.
-        queue: jobs of which something is left.
-        has_started: whether processes can be started; before, they would be ended as those of an earlier start.
-        broken: works in the background that an error has ended; none is begun again before the next start.
+        queue: unfinished jobs.
+        has_started: set once leftover processes of an earlier start are ended, and new ones may be started.
+        broken: names of background tasks that an error has ended. The next start of the server starts them again.
     """
 
     def __init__(
@@ -75,10 +73,10 @@ class Service:
         computing: Computing,
         dealers: DealerProcesses | None = None,
     ) -> None:
-        """Prepare to serve.
+        """Create the parts of the server; `run` starts them.
 
         Args:
-            dealers: processes that play the matches without users' bots; None to play them in this process.
+            dealers: processes that play matches without users' bots; None to play them in this process.
         """
         self.settings = settings
         self.store = store
@@ -97,6 +95,7 @@ class Service:
             self.feed,
             self._changes,
             reconnect_timeout_s=settings.own_seat_patience_s,
+            # A lambda, because the queue is created later.
             on_missing=lambda name: self.queue.give_up(name),
         )
         self.player = RunPlayer(settings, folder, store, self.presence, computing, dealers)
@@ -133,12 +132,13 @@ class Service:
         )
 
     async def run(self) -> None:
-        """Start runs whenever some can start, until cancelled; then interrupt what is being played, to be resumed."""
-        left = await asyncio.to_thread(end_server_programs, str(self._folder.absolute()))
-        if left:
-            _log.info("%d processes of an earlier start were ended", left)
+        """Play runs until cancelled; then interrupt those in progress, to be resumed at the next start."""
+        num_ended = await asyncio.to_thread(end_server_programs, str(self._folder.absolute()))
+        if num_ended:
+            _log.info("%d processes of an earlier start were ended", num_ended)
         self.has_started.set()
-        patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self.queue.stop_unattended)
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self.settings.own_seat_patience_s, self.queue.stop_unattended)
         works = {
             "the ratings": self._rater.run(),
             "win rates without luck": self._adjusting.run(),
@@ -154,7 +154,7 @@ class Service:
             await self.queue.run()
         finally:
             self.disk.close()
-            patience.cancel()
+            timer.cancel()
             for task in background:
                 task.cancel()
             self.queue.interrupt()
@@ -179,11 +179,11 @@ class Service:
             self._changes,
             self.feed,
             is_idle=self.queue.can_start_idle,
-            going=self.queue.idle_contests,
+            current=self.queue.idle_contests,
             submit=partial(self.submit, ladder_user),
         )
 
-    # ---- what clients ask for
+    # ---- requests of clients
 
     async def submit(
         self,
@@ -192,28 +192,31 @@ class Service:
         client: Client | None = None,
         note: Callable[[sqlite3.Connection, int], None] | None = None,
     ) -> tuple[Job, Forecast | None]:
-        """Enter a request; return its job, which is on disk, and when it will start if that is known.
+        """Add a request to the queue.
 
         Args:
-            client: notified of its runs and its end; needed where an agent of the client's own plays.
-            note: writes more in the same change, given the number of the job.
+            client: to notify of its runs and its end; needed if an agent of the client's own plays.
+            note: writes more in the same change, from the number of the job.
+
+        Returns:
+            the job, which is on disk, and a forecast of its start, if known.
 
         Raises:
             RefusedError: it cannot be played; the message has the reason.
             StoreError: it cannot be written.
         """
-        game = self._checked(user, request, client)
+        game = self._check(user, request, client)
         await asyncio.to_thread(check_contest, self.settings, game, request)
         request = replace(request, game=game.name, players=request.players[: game.game.num_players])
         new = self.queue.new_job(user, request)
 
-        def enter(db: sqlite3.Connection) -> Job:
+        def add(db: sqlite3.Connection) -> Job:
             job = add_job(db, new)
             if note is not None:
                 note(db, job.id)
             return job
 
-        row = await self.store.write(enter)
+        row = await self.store.write(add)
         self.queue.add(ActiveJob(row, game, client))
         if not row.runs:
             if client is not None:
@@ -226,26 +229,27 @@ class Service:
             _log.error("no forecast can be made: %s", error)
             return row, None
 
-    def _checked(self, user: User, request: JobRequest, client: Client | None) -> ServerGame:
+    def _check(self, user: User, request: JobRequest, client: Client | None) -> ServerGame:
         if not self.disk.has_space:
             raise RefusedError("the server's disk is full; try again later")
         game = check_request(self.settings, request, user=user.name, refusal=self.presence.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
-            raise RefusedError("an agent of your own needs a connection that receives its address")
+            raise RefusedError("an agent of your own needs a connection to the text port, which sends its address")
         limit = self.settings.max_queued_per_user
         if sum(job.row.user.id == user.id for job in self.queue.active()) >= limit:
-            raise RefusedError(f"the limit is {count_of(limit, 'waiting request')} of a user")
+            raise RefusedError(f"the limit is {count_of(limit, 'unfinished request')} per user")
         return game
 
     def can_join_table(self, name: str) -> bool:
-        """Whether a user's bot is connected and may sit down at a table with people; the ladder makes room."""
+        """Return whether a user's bot is connected and may join a table with people."""
+        # Runs of the ladder do not count: `seat_bots` interrupts them.
         return self.presence.has_free_seat(name, self.queue.users_runs(name))
 
-    def sit_down(self, names: Collection[str]) -> None:
-        """Seat users' bots at a table with people, until `Presence.release_seats`."""
+    def seat_bots(self, names: Collection[str]) -> None:
+        """Take seats of users' bots for a table with people, until `Presence.release_seats`."""
         self.presence.occupy_seats(names)
         self.queue.free_bots(names)
 
     def log_paths(self, run: Run) -> list[Path]:
-        """The logs of a run, in the order of their names."""
+        """Paths of a run's logs in the order of their names."""
         return sorted((self._folder / run.folder).glob("match*.log"))

@@ -29,7 +29,7 @@ from engine.text import count_of
 
 _log = logging.getLogger(__name__)
 _TIDY_EVERY_S: Final = 5.0
-_NOTE_SEEN_S: Final = 60.0
+_VISIT_INTERVAL_S: Final = 60.0
 _MAX_TABLES: Final = 500
 """Open tables, active or suspended."""
 
@@ -46,7 +46,7 @@ class TableStore:
         self._tables = {table.id: table for table in tables}
 
     async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
-        """Enter a table, without creating its folder."""
+        """Add a table, without creating its folder."""
         raise WebError(403, "This program has one table; end it and start another with 'arena table'.")
 
     async def record_visit(self, table: TableRow) -> None:
@@ -84,7 +84,7 @@ class _ActiveTable:
     task: asyncio.Task[None]
     visitors: int = 0
     seen_s: float = field(default_factory=time.monotonic)
-    noted_s: float = 0.0
+    recorded_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -199,7 +199,7 @@ class TableManager:
         """
         async with self._locks[table.id]:
             if self.table_store.find(table.id) is None:
-                raise WebError(404, "This table has just been ended.")
+                raise WebError(404, "This table has been closed.")
             active = self._active.get(table.id)
             if active is None:
                 with self._admitted(_PendingTable(table.owner, table.is_guests)):
@@ -210,8 +210,8 @@ class TableManager:
                         raise WebError(409, f"This table cannot be resumed: {error}.") from None
                     active = self._activate(table, table_session)
         active.seen_s = time.monotonic()
-        if active.seen_s - active.noted_s > _NOTE_SEEN_S:
-            active.noted_s = active.seen_s
+        if active.seen_s - active.recorded_s > _VISIT_INTERVAL_S:
+            active.recorded_s = active.seen_s
             await self.table_store.record_visit(table)
         return active.table_session
 
@@ -258,22 +258,22 @@ class TableManager:
             WebError: it is.
         """
         if self._is_closing:
-            raise WebError(503, "The server is being ended; come back in a moment.", wait_s=5)
+            raise WebError(503, "The server is stopping; try again in a moment.", wait_s=5)
 
-    # ---- inside
+    # ---- limits and clean-up
 
     def _check_open_tables(self, pending: _PendingTable) -> None:
         new = [table for table in self._pending if table.is_new]
         own = len(self.table_store.of(pending.owner)) + sum(table.owner == pending.owner for table in new)
         max_own = self._web.max_tables_per_person
         if own >= max_own:
-            sentence = f"You sit at {count_of(max_own, 'table')} already, the limit: end one first."
+            sentence = f"The limit is {count_of(max_own, 'open table')} per person; end one first."
             raise WebError(429, sentence, "tables.person")
         if pending.address:
             addresses = [*self._addresses.values(), *(table.address for table in new)]
             max_guests = self._web.max_tables_per_address
             if addresses.count(pending.address) >= max_guests:
-                sentence = f"The limit is {count_of(max_guests, 'guest table')} from your address: end one, or log in."
+                sentence = f"The limit is {count_of(max_guests, 'guest table')} per address; end one, or log in."
                 raise WebError(429, sentence, "tables.address")
         are_guests = [table.is_guests for table in self.table_store.of(None)] + [table.is_guests for table in new]
         self._check_share(are_guests, pending, _MAX_TABLES)
@@ -298,10 +298,10 @@ class TableManager:
     def _check_share(self, are_guests: Sequence[bool], pending: _PendingTable, max_tables: int) -> None:
         """Refuse a table above the limit, or a guest's above the share of guests."""
         if len(are_guests) >= max_tables:
-            raise WebError(503, "So many people play just now that no table is free; try again later.", "tables", 60)
+            raise WebError(503, "All tables are taken; try again later.", "tables", 60)
         max_guests = math.ceil(max_tables * (1 - self._web.tables_for_users_percent / 100))
         if pending.is_guests and sum(are_guests) >= max_guests:
-            raise WebError(503, "All tables for guests are taken: log in, or try again later.", "tables.guests", 60)
+            raise WebError(503, "All tables for guests are taken; log in, or try again later.", "tables.guests", 60)
 
     def _activate(self, table: TableRow, table_session: TableSession) -> _ActiveTable:
         self.table_store.take_seats(table, table_session)

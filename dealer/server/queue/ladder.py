@@ -1,9 +1,9 @@
-"""Ratings and the ladder: what a server plays while no request waits, so that every pair is known equally well.
+"""Ladder and ratings: what a server plays and computes while no request waits.
 
-Among all pairs of bots that are there (the server's own, and those whose owners admit it; line-ups in games of more
-players) the one with the widest interval comes next, until every interval is narrower than asked for. `Ladder` only
-chooses; `dealer.server.service` plays the choice like any request, after all users' requests. After each run that
-counts, `Rater` fits the ratings of its game once more, one game at a time.
+The ladder plays the pair of bots (or the line-up, in games of more players) with the widest interval, until all
+intervals are narrow enough. Bots of the server take part, and connected bots whose owners allow it. `Ladder` only
+chooses; the choice is played like a request, after those of users. `Rater` fits the ratings of a game after each run
+that counts, one game at a time.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from logs.estimation import RunningMean, score_bounds
 from protocol.joining import ContestTerms
 
 _log = logging.getLogger(__name__)
-_REST: Final = 4
-"""Between ratings, so many times as long as they took."""
+_PAUSE_FACTOR: Final = 4
+"""Pause after a fit of ratings, as a multiple of its duration."""
 LADDER_USER: Final = "ladder"
-"""The user whose the ladder's requests are; no client can log in as it without a token of its."""
-_MOST_LINEUPS: Final = 20_000
-"""So many line-ups of a game are looked at; the ladder has more games to see to."""
+"""Owner of the ladder's requests."""
+_MAX_LINEUPS: Final = 20_000
+"""Number of line-ups of a game to consider, so that a game of many bots does not block the ladder."""
 MAX_TAG_LENGTH: Final = 120
-_MOST_TRIES: Final = 3
-"""A line-up whose runs so often came to nothing is left alone until the server starts again."""
+_MAX_TRIES: Final = 3
+"""Number of runs without a result after which a line-up is left out until the server restarts."""
 
 
 def rated_terms(deals: int | None) -> ContestTerms:
-    """Terms of the contests of the ladder and of events: every seating, with cards of a key of their own."""
-    # A bot that fails does not escape what it would have lost.
+    """Terms of contests of the ladder and of events: in every seating, with cards from a key of their own."""
+    # With RESTART, a bot that crashes plays on, and cannot escape a loss by crashing.
     return ContestTerms(deals=deals, seating=Seating.ROTATIONS.value, on_fault=FaultPolicy.RESTART.value)
 
 
@@ -63,8 +63,9 @@ class _LineUp:
     """A line-up that the ladder may play.
 
     Attributes:
-        players: the names of the bots. versions: their numbers, in rising order.
-        half_width_95: half the interval, of the player with the widest; infinite while nothing is known.
+        players: names of the bots, in the order of `versions`.
+        versions: numbers of their versions, in rising order.
+        half_width_95: half of the widest interval of a player, in mbb/g; infinite before the first run.
     """
 
     game: str
@@ -75,12 +76,12 @@ class _LineUp:
 
 
 def max_ladder_runs(settings: LadderSettings) -> int:
-    """How many runs of the ladder may go on at a time."""
+    """Limit on concurrent runs of the ladder."""
     return max(1, math.floor(settings.share * (os.cpu_count() or 1)))
 
 
 class Ladder:
-    """Chooses what is played next."""
+    """Choose the next contest to play while no request waits."""
 
     def __init__(
         self,
@@ -102,6 +103,7 @@ class Ladder:
             for game in self._games
         }
         self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
+        """By game and versions, the duplicates played before the last tries and the number of these tries."""
 
     async def run(
         self,
@@ -109,120 +111,138 @@ class Ladder:
         feed: Feed,
         *,
         is_idle: Callable[[], bool],
-        going: Callable[[], Collection[tuple[str, frozenset[str]]]],
+        current: Callable[[], Collection[tuple[str, frozenset[str]]]],
         submit: Callable[[JobRequest], Awaitable[object]],
     ) -> None:
-        """Ask for one thing after the other, until cancelled.
+        """Submit one contest after the other until cancelled.
 
         Args:
-            changes: reports when to look again. feed: reports whether anything has happened.
-            going: what the ladder plays already: games and players.
+            changes: notified when `is_idle` may have changed.
+            is_idle: returns whether a contest of the ladder could start.
+            current: returns the game and players of each contest of the ladder in the queue.
+            submit: adds a request to the queue.
         """
         while True:
             await changes.wait_for(is_idle)
-            at = feed.last
+            last_event = feed.last
             try:
-                request = self.next_request(going())
+                request = self.next_request(current())
                 if request is not None:
                     await submit(request)
                     continue
             except (RefusedError, StoreError) as error:
                 _log.error("the ladder cannot continue: %s", error)
                 await asyncio.sleep(RETRY_S)
-            # Until something is counted, or a client comes.
-            await changes.wait_for(lambda at=at: feed.last > at)  # type: ignore[misc]
+            # Nothing is left to play until an event: a run is counted, or a bot connects.
+            await changes.wait_for(lambda last=last_event: feed.last > last)  # type: ignore[misc]
 
-    def next_request(self, going: Collection[tuple[str, frozenset[str]]]) -> JobRequest | None:
-        """What to play next; None when every interval is narrow enough, or nothing more can be played now.
+    def next_request(self, current: Collection[tuple[str, frozenset[str]]]) -> JobRequest | None:
+        """Choose the next contest; None if every interval is narrow enough, or nothing more can be played now.
 
         Args:
-            going: what the ladder plays already: games and players.
+            current: game and players of each contest of the ladder in the queue.
         """
-        wanted = [
-            line_up
-            for game in self._games
-            for line_up in self.line_ups(game)
-            if line_up.half_width_95 > self.settings.width
-            and (line_up.game, frozenset(line_up.players)) not in going
-            and self._tries.get((line_up.game, line_up.versions), (-1, 0)) < (line_up.duplicates, _MOST_TRIES)
-            and not never_fits(capacity_share(game, line_up.players, user=0, at_once=1), self._limits)
-        ]
-        if not wanted:
+        candidates = []
+        for game in self._games:
+            for line_up in self.line_ups(game):
+                is_current = (line_up.game, frozenset(line_up.players)) in current
+                if not is_current and self._is_wanted(game, line_up):
+                    candidates.append(line_up)
+        if not candidates:
             return None
-        first = min(
-            wanted, key=lambda line_up: (-line_up.half_width_95, line_up.duplicates, line_up.game, line_up.versions)
-        )
-        key = first.game, first.versions
+        chosen = min(candidates, key=_priority)
+        key = chosen.game, chosen.versions
         duplicates, tries = self._tries.get(key, (-1, 0))
-        self._tries[key] = first.duplicates, tries + 1 if duplicates == first.duplicates else 1
+        self._tries[key] = chosen.duplicates, tries + 1 if duplicates == chosen.duplicates else 1
         return JobRequest(
-            first.game,
-            first.players,
-            # Those who bring the bots read there who plays whom.
-            "-".join(first.players)[:MAX_TAG_LENGTH],
+            chosen.game,
+            chosen.players,
+            # Owners of bots see the tag, so it names the players.
+            "-".join(chosen.players)[:MAX_TAG_LENGTH],
             kind=JobKind.LADDER,
             terms=rated_terms(self.settings.deals),
         )
 
+    def _is_wanted(self, game: ServerGame, line_up: _LineUp) -> bool:
+        if line_up.half_width_95 <= self.settings.width:
+            return False
+        duplicates, tries = self._tries.get((line_up.game, line_up.versions), (-1, 0))
+        if duplicates == line_up.duplicates and tries >= _MAX_TRIES:
+            return False
+        return not never_fits(capacity_share(game, line_up.players, user=0, at_once=1), self._limits)
+
     def line_ups(self, game: ServerGame) -> Iterator[_LineUp]:
-        """All line-ups of the bots of a game that are there whose contests count."""
+        """Line-ups of the available bots of a game whose contests would count."""
         tables = {table.players: table for table in table_scores(self._store, game.name)}
         bounds = score_bounds(game.game)
-        there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
+        names = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
         owners: dict[int, User] = {}
         for connected in self._presence.bots:
             if connected.offer.ladder and game.name in connected.versions:
-                there[connected.versions[game.name]] = connected.name
-                owners[connected.versions[game.name]] = connected.owner
-        found = itertools.combinations(sorted(there), game.game.num_players)
-        for versions in itertools.islice(found, _MOST_LINEUPS):
+                version = connected.versions[game.name]
+                names[version] = connected.name
+                owners[version] = connected.owner
+        combinations = itertools.combinations(sorted(names), game.game.num_players)
+        for versions in itertools.islice(combinations, _MAX_LINEUPS):
             if has_one_owner_twice(map(owners.get, versions)):
                 continue
             table = tables.get(versions)
-            width = math.inf if table is None else _width(table, bounds)
-            names = tuple(there[version] for version in versions)
-            yield _LineUp(game.name, names, versions, 0 if table is None else table.units, width)
+            yield _LineUp(
+                game.name,
+                tuple(names[version] for version in versions),
+                versions,
+                duplicates=0 if table is None else table.units,
+                half_width_95=math.inf if table is None else _widest(table, bounds),
+            )
 
 
-def _width(table: TableScores, bounds: tuple[float, float]) -> float:
-    widths = [RunningMean.from_moments(one.count, one.mean, one.squares, bounds).half_width() for one in table.scores]
-    return max(math.inf if width is None else width for width in widths)
+def _priority(line_up: _LineUp) -> tuple[float, int, str, tuple[int, ...]]:
+    return -line_up.half_width_95, line_up.duplicates, line_up.game, line_up.versions
+
+
+def _widest(table: TableScores, bounds: tuple[float, float]) -> float:
+    half_widths = []
+    for score in table.scores:
+        mean = RunningMean.from_moments(score.count, score.mean, score.squares, bounds)
+        half_width = mean.half_width()
+        half_widths.append(math.inf if half_width is None else half_width)
+    return max(half_widths)
 
 
 def learns(text: str) -> bool:
-    """Whether a bot of the server is another player after every hand, which no interval is about."""
+    """Return whether a bot of the server learns while it plays, so that no interval describes it."""
     return is_builtin(text) and parse_player(text).learns
 
 
 class Rater:
-    """Makes the ratings of games in which something has been counted."""
+    """Fit the ratings of games with newly counted runs."""
 
     def __init__(self, games: Sequence[ServerGame], store: Store, feed: Feed, computing: Computing) -> None:
         self._games = {game.name: game for game in games}
         self._store = store
         self._feed = feed
         self._computing = computing
-        # What was counted last may have been counted in the moment when an earlier server ended.
+        # All games at first: an earlier server may have ended between the last run and its ratings.
         self._stale = list(self._games)
         self._changes = Changes()
 
     def note(self, game: str) -> None:
-        """Something was counted in a game."""
+        """Schedule a fit of the ratings of a game."""
         if game not in self._stale:
             self._stale.append(game)
             self._changes.notify()
 
     async def run(self) -> None:
-        """Make ratings whenever something was counted, until cancelled."""
+        """Fit scheduled ratings until cancelled."""
         while True:
             await self._changes.wait_for(lambda: bool(self._stale))
-            began_s = time.monotonic()
+            start_s = time.monotonic()
             await self.refit(self._stale.pop(0))
-            # Those of many versions take seconds, in which every answer of the server is slower.
-            await asyncio.sleep(_REST * (time.monotonic() - began_s))
+            # A fit of many versions takes seconds, during which the server answers more slowly.
+            await asyncio.sleep(_PAUSE_FACTOR * (time.monotonic() - start_s))
 
     async def refit(self, name: str) -> None:
-        """Make the ratings of a game."""
+        """Fit and store the ratings of a game."""
         game = self._games.get(name)
         if game is None:
             return
@@ -233,7 +253,7 @@ class Rater:
             ratings = await self._computing.run(fit_ratings, tables, score_bounds(game.game))
             await self._store.write(lambda db: write_ratings(db, name, ratings))
         except (StoreError, WorkersError) as error:
-            # They are fitted again after the next run, or at the next start.
-            _log.error("the ratings of %s cannot be kept: %s", name, error)
+            # The next run or the next start schedules them again.
+            _log.error("the ratings of %s cannot be computed: %s", name, error)
         else:
             self._feed.publish("standings-changed", game=name)

@@ -55,8 +55,8 @@ def test_a_disk_that_fills_up_during_a_match_costs_no_run(
 
     monkeypatch.setattr(LineFile, "write_bytes", write_if_possible)
     monkeypatch.setattr("dealer.server.resources.free_bytes", lambda folder: 1000 if is_full else 10**12)
-    monkeypatch.setattr("dealer.server.resources._LOOKS_LAST_S", 0.0)
-    monkeypatch.setattr("dealer.server.resources._LOOK_AGAIN_S", 0.02)
+    monkeypatch.setattr("dealer.server.resources._CHECK_INTERVAL_S", 0.0)
+    monkeypatch.setattr("dealer.server.resources._RECHECK_S", 0.02)
 
     async def talk(house: House) -> None:
         nonlocal is_full
@@ -89,7 +89,7 @@ def test_a_disk_that_fills_up_during_a_match_costs_no_run(
     with caplog.at_level(logging.WARNING):
         conversation(reference_settings(CONFIG), talk)
     said = [record.getMessage() for record in caplog.records if record.name == "dealer.server.resources"]
-    assert [text.partition(" at ")[0] for text in said] == ["0 MB are free", "there is room"]
+    assert [text.partition(" at ")[0] for text in said] == ["only 0 MB are free", "enough space is free"]
     assert "least_free_mb is 500" in said[0]
 
 
@@ -124,7 +124,7 @@ def test_too_few_descriptors_are_told_in_one_sentence() -> None:
     settings = ServerSettings((), max_connections=500, web=WebSettings(max_connections=300))
     assert file_limit_problem(settings, None) == file_limit_problem(settings, 1000) == ""
     assert f"{file_limit_problem(settings, 999)}: {FILE_LIMIT_REMEDY}" == (
-        "999 files and connections can be open at a time, and the configuration admits 1,000: raise the limit "
+        "999 files and connections can be open at a time, and the configuration needs 1,000: raise the limit "
         "(ulimit -n, LimitNOFILE of a unit), or lower max_connections"
     )
 
@@ -164,7 +164,7 @@ def test_connections_that_cannot_be_had_are_told_once_and_come_later(
     asyncio.run(serve())
     assert (heard, refused) == (b"served", 3)
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == [
-        "new connections have to wait: Too many open files; raise the limit of open files (ulimit -n)"
+        "no connection can be accepted: Too many open files; raise the limit of open files (ulimit -n)"
     ]
 
 

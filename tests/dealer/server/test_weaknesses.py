@@ -196,7 +196,7 @@ def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest.Monke
         is_full = True
         ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
         await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark("the server cannot write it down now; try again later")
+        await ann.hear_remark("the server cannot store the request now; try again later")
         tickets(1)
         await asyncio.sleep(0.3)
         is_full = False
@@ -468,7 +468,7 @@ def test_requests_of_one_user_are_bounded() -> None:
         for tag in "abc":
             ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
         await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark("the limit is 2 waiting requests of a user")
+        await ann.hear_remark("the limit is 2 unfinished requests per user")
         tickets(2)
         await ann.ask("QSTAT\n", "Queue empty\n")
         await is_served(house)

@@ -458,7 +458,7 @@ def test_passwords_are_kept_as_hashes_and_a_new_one_ends_the_sessions(tmp_path: 
 
 
 def test_a_crowd_that_logs_in_waits_and_the_pages_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passwords, "_MOST_WAITING", 4)
+    monkeypatch.setattr(passwords, "_MAX_WAITING_LOGINS", 4)
 
     async def talk(one: Visit) -> None:
         key = await one.form_key()

@@ -239,7 +239,7 @@ def test_a_person_has_so_many_tables_and_no_more(tmp_path: Path) -> None:
         page = await one.browser.get("/play", params={"game": GAME})
         data = {"form_key": field(page.text, "form_key"), "game": GAME}
         refused = await one.browser.post("/play", data=data)
-        assert (refused.status_code, "You sit at 2 tables already" in seen(refused)) == (429, True)
+        assert (refused.status_code, "The limit is 2 open tables per person" in seen(refused)) == (429, True)
 
     play(tmp_path, talk, max_tables_per_person=2)
 
@@ -265,16 +265,16 @@ def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_
             answers = await asyncio.gather(*map(ask, browsers))
             statuses = sorted(answer.status_code for answer in answers)
             assert statuses == [303, 303, 429, 429, 429], "all at once, and each with a cookie of its own"
-            assert "The limit is 2 guest tables from your address" in seen(await ask(browsers[0]))
+            assert "The limit is 2 guest tables per address" in seen(await ask(browsers[0]))
             last = await guest(2)
             table = (await ask(last)).headers["location"]
             refused = await ask(await guest(3))
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "60")
-            assert "All tables for guests are taken: log in" in seen(refused)
+            assert "All tables for guests are taken; log in" in seen(refused)
             await one.log_in()
             for _ in range(3):
                 await sit_down(one.browser)
-            assert "no table is free" in seen(await ask(one.browser))
+            assert "All tables are taken" in seen(await ask(one.browser))
             key = field((await last.get(table)).text, "form_key")
             await last.post(f"{table}/end", data={"form_key": key})
             assert (await ask(await guest(3))).status_code == 303, "one is free again"
@@ -357,7 +357,7 @@ def test_a_table_that_is_ended_while_it_wakes_stays_ended(tmp_path: Path, monkey
             await asyncio.sleep(0.2)
             may_wake.set()
         assert [task.result().status_code for task in (first, end, second)] == [200, 303, 404]
-        assert "just been ended" in seen(second.result())
+        assert "This table has been closed" in seen(second.result())
 
     play(tmp_path, talk)
 

@@ -76,7 +76,7 @@ def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
         data = {"form_key": field((await browser.get("/play")).text, "form_key"), "game": GAME, "bot1": "annbot"}
         busy = await browser.post("/play", data=data)
         assert busy.status_code == 409
-        assert "annbot plays elsewhere, as much as its owner lets it at a time; try again later." in seen(busy)
+        assert "annbot is playing as many matches as its owner allows; try again later." in seen(busy)
         async with asyncio.timeout(PATIENCE_S):
             while "The match is over." not in (words := seen(page := await browser.get(table))):
                 if "It is your turn." in words or 'value="next"' in page.text:
@@ -153,7 +153,7 @@ def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
         service = given.parts.service
         service.queue.active = lambda: running[:1]  # type: ignore[method-assign]
         assert service.can_join_table("annbot"), "the ladder goes"
-        service.sit_down({"annbot"})
+        service.seat_bots({"annbot"})
         assert [state.is_interrupted for state in states] == [True, False]
         assert not service.can_join_table("annbot")
         service.presence.release_seats({"annbot"})
