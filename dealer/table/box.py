@@ -1,14 +1,11 @@
-"""Starts a program in a box of bubblewrap's that has no network, and carries its connection to the dealer.
-
-It is run as a script by an interpreter that imports nothing else:
+"""Script that runs a program in bubblewrap without a network, and forwards its connection to the dealer.
 
     python -I -S box.py -- BWRAP OPTION... -- PYTHON ... box.py LIMIT=BYTES... -- PROGRAM ARGUMENT... HOST PORT
 
-Outside, it starts bubblewrap and waits. In the box, where there is a loopback of its own, it opens a port there, passes
-the listening socket out, and becomes the program with that port in place of the dealer's. Outside, each connection to
-the socket is carried to HOST and PORT, one at a time: the program has no socket that could reach anything else.
-
-A server that runs as root starts every program as a user of its own that nothing else has.
+Outside, the script starts bubblewrap with itself as the first program. Inside, it listens on a port of the box's own
+loopback device, passes the listening socket out, and executes the program with that port instead of the dealer's.
+Outside, it accepts connections at that socket, one at a time, and forwards each to HOST and PORT. The program never
+holds a socket that could reach anything else. `dealer.table.bubblewrap` composes the command line.
 """
 
 from __future__ import annotations
@@ -23,15 +20,19 @@ import sys
 import threading
 
 _NOT_STARTED = 126
+"""Exit code of a shell for a program that cannot be executed."""
 _FIRST_USER = 2_000_000_000
-"""Numbers of users from here on are nobody's; the largest number of a process added, they are below 2**31."""
+"""First of the user ids for boxes of root, which no system assigns. The id of a process is added to it; Linux limits
+process ids to 2**22, so the sum stays below 2**31.
+"""
 _READ_BYTES = 1 << 16
-_LEAVE_S = 2.0
-_LOOK_S = 0.02
+_FORWARD_S = 2.0
+"""Time to forward the last bytes of a program that has ended."""
+_CHECK_S = 0.02
 
 
 def main(words: list[str]) -> int:
-    """Start the box, or become the program in it; returns the exit code."""
+    """Run the box or, inside it, execute the program; return the exit code."""
     before = words[: words.index("--")]
     command = words[len(before) + 1 :]
     if before:
@@ -43,53 +44,58 @@ def main(words: list[str]) -> int:
 def _outside(command: list[str]) -> int:
     ours, theirs = socket.socketpair()
     environment = {}
-    passed = [theirs.fileno()]
-    inner = command.index("--") + 1
-    options = command[:inner]
-    program = command[inner:]
-    if game := os.environ.get("ARENA_GAME"):
-        # Only we may read where it lies.
-        passed.append(os.open(game, os.O_RDONLY))
+    passed_fds = [theirs.fileno()]
+    program_start = command.index("--") + 1
+    options = command[: program_start - 1]
+    program = command[program_start:]
+    game = os.environ.get("ARENA_GAME")
+    if game:
+        # The box cannot read the file itself, which lies in a folder of the server. Pass its content.
+        game_fd = os.open(game, os.O_RDONLY)
+        passed_fds.append(game_fd)
         environment = {"ARENA_GAME": "/arena/match.game", "ARENA_GAME_NAME": os.environ["ARENA_GAME_NAME"]}
-        options[-1:-1] = ["--perms", "0444", "--ro-bind-data", str(passed[-1]), environment["ARENA_GAME"]]
-    facts, told = os.pipe()
-    passed.append(told)
-    options[-1:-1] = ["--remount-ro", "/", "--info-fd", str(told)]
+        options += ["--perms", "0444", "--ro-bind-data", str(game_fd), environment["ARENA_GAME"]]
+    info_read, info_write = os.pipe()
+    passed_fds.append(info_write)
+    # Read-only last, as the options before it create files.
+    options += ["--remount-ro", "/", "--info-fd", str(info_write), "--"]
     user = 0
     if os.geteuid() == 0:
+        # Boxes must not share a user, as RLIMIT_NPROC counts the processes of a user.
         user = _FIRST_USER + os.getpid()
-    place = program.index("--")
-    program[place:place] = [f"socket={theirs.fileno()}", f"user={user}"]
-    # Should memory run short, these go first.
+    limits_end = program.index("--")
+    program[limits_end:limits_end] = [f"socket={theirs.fileno()}", f"user={user}"]
+    # If memory runs out, the system kills these processes first.
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        process = subprocess.Popen([*options, *program], pass_fds=passed, env=environment, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen([*options, *program], pass_fds=passed_fds, env=environment, stdin=subprocess.DEVNULL)
     except OSError as error:
         sys.stderr.write(f"{command[0]} cannot be started: {error.strerror}\n")
         return _NOT_STARTED
     theirs.close()
-    os.close(told)
-    with open(facts, encoding="ascii") as file:
-        first = re.search(r'"child-pid": ([0-9]+)', file.read())
+    os.close(info_write)
+    with open(info_read, encoding="ascii") as file:
+        child = re.search(r'"child-pid": ([0-9]+)', file.read())
     with contextlib.suppress(OSError):
-        # Everything in the box ends with its first process; bubblewrap, which ignores the signal, takes note of it.
-        handle = os.pidfd_open(int(first[1]) if first is not None else 0)
+        # Kill the first process in the box, and its PID namespace ends with it. Bubblewrap, which inherits the ignored
+        # SIGTERM, stays to reap it. A pidfd, because the number may be reused.
+        handle = os.pidfd_open(int(child[1]) if child is not None else 0)
         signal.signal(signal.SIGTERM, lambda number, frame: _kill(handle))
-    _, received, _, _ = socket.recv_fds(ours, 1, 1)
-    if not received:
+    _, received_fds, _, _ = socket.recv_fds(ours, 1, 1)
+    if not received_fds:
         return process.wait()
-    listener = socket.socket(fileno=received[0])
+    listener = socket.socket(fileno=received_fds[0])
     dealer = program[-2], int(program[-1])
     has_ended = threading.Event()
-    carrying = threading.Thread(target=_carry_all, args=(listener, dealer, has_ended), daemon=True)
-    carrying.start()
+    forwarder = threading.Thread(target=_forward_all, args=(listener, dealer, has_ended), daemon=True)
+    forwarder.start()
     code = process.wait()
-    # What the program has said last may still be on its way.
+    # The last bytes of the program may not have been forwarded yet.
     has_ended.set()
     listener.shutdown(socket.SHUT_RDWR)
-    carrying.join(_LEAVE_S)
+    forwarder.join(_FORWARD_S)
     return code
 
 
@@ -98,29 +104,31 @@ def _kill(handle: int) -> None:
         signal.pidfd_send_signal(handle, signal.SIGKILL)
 
 
-def _carry_all(listener: socket.socket, dealer: tuple[str, int], has_ended: threading.Event) -> None:
+def _forward_all(listener: socket.socket, dealer: tuple[str, int], has_ended: threading.Event) -> None:
     with contextlib.suppress(OSError):
         while True:
-            _carry(listener.accept()[0], dealer, has_ended)
+            connection, _ = listener.accept()
+            _forward(connection, dealer, has_ended)
 
 
-def _carry(inside: socket.socket, dealer: tuple[str, int], has_ended: threading.Event) -> None:
+def _forward(inside: socket.socket, dealer: tuple[str, int], has_ended: threading.Event) -> None:
     with inside, contextlib.suppress(OSError), socket.create_connection(dealer) as outside:
-        for one in (inside, outside):
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        back = threading.Thread(target=_copy, args=(outside, inside), daemon=True)
-        back.start()
+        for sock in (inside, outside):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        replies = threading.Thread(target=_copy, args=(outside, inside), daemon=True)
+        replies.start()
         _copy(inside, outside, acknowledges=True)
-        # It may have closed one direction only.
-        while back.is_alive() and not has_ended.is_set():
-            back.join(_LOOK_S)
+        # The program may have closed its sending side only, and still read.
+        while replies.is_alive() and not has_ended.is_set():
+            replies.join(_CHECK_S)
 
 
 def _copy(source: socket.socket, target: socket.socket, *, acknowledges: bool = False) -> None:
     with contextlib.suppress(OSError):
         while data := source.recv(_READ_BYTES):
             if acknowledges:
-                # Or a program that sends a line in two calls waits 40 ms with the second; the option is not lasting.
+                # A program that writes a line in two calls would wait 40 ms before the second; see
+                # `dealer.table.listener.acknowledge`. The system resets the option, so set it after every read.
                 source.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
             target.sendall(data)
     with contextlib.suppress(OSError):
@@ -131,20 +139,27 @@ def _copy(source: socket.socket, target: socket.socket, *, acknowledges: bool = 
 def _inside(words: list[str], command: list[str]) -> int:
     import resource
 
-    given = {name: int(number) for name, number in (word.split("=") for word in words)}
+    numbers = {}
+    for word in words:
+        name, number = word.split("=")
+        numbers[name] = int(number)
     listener = socket.create_server(("127.0.0.1", 0))
-    with socket.socket(fileno=given.pop("socket")) as dealer:
-        socket.send_fds(dealer, [b"."], [listener.fileno()])
+    with socket.socket(fileno=numbers.pop("socket")) as outside:
+        socket.send_fds(outside, [b"."], [listener.fileno()])
     command[-2:] = ["127.0.0.1", str(listener.getsockname()[1])]
-    user = given.pop("user")
-    for name, most in {"CORE": 0, **given}.items():
-        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+    user = numbers.pop("user")
+    # The remaining numbers are limits. No core dumps: they could fill the disk.
+    for name, limit in {"CORE": 0, **numbers}.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (limit, limit))
+    # The user last: after setresuid, the process may not change its groups.
     if user:
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
-    for number in (signal.SIGPIPE, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
+    # Ignored signals are inherited. Python ignores SIGPIPE, and this script SIGTERM.
+    for signal_number in (signal.SIGPIPE, signal.SIGTERM):
+        signal.signal(signal_number, signal.SIG_DFL)
+    # The program gets no file of the server. The listening socket lives on outside.
     os.closerange(3, 1 << 16)
     try:
         os.execvp(command[0], command)

@@ -1,12 +1,11 @@
-"""The command line of bubblewrap for the program of somebody whom we do not trust.
+"""Compose the command line of bubblewrap for an untrusted program.
 
-In the box there are: the system's programs and libraries, our interpreter with its packages, the program's own folder
-(`PROGRAM_FOLDER`, where it starts) and an empty ``/tmp``; all but the last are read-only. There is no other file of the
-machine, no process but the program's own, no variable of ours, no network and no right of root. `dealer.table.box`
-starts it and carries its connection.
+The box contains, read-only, the system's programs and libraries, this interpreter with its packages, and the program's
+own folder; and an empty ``/tmp``. It contains no other file, no other process, no environment variable of the server,
+no network and no privilege. `dealer.table.box` runs it and forwards the connection of the program.
 
-The limits are the system's (``setrlimit``), set inside: those of memory and processor hold for each process, that of
-processes for the box. Where systemd can make scopes for us, it bounds memory and processor of the whole box.
+The limits are set inside with ``setrlimit``, so memory and processor time are bounded for each process. If systemd can
+create scopes, it bounds memory and processor share of the whole box as well.
 """
 
 from __future__ import annotations
@@ -23,25 +22,28 @@ from typing import Final, NamedTuple
 
 from dealer.table import box
 
-PROGRAM_FOLDER: Final = "/bot"
+_PROGRAM_FOLDER: Final = "/bot"
+"""The program's own folder in the box, where it starts."""
 _PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer", "acpc_arena")
 _SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _FILES: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
 _MAX_FILES: Final = 256
+"""Open files of a process in the box."""
 _SCRIPT: Final = "/arena/box.py"
 _TRIAL_S: Final = 30.0
+"""Time limit of a trial whether the system can confine programs."""
 _USER_MANAGER: Final = [] if os.name == "nt" or os.geteuid() == 0 else ["--user"]
 _SCOPE: Final = [
     *("systemd-run", "--scope", "--quiet", "--collect", *_USER_MANAGER),
     *("-p", "MemorySwapMax=0", "-p", "CPUQuota=100%"),
 ]
-_OURS: Final = 6
-"""Processes and threads of a scope that are not the program's."""
-_WITHOUT: Final = "remove the section [uploads]"
+_OWN_TASKS: Final = 6
+"""Processes and threads of a scope that belong to `dealer.table.box` and bubblewrap."""
+_NO_UPLOADS: Final = "remove the section [uploads]"
 
 
 class Refusal(NamedTuple):
-    """Reason that programs cannot be confined, and what to do about it."""
+    """Reason that this system cannot confine programs, and a remedy."""
 
     problem: str
     remedy: str
@@ -49,13 +51,14 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What the program of somebody whom we do not trust may have.
+    """Limits of a box for an untrusted program.
 
     Attributes:
-        folder: with the program.
-        memory_mb: of the whole box where systemd bounds it, else of address space for each process.
-        cpu_s: time of the processor for each process, in seconds.
-        disk_mb: for temporary files, for shared memory, and for each file that it writes.
+        folder: folder of the program.
+        memory_mb: memory of the whole box if systemd can bound it, otherwise address space of each process.
+        cpu_s: processor time of each process, in seconds.
+        processes: number of processes.
+        disk_mb: size of the temporary files, of shared memory, and of each file.
     """
 
     folder: str
@@ -65,13 +68,14 @@ class Box:
     disk_mb: int
 
     def command(self, command: list[str]) -> list[str]:
-        """The command line that starts another one, whose last words are a host and a port, in the box."""
+        """Return the command line that runs a command in the box; its last words are host and port of the dealer."""
         words = []
         limits = []
         if has_scopes():
-            words += _SCOPE
-            words += ["-p", f"MemoryMax={self.memory_mb}M", "-p", f"TasksMax={self.processes + _OURS}", "--"]
+            tasks = self.processes + _OWN_TASKS
+            words += [*_SCOPE, "-p", f"MemoryMax={self.memory_mb}M", "-p", f"TasksMax={tasks}", "--"]
         else:
+            # Only here: Java and Go reserve far more address space than they use.
             limits.append(f"AS={self.memory_mb * 1_000_000}")
         disk = self.disk_mb * 1_000_000
         limits += [f"CPU={self.cpu_s}", f"NPROC={self.processes}", f"FSIZE={disk}", f"NOFILE={_MAX_FILES}"]
@@ -81,51 +85,64 @@ class Box:
         return [*words, *limits, "--", *command]
 
     def refusal(self) -> Refusal | None:
-        """Try to start a program in the box; None if this system can do it."""
+        """Run a trivial program in the box; return None if that works."""
         if sys.platform != "linux":
-            return Refusal("uploaded bots run in bubblewrap, which needs Linux", _WITHOUT)
+            return Refusal("uploaded bots run in bubblewrap, which needs Linux", _NO_UPLOADS)
         if shutil.which("bwrap") is None:
-            remedy = f"install the package bubblewrap (apt install bubblewrap, dnf install bubblewrap), or {_WITHOUT}"
+            remedy = (
+                f"install the package bubblewrap (apt install bubblewrap, dnf install bubblewrap), or {_NO_UPLOADS}"
+            )
             return Refusal("uploaded bots run in bubblewrap, which is not installed", remedy)
-        said = _problem_of(self.command(["true", "127.0.0.1", "1"]))
-        if said is None:
+        problem = _run_problem(self.command(["true", "127.0.0.1", "1"]))
+        if problem is None:
             return None
-        remedy = f"allow the server to make namespaces (docs/security.md, Uploads), or {_WITHOUT}"
-        return Refusal(f"uploaded bots run in bubblewrap, which fails on this system: {said}", remedy)
+        remedy = f"allow the server to make namespaces (docs/security.md, Uploads), or {_NO_UPLOADS}"
+        return Refusal(f"uploaded bots run in bubblewrap, which fails on this system: {problem}", remedy)
 
 
 @cache
 def has_scopes() -> bool:
-    """Whether systemd can bound all processes of a box together: for root, or for a user whose manager runs."""
+    """Return whether systemd can bound a whole box, as it can for root and for users with a running manager."""
     if shutil.which("systemd-run") is None:
         return False
-    return _problem_of([*_SCOPE, "-p", "MemoryMax=100M", "-p", "TasksMax=10", "--", "true"]) is None
+    return _run_problem([*_SCOPE, "-p", "MemoryMax=100M", "-p", "TasksMax=10", "--", "true"]) is None
 
 
-def _problem_of(command: list[str]) -> str | None:
-    """The last that a command says, or its exit code, if it fails."""
+def _run_problem(command: list[str]) -> str | None:
+    """Run a command; return None if it succeeds, otherwise the last line that it printed, or its exit code."""
     try:
-        tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_TRIAL_S)
+        trial = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_TRIAL_S)
     except subprocess.TimeoutExpired:
         return f"it has not ended after {_TRIAL_S:g} s"
-    said = tried.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-    if not tried.returncode:
+    if not trial.returncode:
         return None
-    return said or f"exit code {tried.returncode}"
+    last_line = trial.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return last_line or f"exit code {trial.returncode}"
 
 
 def readable_paths() -> tuple[str, ...]:
-    """The files and folders of this machine that are seen in every box, links to them apart."""
-    found = (importlib.util.find_spec(name) for name in _PACKAGES)
-    packages = [spec.origin.removesuffix("/__init__.py") for spec in found if spec is not None and spec.origin]
-    paths = ["/usr", *(path for path in _SYSTEM if not os.path.islink(path)), *_FILES]
-    paths += [sys.base_prefix, sys.prefix, *packages]
-    there = [path for path in dict.fromkeys(paths) if os.path.exists(path)]
-    return tuple(path for path in there if not any(Path(path).is_relative_to(o) for o in there if o != path))
+    """Return the files and folders of this machine that every box shows, without paths inside another one."""
+    paths = ["/usr"]
+    for path in _SYSTEM:
+        # With a merged /usr, these are links, which `_options` recreates.
+        if not os.path.islink(path):
+            paths.append(path)
+    paths += [*_FILES, sys.base_prefix, sys.prefix]
+    for name in _PACKAGES:
+        # An editable installation has them outside the interpreter's folders.
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin:
+            paths.append(spec.origin.removesuffix("/__init__.py"))
+    existing = {Path(path) for path in paths if os.path.exists(path)}
+    outermost = []
+    for path in dict.fromkeys(paths):
+        if Path(path) in existing and existing.isdisjoint(Path(path).parents):
+            outermost.append(path)
+    return tuple(outermost)
 
 
 def readable_above(folder: Path) -> str:
-    """What is seen in every box and has a folder in it; empty if nothing has."""
+    """Return the path shown in every box that contains a folder, or an empty text."""
     for path in readable_paths():
         if folder.resolve().is_relative_to(Path(path).resolve()):
             return path
@@ -139,19 +156,21 @@ def _options(folder: str, disk: int) -> list[str]:
     if os.geteuid():
         options += ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
     else:
-        # The program gets another user as the last step; see `dealer.table.box`.
+        # `dealer.table.box` changes the user inside, and drops these capabilities with it.
         options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     options += ["--proc", "/proc", "--dev", "/dev", *size, "/dev/shm", "--remount-ro", "/dev", *size, "/tmp"]
     for path in _SYSTEM:
         if os.path.islink(path):
             options += ["--symlink", os.readlink(path), path]
-    seen = {path: path for path in readable_paths()} | {str(Path(box.__file__).absolute()): _SCRIPT}
-    for path, inside in (*seen.items(), (folder, PROGRAM_FOLDER)):
-        # It would make folders for their owner alone.
+    mounts = [(path, path) for path in readable_paths()]
+    mounts += [(str(Path(box.__file__).absolute()), _SCRIPT), (folder, _PROGRAM_FOLDER)]
+    for path, inside in mounts:
+        # Bubblewrap would create missing folders with mode 0700.
         for parent in reversed(Path(inside).parents[:-1]):
             options += ["--perms", "0755", "--dir", str(parent)]
         options += ["--ro-bind", path, inside]
     if not os.path.exists(f"{sys.prefix}/bin/python"):
+        # Commands of uploaded bots say `python`.
         options += ["--symlink", sys.executable, "/arena/python"]
     variables = {
         "PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin:/arena",
@@ -162,4 +181,4 @@ def _options(folder: str, disk: int) -> list[str]:
     }
     for name, value in variables.items():
         options += ["--setenv", name, value]
-    return [*options, "--chdir", PROGRAM_FOLDER]
+    return [*options, "--chdir", _PROGRAM_FOLDER]

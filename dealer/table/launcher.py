@@ -1,10 +1,7 @@
-"""Starting bots as processes, finding out what became of them, and ending them with everything they started.
+"""Start bots as processes, and stop them with everything they started.
 
-A bot is started with host and port as its last two arguments (what it is set to have more comes after them), the game
-in its environment (`bots.sdk.program.GameFile`), and both output streams in a file, so that the last lines of a bot
-that died can be shown. The seed of a Python bot is in its environment too, because every process of a machine can read
-a command line; a bot that runs as another user gets none, since the match's seed follows from it. Our own interpreter
-is set not to put the present folder before the installed packages (``-P``); a command may import its neighbours.
+A bot gets the dealer's host and port as its last two arguments, before any of its own, and the game in its environment
+(`bots.sdk.program.GameFile`). Both output streams go to a file, so that the last lines of a failed bot can be shown.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ _NO_SDK = re.compile(r"ModuleNotFoundError: No module named '(acpc_arena|bots|en
 
 
 class BotProcess(Program):
-    """One running bot."""
+    """Running process of a bot."""
 
     def __init__(
         self,
@@ -50,12 +47,18 @@ class BotProcess(Program):
         """Start the bot.
 
         Args:
-            seed: for the chance decisions of a Python bot, unless it runs as another user.
-            output_path: where its output goes; an earlier file is replaced.
-            on_exit: called when the process has ended, in a thread of its own.
+            player: the bot.
+            host: host of the dealer.
+            port: port of the bot's seat.
+            game: file of the game definition.
+            seed: seed of a Python bot; not passed to a bot that runs as another user.
+            output_path: file for its output.
+            append: append to an existing output file instead of replacing it.
+            learner_files: files of a bot that learns.
+            on_exit: called in a separate thread when the process has ended.
 
         Raises:
-            LaunchError: it cannot be started.
+            LaunchError: the bot cannot be started.
         """
         self._label = f"{player.text} at port {port}"
         self._on_bot_exit = on_exit
@@ -70,6 +73,7 @@ class BotProcess(Program):
             )
         except OSError as error:
             reason = error.strerror or error
+            # The system's own text, "Exec format error", does not name the cure.
             if error.errno == errno.ENOEXEC:
                 reason = f"{reason}: its first line has to name its interpreter, such as #!/usr/bin/env python3"
             raise LaunchError(f"start {quoted(player.text, 400)}", reason) from None
@@ -85,22 +89,29 @@ class BotProcess(Program):
 def _environment(player: Player, game: GameFile, seed: int | None) -> dict[str, str]:
     variables = {**os.environ, **game.variables, "PYTHONUNBUFFERED": "1"}
     variables.pop(SEED_VARIABLE, None)
+    # In the environment, because any user of a machine can read command lines. A bot that runs as another user gets no
+    # seed, because the seed of the match, and with it the cards, can be derived from it.
     if seed is not None and player.kind is PlayerKind.PYTHON and not player.has_own_user:
         variables[SEED_VARIABLE] = str(seed)
     return variables | dict(player.environment)
 
 
 def sdk_cure(player: Player, last_lines: Sequence[str]) -> str:
-    """A sentence for a Python bot whose interpreter lacks this package, by the last it wrote; empty for any other.
+    """Compose a remedy for a bot whose Python lacks this package, or an empty text for any other bot.
 
-    The interpreter that a command names is never replaced: it may have other packages that the bot needs.
+    Args:
+        player: the bot.
+        last_lines: last lines of its output.
     """
+    # The interpreter is not replaced by this one on its own: it may have other packages that the bot needs.
     if player.kind is not PlayerKind.COMMAND or not any(map(_NO_SDK.match, last_lines)):
         return ""
     folder = player.directory or ""
-    script = next(
-        (word for word in player.command if word.endswith(".py") and os.path.isfile(os.path.join(folder, word))), ""
-    )
+    script = ""
+    for word in player.command:
+        if word.endswith(".py") and os.path.isfile(os.path.join(folder, word)):
+            script = word
+            break
     if not script:
         return "Its Python does not have acpc-arena: install it there."
     name = f"{script}:{_bot_class(os.path.join(folder, script))}"
@@ -110,7 +121,7 @@ def sdk_cure(player: Player, last_lines: Sequence[str]) -> str:
 
 
 def _bot_class(path: str) -> str:
-    """The class of a Python file that looks like its bot: the last that is derived from another."""
+    """Guess the bot in a Python file: the last class with a base class, or ``CLASS`` if there is none."""
     import ast
 
     try:
@@ -127,7 +138,7 @@ def _bot_class(path: str) -> str:
 def player_command(
     player: Player, *, host: str, port: int, game: Path, learner_files: LearnerFiles | None = None
 ) -> Sequence[str]:
-    """The command line that starts a player."""
+    """Return the command line that starts a player, within its confinement."""
     command = _own_command(player, host=host, port=port, game=game, learner_files=learner_files)
     if player.confinement is None:
         return command
@@ -136,7 +147,8 @@ def player_command(
 
 def _own_command(player: Player, *, host: str, port: int, game: Path, learner_files: LearnerFiles | None) -> list[str]:
     if player.kind is PlayerKind.PYTHON:
-        # The script `arena bot` may not be on the path of this process; the interpreter is known.
+        # Not the script `arena`, which may not be on the path. With -P, a module in the present folder cannot shadow an
+        # installed package; commands of users run without it, as they may import their neighbours.
         command = [
             sys.executable,
             "-P",
@@ -155,10 +167,16 @@ def _own_command(player: Player, *, host: str, port: int, game: Path, learner_fi
 
 
 def stop_all(processes: Sequence[BotProcess], *, leave_s: float = 0.5) -> None:
-    """End bots whose match is over: they have a moment to leave by themselves, then they are stopped."""
+    """Stop bots whose match is over.
+
+    Args:
+        processes: the bots.
+        leave_s: time for all of them together to exit by themselves.
+    """
     until = time.monotonic() + leave_s
     for process in processes:
         process.wait(max(0.0, until - time.monotonic()))
+    # In parallel, because each may need its own time to be killed.
     stoppers = [threading.Thread(target=process.stop) for process in processes]
     for stopper in stoppers:
         stopper.start()

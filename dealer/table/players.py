@@ -1,11 +1,11 @@
-"""The player of a seat, as people describe it: a Python bot, a command, or ``tcp``.
+"""Parse the description of a player: a Python bot, a command, or ``tcp``.
 
-random?fold=0.1,seed=7      a built-in bot, or one that an installed distribution declares, with options if any
-my_bot.py:MyBot             a bot of one's own: a class in a file, or in a module (``package.module:Class``)
+random?fold=0.1,seed=7      a built-in bot, or a bot of an installed distribution, with options
+my_bot.py:MyBot             a class in a file, or in a module (``package.module:Class``)
 ./my_bot.sh --fast          a command; host and port are added as its last two arguments
-./my_bot.py                 the same; without ``#!`` it is started with this Python
-tcp                         a client that is started outside the dealer and connects
-Ann=./my_bot.sh             any of these, under a name of its own
+./my_bot.py                 a script; without ``#!`` it is started with this Python
+tcp                         a client that is started outside the dealer
+Ann=./my_bot.sh             any of these, with a name
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
 
 BotObject: TypeAlias = type[Bot] | Bot
-"""A class or an object that a Python program passes as a player."""
+"""Class or object that a Python program passes as a player."""
 
 
 class PlayerKind(enum.Enum):
-    """Where a player comes from."""
+    """Kind of a player's description."""
 
     PYTHON = "Python"
     COMMAND = "command"
@@ -61,35 +61,37 @@ class PlayerKind(enum.Enum):
 
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 _OBJECT = re.compile("<([^<>]+)>")
-"""Text of a class or an object that only the Python program has that passed it."""
+"""Text of a class or an object that cannot be imported."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 _MAX_NAME_LETTERS = 64
-"""A name is a part of file names, which most systems bound at 255 bytes."""
+"""Length of a name. File names contain several names, and most systems limit them to 255 bytes."""
 _INTERPRETERS = re.compile(
     r"(?i)(python|pypy|py|node|deno|bun|ruby|perl|lua|java|php|rscript|julia|dotnet)[0-9.w-]*|(ba|da|z)?sh|powershell"
 )
 _WRAPPERS = re.compile(r"(?i)nice|ionice|nohup|env|time|timeout|stdbuf|taskset|setsid|wine|uv|run")
-"""Programs that start another, as interpreters do: a player is named after what they start."""
+"""Programs that start another program. A player is named after that program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A player to be seated.
+    """Player of a seat.
 
     Attributes:
-        text: as the person wrote it, without the name.
-        name: shown in tables and logs; free of characters that logs cannot hold.
-        directory: the folder where a command is started, and a bot of one's own is looked for; None for the present
-            one.
-        address: the only one from which a client that is started outside the dealer may connect; None for any.
-        key: a line that has to come before the version line of such a client; None for none.
-        is_linked: whether the program that runs the match speaks for such a client, so that no port is opened.
-        environment: variables that its process gets besides our own.
-        limits: its clocks where they are not those of the match.
-        source: the class or the object of a bot that this program was passed; None for a bot that `text` names.
-        learns: whether it is another player after every hand.
-        refusals: for each game that it was asked about, why it does not play it; None where it does.
-        confinement: what its process may have; None for everything that we have.
+        text: the description, without the name.
+        name: name in tables and logs, see `NAME_RULE`.
+        kind: kind of the description.
+        command: program and arguments of a command.
+        directory: folder in which a command is started and a user's bot is searched; None for the present folder.
+        arguments: arguments of a command after host and port.
+        address: the only address from which a ``tcp`` client may connect; None for any address.
+        key: line that a ``tcp`` client sends before its version line; None for no key.
+        is_linked: this process passes the bytes of a ``tcp`` client, so no port is opened.
+        environment: environment variables of the process, in addition to the dealer's.
+        limits: time limits that replace those of the match; None keeps them.
+        source: class or object of the bot, if a program passed one; None for a bot that `text` names.
+        learns: the bot learns while it plays, so it changes from hand to hand.
+        refusals: for each game in question, the reason that the bot does not play it; None if it does.
+        confinement: limits on the process; None for none.
     """
 
     text: str
@@ -110,7 +112,7 @@ class Player:
 
     @property
     def program(self) -> str:
-        """The path of what its process executes; empty for a client that is started outside the dealer."""
+        """Path of the program that its process executes; empty for a ``tcp`` client."""
         if self.command:
             return self.command[0]
         if self.kind is PlayerKind.PYTHON:
@@ -119,16 +121,17 @@ class Player:
 
     @property
     def has_own_user(self) -> bool:
-        """Whether its process runs as a user that is named for it, who may read nothing of the run."""
+        """Its process runs as another user, who can read no file of the run."""
         return isinstance(self.confinement, Box) or (self.confinement is not None and self.confinement.user != "")
 
 
 @dataclass(frozen=True, slots=True)
 class LearnerFiles:
-    """What a player that learns is given for a match; see `bots.sdk.learning.LearningBot.train`.
+    """Files of a player that learns; see `bots.sdk.learning.LearningBot.train`.
 
     Attributes:
-        start: the file of the memory that it starts from.
+        start: memory to start from.
+        journal: journal of what it learns in a match.
     """
 
     start: str
@@ -143,19 +146,17 @@ def parse_player(
     in_process: bool = False,
     python_path: str = "",
 ) -> Player:
-    """Read the description of a player and check that the player can be started.
-
-    A built-in bot is made once, so that an option out of range is reported before anything is started, and asked
-    whether it learns and plays the games. The code of others is asked only if it plays in this process, otherwise its
-    source is looked at.
+    """Parse the description of a player, and check that the player can be started.
 
     Args:
-        directory: the folder where commands are started and bots of one's own are looked for; None for the present
-            one.
-        python_path: the ``PYTHONPATH`` that its process gets.
+        text: the description.
+        directory: folder in which commands are started and users' bots are searched; None for the present folder.
+        games: games for `Player.refusals`.
+        in_process: the bot plays in this process.
+        python_path: ``PYTHONPATH`` of its process.
 
     Raises:
-        PlayerError: there is no such bot, option or program, or the bot fails when it is asked.
+        PlayerError: there is no such bot, option or program, or the code of the bot fails.
     """
     name = ""
     named = _NAMED.fullmatch(text)
@@ -167,15 +168,20 @@ def parse_player(
         raise PlayerError(f"{quoted(text, 400)}: 'tcp' takes no options, because its client is started elsewhere")
     if text.lower() == "tcp":
         return Player("tcp", name or "tcp", PlayerKind.TCP)
-    if in_process and (known := _OBJECT.fullmatch(text)) is not None:
-        return Player(text, name or _clean(known[1]), PlayerKind.PYTHON)
+    object_match = _OBJECT.fullmatch(text)
+    if in_process and object_match is not None:
+        return Player(text, name or _clean(object_match[1]), PlayerKind.PYTHON)
     bot = text.partition("?")[0]
     if is_bot_name(bot):
         player = Player(text, name, PlayerKind.PYTHON, (), directory)
         if in_process or is_builtin(bot):
-            player = _asked(player, games)
-        elif (problem := source_problem(bot, directory, python_path)) is not None:
-            raise PlayerError(f"{quoted(text, 400)}: {problem}")
+            # Creating the bot now reports an option out of range before anything is started.
+            player = _query_bot(player, games)
+        else:
+            # A user's code runs in the process of the bot only, so no more than its source is read here.
+            problem = source_problem(bot, directory, python_path)
+            if problem is not None:
+                raise PlayerError(f"{quoted(text, 400)}: {problem}")
         if not name:
             player = replace(player, name=_bot_name(text))
         return player
@@ -185,7 +191,7 @@ def parse_player(
         raise PlayerError(f"{quoted(text, 400)} is not a command: {error}") from None
     if not command:
         raise PlayerError("an empty text names no player")
-    # Its process starts in the directory, where a path relative to the present one leads elsewhere.
+    # The process starts in the directory, where a path relative to the present folder would name another file.
     path = command[0]
     if directory:
         path = os.path.join(os.path.abspath(directory), path)
@@ -193,11 +199,11 @@ def parse_player(
         program = shutil.which(path)
     else:
         program = shutil.which(command[0])
-    if (quoted_text := _missing_quotes(text, directory, is_program=program is None)) is not None:
-        whole = quoted_text
+    quoted_text = _missing_quotes(text, directory, is_program=program is None)
+    if quoted_text is not None:
         if name:
-            whole = f"{name}={quoted_text}"
-        raise PlayerError(f"{quoted(text, 400)}: blanks separate words, so quote the path: {_in_shell(whole)}")
+            quoted_text = f"{name}={quoted_text}"
+        raise PlayerError(f"{quoted(text, 400)}: blanks separate words, so quote the path: {_in_shell(quoted_text)}")
     name = name or _clean(_program_name(command, directory))
     if _needs_python(program or path):
         start = [sys.executable, program or path]
@@ -209,7 +215,7 @@ def parse_player(
 
 
 def _needs_python(path: str) -> bool:
-    """A Python file that names no interpreter; Windows reads no such lines."""
+    """Return whether a program is a Python file without ``#!``, a line that Windows never reads."""
     if not path.endswith(".py") or not os.path.isfile(path):
         return False
     try:
@@ -220,12 +226,14 @@ def _needs_python(path: str) -> bool:
 
 
 def _missing_quotes(text: str, directory: str | None, *, is_program: bool) -> str | None:
-    """A command with quotes around the path with blanks that it names; None if it names no such file.
+    """Quote the path with blanks in a command; return None if no such file exists.
 
     Args:
-        is_program: the path is that of the program; otherwise that of a script, after the interpreter and its options.
+        text: the command.
+        directory: folder in which it is started.
+        is_program: search the path of the program; otherwise the path of a script, after an interpreter.
     """
-    words = [found.span() for found in re.finditer(r"\S+", text)]
+    words = [match.span() for match in re.finditer(r"\S+", text)]
     starts = [start for start, _ in words]
     if is_program:
         starts = starts[:1]
@@ -234,7 +242,9 @@ def _missing_quotes(text: str, directory: str | None, *, is_program: bool) -> st
     else:
         return None
     for start in starts:
-        for _, end in reversed([word for word in words if word[0] >= start]):
+        # The longest path first.
+        ends = [end for _, end in words if end > start]
+        for end in reversed(ends):
             path = text[start:end]
             if os.path.isfile(os.path.join(directory or "", path)):
                 if not re.search(r"\s", path):
@@ -250,7 +260,7 @@ def _quoted_word(word: str) -> str:
 
 
 def _in_shell(command: str) -> str:
-    """A command as one word of a shell's command line."""
+    """Quote a command as one word of a shell's command line."""
     if '"' in command:
         return f"'{command}'"
     return f'"{command}"'
@@ -263,17 +273,17 @@ def _class_of(source: BotObject) -> type:
 
 
 def object_player(source: BotObject, games: Sequence[Game] = ()) -> Player:
-    """The player of a class or an object that a Python program passes, asked as by `parse_player`.
+    """Return the player for a class or an object that a Python program passes.
 
     Raises:
-        PlayerError: it cannot be made, or fails when it is asked.
+        PlayerError: the bot cannot be created, or its code fails.
     """
     name = _clean(_class_of(source).__name__)
-    return _asked(Player(object_text(source), name, PlayerKind.PYTHON, source=source), games)
+    return _query_bot(Player(object_text(source), name, PlayerKind.PYTHON, source=source), games)
 
 
 def object_text(source: BotObject) -> str:
-    """Text of a class or an object in files: ``module:Mine`` for a class that can be imported, otherwise ``<Mine>``."""
+    """Format a class or an object for files: ``module:Mine`` for a class that can be imported, otherwise ``<Mine>``."""
     kind = _class_of(source)
     module = kind.__module__
     can_import = module != "__main__" and getattr(sys.modules.get(module), kind.__name__, None) is kind
@@ -283,13 +293,14 @@ def object_text(source: BotObject) -> str:
 
 
 def transfer_problem(player: Player) -> str | None:
-    """Why the class or the object of a player cannot be taken to another process; None where it can."""
+    """Explain why the class or the object of a player cannot be sent to another process, or return None."""
     if player.source is None:
         return None
     if _class_of(player.source).__module__ == "__main__":
         return "its class is of the main program or a notebook; define it in a module of its own"
     import pickle
 
+    # Both ways, because an object may pickle and still fail to load.
     try:
         pickle.loads(pickle.dumps(player.source))
     except Exception as error:
@@ -298,12 +309,13 @@ def transfer_problem(player: Player) -> str | None:
 
 
 def require_source(player: Player) -> None:
-    """Refuse a player of a run that was a class or an object, unless it was passed again.
+    """Reject a player whose class or object cannot be imported and was not passed again for a resumed run.
 
     Raises:
-        PlayerError: it is missing.
+        PlayerError: the class or object is missing.
     """
-    if player.source is None and (known := _OBJECT.fullmatch(player.text)) is not None:
+    known = _OBJECT.fullmatch(player.text)
+    if player.source is None and known is not None:
         raise PlayerError(
             f"{known[1]} is a class or an object of the Python program that played it, and no file holds it: resume "
             "the run there, with dealer.resume(FOLDER, bots=...) and the players as they were given to play"
@@ -311,10 +323,10 @@ def require_source(player: Player) -> None:
 
 
 def make_player(player: Player, seed: int | None) -> Bot:
-    """The bot of a Python player, in this process.
+    """Create the bot of a Python player in this process.
 
     Raises:
-        PlayerError: it cannot be made; the message has the reason.
+        PlayerError: the bot cannot be created.
     """
     require_source(player)
     try:
@@ -325,8 +337,8 @@ def make_player(player: Player, seed: int | None) -> Bot:
         raise PlayerError(str(error)) from error
 
 
-def _asked(player: Player, games: Sequence[Game]) -> Player:
-    """A Python player with what its bot answers."""
+def _query_bot(player: Player, games: Sequence[Game]) -> Player:
+    """Create the bot of a Python player, and add whether it learns and plays the games."""
     bot = make_player(player, 0)
     try:
         refusals = tuple([bot.refusal(game) for game in games])
@@ -338,7 +350,7 @@ def _asked(player: Player, games: Sequence[Game]) -> Player:
 
 
 def _bot_name(text: str) -> str:
-    """The name of a Python bot: its own, and its options but for files, of which only some readers know the paths."""
+    """Name a Python bot after itself and its options, without paths of files: results are published."""
     bot, _, options = text.partition("?")
     files = builtin_file_options(bot)
     kept = []
@@ -350,10 +362,15 @@ def _bot_name(text: str) -> str:
 
 
 def _program_name(command: Sequence[str], directory: str | None) -> str:
-    """The name of the program that a command comes down to: of `nice python -u x.py` it is ``x``."""
-    first = name = os.path.basename(command[0])
+    """Name a command after the program or script that it runs in the end: ``x`` for ``nice python -u x.py``."""
+    first = os.path.basename(command[0])
+    name = first
     words = iter(command[1:])
-    while (is_script := _INTERPRETERS.fullmatch(name.removesuffix(".exe"))) or _WRAPPERS.fullmatch(name):
+    while True:
+        is_script = _INTERPRETERS.fullmatch(name.removesuffix(".exe")) is not None
+        if not is_script and not _WRAPPERS.fullmatch(name):
+            return name
+        # Code on the command line has no name.
         word = next(words, "-c")
         if word == "-c":
             return first
@@ -370,11 +387,16 @@ def _program_name(command: Sequence[str], directory: str | None) -> str:
             name = os.path.basename(word)
             if is_script:
                 return os.path.splitext(name)[0]
-    return name
 
 
 def _missing_program(word: str, path: str, text: str) -> str:
-    """Why a word does not start a program; `path` is where a file of that name would be."""
+    """Compose the error for a command whose program was not found.
+
+    Args:
+        word: the program.
+        path: path of a file of that name.
+        text: the whole command.
+    """
     if "=" in word:
         return f"{_shortened(text.partition('=')[0])!r} cannot be a name: {NAME_RULE}"
     if os.path.isdir(path):
@@ -393,11 +415,16 @@ def _missing_program(word: str, path: str, text: str) -> str:
     if word in SHORT_NAMES:
         return f"{word!r} is a game, not a bot: games are named before bots; a command for one bot has --game {word}"
     if re.fullmatch(r"python[0-9.]*|py", word):
-        script = next((other for other in text.split() if other.endswith(".py")), "my_bot.py")
+        script = "my_bot.py"
+        for argument in text.split():
+            if argument.endswith(".py"):
+                script = argument
+                break
         if not os.path.dirname(script):
             script = f"./{script}"
         return f"there is no program {word!r}: write {script}, or {script}:CLASS, to start it with the Python of arena"
-    if (near := nearest_name(word.partition("?")[0])) is not None:
+    near = nearest_name(word.partition("?")[0])
+    if near is not None:
         return f"there is no bot {quoted(word, 400)}; did you mean {near!r}?"
     known = ", ".join(builtin_names())
     bots = f"a built-in bot ({known}) nor a class such as my_bot.py:MyBot"
@@ -405,7 +432,7 @@ def _missing_program(word: str, path: str, text: str) -> str:
 
 
 def quoting_advice(words: Sequence[str]) -> str:
-    """How to name a command with blanks, for words of which too many name players."""
+    """Compose advice on quoting for a command line that names too many players."""
     for program, argument in pairwise(words):
         name = os.path.basename(program.rpartition("=")[2])
         if _INTERPRETERS.fullmatch(name) or _WRAPPERS.fullmatch(name):
@@ -415,10 +442,8 @@ def quoting_advice(words: Sequence[str]) -> str:
 
 NAME_RULE = (
     f"a name has at most {_MAX_NAME_LETTERS} of the letters A-Z and a-z, digits, '_', '-' and '.', "
-    "and not only of the last three"
+    "with at least one letter or digit"
 )
-
-
 _NAME = re.compile(f"(?=.*[A-Za-z0-9])[A-Za-z0-9_.-]{{1,{_MAX_NAME_LETTERS}}}")
 
 
@@ -434,7 +459,7 @@ def _shortened(text: str) -> str:
 
 
 def _clean(text: str, otherwise: str = "bot") -> str:
-    """A text as a name; `otherwise` where nothing is left of it."""
+    """Convert a text to a name, or to `otherwise` if no letter or digit is left of it."""
     name = _NOT_IN_NAMES.sub("_", text).strip("_")[:_MAX_NAME_LETTERS]
     if not re.search("[A-Za-z0-9]", name):
         return otherwise
@@ -442,7 +467,7 @@ def _clean(text: str, otherwise: str = "bot") -> str:
 
 
 def unique_names(players: Sequence[Player]) -> tuple[str, ...]:
-    """A different name for each player: the second of a name is numbered ``#2``, and so on in seat order."""
+    """Return a different name for each player: the second of a name is called ``name#2``, and so on in seat order."""
     counts: Counter[str] = Counter()
     names = []
     for player in players:
