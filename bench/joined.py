@@ -395,7 +395,7 @@ def join(arguments: Sequence[str]) -> None:
             folder=own,
             games=(game,),
             seed=number,
-            answer_s=ANSWER_S,
+            answer_timeout_s=ANSWER_S,
         )
         settings.append(one)
     with contextlib.suppress(asyncio.CancelledError), asyncio.Runner(loop_factory=new_event_loop) as runner:
@@ -408,7 +408,7 @@ async def _join(settings: Sequence[JoinSettings]) -> None:
     def note(news: News) -> None:
         if isinstance(news, JoinedServer):
             joined.add(news.bot)
-            if len(joined) == len(settings) and not news.is_again:
+            if len(joined) == len(settings) and not news.is_reconnect:
                 print("joined", flush=True)
 
     clients = [asyncio.create_task(Joining(one, note).run()) for one in settings]

@@ -241,7 +241,7 @@ def _show_news(
             terminal.note(f"The challenge {news.tag} is not played: {news.reason}")
         case ConnectionLost():
             terminal.note(f"{news.problem}; the next try is in {news.retry_s:g} s.")
-        case JoinedServer(is_again=True) if not is_quiet:
+        case JoinedServer(is_reconnect=True) if not is_quiet:
             terminal.note(f"{news.bot} is at {settings.address} again.")
         case JoinedServer() if not is_quiet:
             games = ", ".join(map(short_name, news.games)) or "all its games"

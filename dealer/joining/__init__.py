@@ -1,1 +1,1 @@
-"""A client that brings a bot to a server from a machine that cannot be reached from outside."""
+"""Client that connects a bot of this machine to a server."""

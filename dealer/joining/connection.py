@@ -1,4 +1,4 @@
-"""A client's connection to a server, with the client's settings."""
+"""Connect to a server, and exchange messages over a WebSocket."""
 
 from __future__ import annotations
 
@@ -28,18 +28,22 @@ _SCHEMES = {"http": "ws", "https": "wss"}
 _CLOSE_S = 2.0
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 _TEMPORARY = (429, 502, 503, 504)
-"""Answers of a server that is busy, or of a proxy whose server is being started."""
+"""Status codes of a server that is busy, or of a proxy whose server is starting."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinSettings:
-    """All about a client.
+    """Settings of a client. Annotated fields are options of ``arena join``.
 
     Attributes:
-        address: of the server's pages: ``http://`` or ``https://``, a host, a port.
-        folder: for what the bot prints, and for games.
-        challenges: that are asked for, each with a tag of its own; when all have ended, the client leaves.
-        retry_s: how long to wait before the first try to connect again; twice as long before every other.
+        address: URL of the server's pages, ``http://`` or ``https://`` with host and port.
+        token: token of the user.
+        player: the bot.
+        folder: folder for the bot's output and for game definitions.
+        challenges: challenges to request, with different tags. The client leaves when all of them have ended.
+        retry_s: delay before connecting again, doubled after each failed attempt.
+        max_retry_s: longest such delay.
+        answer_timeout_s: time for the server to answer.
     """
 
     address: str
@@ -68,23 +72,24 @@ class JoinSettings:
     ] = None
     retry_s: float = 0.5
     max_retry_s: float = 30.0
-    answer_s: float = 30.0
+    answer_timeout_s: float = 30.0
 
 
 class ServerConnection(ClientConnection, SharedBufferProtocol):
-    """A connection whose messages are handed on and sent without a task, as a bot is waiting for them.
+    """WebSocket that passes messages on as soon as they are read.
 
     Attributes:
-        on_message: called with every message.
-        problem: why it was closed by this side; empty if it was not.
+        on_message: called for every message.
+        problem: reason that this side closed the connection; empty otherwise.
     """
 
+    # websockets would queue messages for a task. A bot is waiting, so frames are handled in the read callback.
     on_message: Callable[[ServerMessage], None]
     problem = ""
     _parts: bytes = b""
 
     def process_event(self, event: Event) -> None:
-        """Take a frame."""
+        """Handle a frame; websockets handles control frames."""
         if not isinstance(event, Frame) or event.opcode not in _DATA:
             super().process_event(event)
             return
@@ -96,21 +101,22 @@ class ServerConnection(ClientConnection, SharedBufferProtocol):
                 self.on_message(read_server_message(text))
             except RemoteProtocolError as error:
                 self.problem = f"it is a server of another version: {error}"
+                # Without a closing handshake, during which further messages would arrive.
                 self.transport.abort()
 
-    def tell(self, message: JoiningRequest) -> None:
+    def send_request(self, message: JoiningRequest) -> None:
         """Send a message, unless the connection has ended."""
         if self.protocol.state is State.OPEN:
             self.protocol.send_text(encode(message))
             self.send_data()
 
 
-async def connected(settings: JoinSettings) -> ServerConnection:
-    """A connection to the server, which has accepted the token.
+async def connect_to_server(settings: JoinSettings) -> ServerConnection:
+    """Connect to the server with the user's token.
 
     Raises:
-        ServerLostError: the server does not answer, or not now.
-        JoinError: it does not let this client in, its certificate is not believed, or it is no such server.
+        ServerLostError: the server is unavailable, perhaps only for now.
+        JoinError: the server rejects the client, or its certificate is not trusted.
     """
     address = settings.address.rstrip("/")
     scheme, rest = address.split("://", 1)
@@ -126,7 +132,7 @@ async def connected(settings: JoinSettings) -> ServerConnection:
             additional_headers={"Authorization": f"Bearer {settings.token}"},
             compression=None,
             close_timeout=_CLOSE_S,
-            open_timeout=settings.answer_s,
+            open_timeout=settings.answer_timeout_s,
             create_connection=ServerConnection,
             **options,
         )
@@ -139,7 +145,7 @@ async def connected(settings: JoinSettings) -> ServerConnection:
     except OSError as error:
         reason: object = error.strerror or error
         if error.errno and error.errno > 0:
-            # The text of asyncio names the address once more.
+            # asyncio's own text repeats the address.
             reason = os.strerror(error.errno)
         raise ServerLostError(f"cannot connect to {address}: {reason}") from None
     except InvalidStatus as error:
@@ -149,7 +155,7 @@ async def connected(settings: JoinSettings) -> ServerConnection:
             raise ServerLostError(f"{address}: {sentence}") from None
         raise JoinError(f"{address}: {sentence}") from None
     except (WebSocketException, ImportError) as error:
-        # Also where a proxy is not as it should be, or its kind needs a package more.
+        # Also raised for an invalid proxy setting, and for a SOCKS proxy without the package that it needs.
         raise ServerLostError(
             f"{address} is not the address of a server's pages, which it reports when it starts: {error}"
         ) from None
@@ -158,7 +164,7 @@ async def connected(settings: JoinSettings) -> ServerConnection:
 
 
 def _detail(body: bytes | bytearray) -> str:
-    """The sentence of a problem that a server answers with; empty for any other answer."""
+    """Extract the sentence from a problem document (RFC 9457); return an empty text for any other body."""
     try:
         detail = json.loads(body)["detail"]
     except (ValueError, KeyError, TypeError):

@@ -1,10 +1,10 @@
-"""The client of a bot that joins a server: it plays the seats that it is offered, and comes back after every break.
+"""Join a server with a bot: play the seats that the server offers, and reconnect after every break.
 
     joining = Joining(settings, on_news)
     ending = await joining.run()
 
-It connects out only, over one connection to the server. A bot is started as `arena play` starts it and connects to a
-port of this machine; it notices nothing of a break.
+The client only opens connections, one at a time, so it works behind a firewall. For each seat it starts the bot as
+``arena play`` does, at a port of this machine. The bot does not notice when the connection to the server breaks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from bots.sdk.program import GameFile
 from dealer.errors import JoinError, LaunchError, ListenError, ServerLostError, UnreadLinesError
-from dealer.joining.connection import ALL_GAMES, JoinSettings, ServerConnection, connected
+from dealer.joining.connection import ALL_GAMES, JoinSettings, ServerConnection, connect_to_server
 from dealer.match.faults import StrayProblem
 from dealer.table.connections import Connection
 from dealer.table.launcher import BotProcess, sdk_cure, stop_all
@@ -51,36 +51,42 @@ from protocol.joining import (
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 1 << 14
-_DEATH_NOTICE_S = 0.5
+_RESULT_GRACE_S = 0.5
+"""Time for the server to report the end of a match whose bot has exited."""
 _LEAVE_S = 0.5
-_MOST_WAITING_BYTES = 1 << 20
+"""Time for a bot to exit by itself after its match."""
+_MAX_UNSENT_BYTES = 1 << 20
+"""Limit for bytes that a bot has not read."""
 OUTPUT_FOLDER: Final = "bots"
-"""In the folder of a client: what its bots write, once a seat was played."""
+"""Subfolder of a client's folder for the output of its bots."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedServer:
-    """The server has taken the bot; `is_again` after a break."""
+    """The server has accepted the bot."""
 
     bot: str
     games: tuple[str, ...]
-    is_again: bool
+    is_reconnect: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLost:
-    """The server is away; the next try is in so many seconds."""
+    """The connection to the server is lost. The client tries to reconnect in `retry_s` seconds."""
 
     problem: str
     retry_s: float
 
 
 class PlayedSeat:
-    """A seat that a bot of this machine plays.
+    """Seat that a bot of this machine plays.
 
     Attributes:
-        problem: why the bot has left; empty if it has not.
-        is_over: whether the bot is awaited no more.
+        offer: the server's offer.
+        output_path: file for the output of the bot.
+        problem: reason that the bot has left; empty otherwise.
+        is_over: the match no longer needs the bot.
+        stream: texts exchanged with the server.
     """
 
     def __init__(
@@ -89,14 +95,17 @@ class PlayedSeat:
         offer: SeatOffer,
         *,
         game: Path,
-        tell: Callable[[JoiningRequest], bool],
+        send: Callable[[JoiningRequest], bool],
         on_failed: Callable[[PlayedSeat], None],
     ) -> None:
-        """Prepare to play; see `play`.
+        """Initialise without starting the bot; `play` starts it.
 
         Args:
-            tell: sends to the server; returns whether there is a connection.
-            on_failed: called when the bot has left the match, which goes on.
+            settings: settings of the client.
+            offer: the server's offer.
+            game: file of the game definition.
+            send: sends a message to the server; returns False without a connection.
+            on_failed: called when the bot has left a match that continues.
         """
         name = f"{offer.match}.{offer.player}.txt".replace("/", "_")
         self.offer = offer
@@ -106,7 +115,7 @@ class PlayedSeat:
         self.stream = SeatStream()
         self._settings = settings
         self._game = game
-        self._tell = tell
+        self._send = send
         self._on_failed = on_failed
         self._changes = Changes()
         self._bot: Connection | None = None
@@ -115,28 +124,32 @@ class PlayedSeat:
 
     @property
     def last_lines(self) -> tuple[str, ...]:
-        """The last that the bot has printed."""
-        return () if self._process is None else tuple(self._process.last_lines())
+        """Last lines of the bot's output."""
+        if self._process is None:
+            return ()
+        return tuple(self._process.last_lines())
 
     @property
     def cure(self) -> str:
-        """What to do about a bot that has left, in a sentence; empty if that is not known."""
+        """Remedy for a bot that has left, as a sentence; empty if none is known."""
         return sdk_cure(self._settings.player, self.last_lines)
 
     async def play(self) -> None:
-        """Start the bot, and carry what both sides say, until the match is over or the bot has left."""
+        """Start the bot and forward its lines until the match is over or the bot has left."""
         loop = asyncio.get_running_loop()
         seed = self._settings.seed
+        if seed is None:
+            seed = secrets.randbits(32)
         listener = None
         try:
             listener = Listener("127.0.0.1", 0, Seat(0), is_version=lambda line: line.startswith(b"VERSION:"))
-            listener.watch(loop, self._admit, _reject)
+            listener.watch(loop, self._admit, _log_stray)
             self._process = BotProcess(
                 self._settings.player,
                 host="127.0.0.1",
                 port=listener.port,
                 game=GameFile(self._game, self.offer.game),
-                seed=secrets.randbits(32) if seed is None else seed,
+                seed=seed,
                 output_path=self.output_path,
                 append=True,
                 on_exit=partial(notify_from_thread, loop, self._changes),
@@ -160,21 +173,24 @@ class PlayedSeat:
     async def _explain_leaving(self, process: BotProcess) -> None:
         if self._bot is None:
             self._fail(f"it ended with exit code {process.exit_code} before it connected")
-        # A bot that counts its hands may find the match over before we do.
-        elif not await self._changes.wait_for(lambda: self.is_over, _DEATH_NOTICE_S):
-            code = process.exit_code
-            self._fail("it closed its connection" if code is None else f"it ended with exit code {code}")
+        # A bot that counts its hands may leave before the server's message about the end of the match arrives.
+        elif not await self._changes.wait_for(lambda: self.is_over, _RESULT_GRACE_S):
+            if process.exit_code is None:
+                self._fail("it closed its connection")
+            else:
+                self._fail(f"it ended with exit code {process.exit_code}")
 
     async def _close(self) -> None:
         self.is_over = True
         if self._bot is not None:
             self._bot.close()
         if self._process is not None:
-            leave_s = _LEAVE_S if not self.problem else 0.0
+            leave_s = 0.0 if self.problem else _LEAVE_S
+            # Shielded: a cancelled client must not leave processes behind.
             await asyncio.shield(asyncio.to_thread(stop_all, [self._process], leave_s=leave_s))
 
-    def over(self) -> None:
-        """The bot is awaited no more."""
+    def end(self) -> None:
+        """Stop the bot; the match no longer needs it."""
         self.is_over = True
         self._changes.notify()
 
@@ -182,7 +198,7 @@ class PlayedSeat:
         if not self.problem and not self.is_over:
             self.problem = problem
             self._on_failed(self)
-            self.over()
+            self.end()
 
     # ---- the bot
 
@@ -197,25 +213,26 @@ class PlayedSeat:
             address[0],
             loop,
             coalesce_s=0,
-            max_unsent_bytes=_MOST_WAITING_BYTES,
+            max_unsent_bytes=_MAX_UNSENT_BYTES,
             on_broken=lambda seat, error: None,
             on_drained=lambda: None,
         )
+        # The dealer may have sent states while the bot was starting.
         for_bot = self._for_bot
         self._for_bot = b""
         if for_bot:
             self._write(for_bot)
-        self._hear(self._bot, received)
+        self._forward(self._bot, received)
         self.listen()
 
     def listen(self) -> None:
-        """Read what the bot says."""
+        """Start reading the bot's lines."""
         bot = self._bot
         if bot is not None:
             bot.start_reading(partial(self._on_readable, bot))
 
     def pause(self) -> None:
-        """Leave what the bot says in its socket, as there is no connection to the server."""
+        """Stop reading the bot's lines, while there is no connection to the server."""
         if self._bot is not None:
             self._bot.stop_reading()
 
@@ -227,17 +244,19 @@ class PlayedSeat:
         except OSError:
             data = b""
         if data:
+            # No line follows that would carry the acknowledgement.
             bot.acknowledge()
-            self._hear(bot, data)
+            self._forward(bot, data)
         else:
             bot.eof = True
             bot.stop_reading()
             self._changes.notify()
 
-    def _hear(self, bot: Connection, data: bytes) -> None:
+    def _forward(self, bot: Connection, data: bytes) -> None:
+        # latin-1 maps every byte to a character and back, so any line survives the way through JSON.
         text = data.decode("latin-1")
         self.stream.send(text)
-        if not self._tell(SeatText(self.offer.seat, text)):
+        if not self._send(SeatText(self.offer.seat, text)):
             bot.stop_reading()
 
     def _write(self, data: bytes) -> None:
@@ -247,13 +266,13 @@ class PlayedSeat:
         except UnreadLinesError:
             self._fail("it does not read its input")
         except OSError as error:
-            # A bot that has gone is noticed when it is read.
+            # Reading will notice that the bot has left.
             _log.info("seat %d: %s", self.offer.seat, error)
 
     # ---- the server
 
     def receive(self, text: str) -> None:
-        """Hand what the dealer says to the bot."""
+        """Forward a text of the dealer to the bot."""
         self.stream.received += 1
         data = text.encode("latin-1", "replace")
         if self._bot is None:
@@ -262,32 +281,37 @@ class PlayedSeat:
             self._write(data)
 
     def resume(self, received: int) -> None:
-        """Send what the server lacks that has received so many texts, and go on."""
+        """Send the texts that the server has not received, and read the bot's lines again.
+
+        Args:
+            received: number of texts that the server has received.
+        """
         try:
             lacking = self.stream.texts_after(received)
         except RemoteProtocolError as error:
             self._fail(f"the seat cannot be resumed: {error}")
             return
         for text in lacking:
-            self._tell(SeatText(self.offer.seat, text))
+            self._send(SeatText(self.offer.seat, text))
         self.listen()
 
 
-def _reject(address: str, problem: StrayProblem, received: bytes) -> None:
+def _log_stray(address: str, problem: StrayProblem, received: bytes) -> None:
     _log.info("a connection from %s was rejected: it %s", address, problem.value)
 
 
 News: TypeAlias = JoinedServer | ConnectionLost | ChallengeState | PlayedSeat | SeatOffer | RunStanding | RunOver
-"""What happens to a client; of challenges, those that are not played; of seats, those that the bot has left."""
+"""Events of a client. A `ChallengeState` reports a challenge that is not played, a `PlayedSeat` a bot that has left."""
 
 
 @dataclass(slots=True)
 class JoinEnding:
-    """What has come of a client.
+    """Results of a client.
 
     Attributes:
-        runs: in which the bot has played, by how they ended: ``finished``, ``failed`` or ``cancelled``.
-        failures: how often the bot has left a match that went on.
+        runs: number of runs of the bot by their end: ``finished``, ``failed`` or ``cancelled``.
+        refused: number of challenges that were not played.
+        failures: number of matches that the bot left before their end.
     """
 
     runs: Counter[str] = field(default_factory=Counter)
@@ -296,12 +320,12 @@ class JoinEnding:
 
     @property
     def is_good(self) -> bool:
-        """Whether everything was played to its end."""
+        """Everything was played to its end."""
         return not self.refused and not self.failures and set(self.runs) <= {"finished"}
 
 
 class Joining:
-    """A client that brings a bot."""
+    """Client that joins a server with a bot."""
 
     def __init__(self, settings: JoinSettings, on_news: Callable[[News], None]) -> None:
         self._settings = settings
@@ -311,11 +335,11 @@ class Joining:
         self._connection: ServerConnection | None = None
         self._changes = Changes()
         self._user = ""
-        """Whose bot it is; empty before it has joined."""
+        """Owner of the bot; empty until the bot has joined for the first time."""
         self._is_joined = False
-        """Whether the server has answered over the present connection."""
+        """The server has answered over the current connection."""
         self._problem = ""
-        """Why the server has sent the client away."""
+        """Reason that the server has rejected the client."""
         self._seats: dict[int, PlayedSeat] = {}
         self._playing: set[asyncio.Task[None]] = set()
         self._games: dict[str, Path] = {}
@@ -327,10 +351,10 @@ class Joining:
         self._is_leaving = False
 
     async def run(self) -> JoinEnding:
-        """Join and play until there is nothing left to wait for, or until cancelled; the server is notified then.
+        """Join and play until everything requested has been played, or until cancelled.
 
         Raises:
-            JoinError: the server does not let the client in, or take the bot; or does not answer at the first try.
+            JoinError: the server rejects the client or the bot, or did not answer the first attempt.
         """
         retry_s = self._settings.retry_s
         try:
@@ -351,19 +375,19 @@ class Joining:
         return self._ending
 
     async def _follow(self) -> None:
-        """Join over a new connection, and stay until nothing is left to wait for.
+        """Join over a new connection, and stay until everything has been played.
 
         Raises:
-            ServerLostError: the connection has ended.
-            JoinError: the server has closed it for good.
+            ServerLostError: the connection is lost.
+            JoinError: the server has rejected the client.
         """
         settings = self._settings
-        connection = self._connection = await connected(settings)
-        connection.on_message = self._note
+        connection = self._connection = await connect_to_server(settings)
+        connection.on_message = self._on_message
         ended = asyncio.create_task(connection.wait_closed())
         ended.add_done_callback(lambda _: self._changes.notify())
-        connection.tell(self._join())
-        is_answered = await self._changes.wait_for(lambda: self._is_joined or ended.done(), settings.answer_s)
+        connection.send_request(self._join())
+        is_answered = await self._changes.wait_for(lambda: self._is_joined or ended.done(), settings.answer_timeout_s)
         if is_answered:
             await self._changes.wait_for(lambda: self._is_done or ended.done())
         if is_answered and not ended.done():
@@ -382,36 +406,38 @@ class Joining:
         connection = self._connection
         self._connection = None
         if connection is not None:
-            # A seat that is offered meanwhile would be played with nobody to end it.
+            # A seat that is offered from here on would be played without an end.
             connection.on_message = lambda message: None
-        going = {self._tag_of(seat.offer.match) for seat in self._seats.values()}
+        played_tags = {self._tag_of(seat.offer.match) for seat in self._seats.values()}
         for task in self._playing:
             task.cancel()
         if connection is not None:
-            # What is being played ends as when any bot leaves; what waits is not played any more.
-            for tag in sorted((self._open & self._asked) - going):
-                connection.tell(Cancel(tag))
+            # Cancel waiting challenges. Those being played end like any match whose bot leaves.
+            for tag in sorted((self._open & self._asked) - played_tags):
+                connection.send_request(Cancel(tag))
             await asyncio.shield(connection.close())
         if self._playing:
             await asyncio.wait(self._playing)
 
-    def _tell(self, request: JoiningRequest) -> bool:
-        # Before the server has told what it has received, it would be sent twice.
+    def _send(self, request: JoiningRequest) -> bool:
+        # `PlayedSeat.resume` sends all texts that the server lacks, once the server has reported which it has. A text
+        # sent before that would arrive twice.
         if self._connection is None or not self._is_joined:
             return False
-        self._connection.tell(request)
+        self._connection.send_request(request)
         return True
 
     # ---- joining
 
     def _join(self) -> Join:
-        """The bot's offer: once it has begun as many runs as it is to play, it takes no further one next to them."""
+        """Compose the bot's offer, with the state of its seats and challenges."""
         settings = self._settings
         games = dict.fromkeys((*settings.games, *(challenge.game for challenge in settings.challenges)))
         if ALL_GAMES in games:
             games = {}
         at_once = settings.at_once
         if self._is_leaving:
+            # The runs in progress are the last ones, so offer no further place next to them.
             at_once = 1
         seats = {}
         for number, seat in self._seats.items():
@@ -428,7 +454,7 @@ class Joining:
             challenges=tuple(sorted(self._open & self._asked)),
         )
 
-    def _joined(self, joined: Joined) -> None:
+    def _on_joined(self, joined: Joined) -> None:
         for name, definition in joined.games.items():
             stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name.removesuffix(".game"))
             self._games[name] = self._settings.folder / f"{stem}.game"
@@ -443,58 +469,58 @@ class Joining:
             if number in joined.seats:
                 seat.resume(joined.seats[number])
             else:
-                seat.over()
-        # The end of a run may have been missed meanwhile.
+                seat.end()
+        # Runs may have ended while the connection was down.
         self._runs &= {seat.offer.match for seat in self._seats.values() if not seat.is_over}
-        self._take_on()
+        self._update_offer()
         for tag in sorted(self._open - self._asked):
             self._challenge(tag)
 
-    def _take_on(self) -> None:
-        """Have the server know whether the bot takes further runs."""
-        most = self._settings.max_runs
-        is_leaving = most is not None and self._ending.runs.total() + len(self._runs) >= most
+    def _update_offer(self) -> None:
+        """Notify the server when the bot begins or stops to accept further runs."""
+        max_runs = self._settings.max_runs
+        is_leaving = max_runs is not None and self._ending.runs.total() + len(self._runs) >= max_runs
         if is_leaving != self._is_leaving:
             self._is_leaving = is_leaving
-            self._tell(self._join())
+            self._send(self._join())
 
     def _challenge(self, tag: str) -> None:
         self._asked.add(tag)
-        self._tell(self._challenges[tag])
+        self._send(self._challenges[tag])
 
     # ---- what the server sends
 
     @property
     def _is_done(self) -> bool:
         settings = self._settings
-        if any(not seat.is_over for seat in self._seats.values()):
+        if not all(seat.is_over for seat in self._seats.values()):
             return False
         if settings.max_runs is not None and self._ending.runs.total() >= settings.max_runs and not self._runs:
             return True
         return bool(settings.challenges) and not self._open
 
-    def _note(self, message: ServerMessage) -> None:
+    def _on_message(self, message: ServerMessage) -> None:
         try:
-            self._heed(message)
+            self._handle(message)
         except OSError as error:
             self._problem = f"{error.filename} cannot be written: {error.strerror}"
             if self._connection is not None:
                 self._connection.transport.abort()
 
-    def _heed(self, message: ServerMessage) -> None:
-        seat = self._seats.get(message.seat) if isinstance(message, SeatText | SeatOver) else None
+    def _handle(self, message: ServerMessage) -> None:
         match message:
-            case SeatText(text=text):
-                if seat is not None:
-                    seat.receive(text)
+            case SeatText(number, text):
+                # The seat may be over already. No waiting task depends on a text, so none is woken.
+                if number in self._seats:
+                    self._seats[number].receive(text)
                 return
-            case SeatOver():
-                if seat is not None:
-                    seat.over()
+            case SeatOver(number):
+                if number in self._seats:
+                    self._seats[number].end()
             case SeatOffer():
-                self._take(message)
+                self._play_offer(message)
             case Joined():
-                self._joined(message)
+                self._on_joined(message)
             case Refused(reason):
                 self._problem = reason
             case RunStanding():
@@ -502,7 +528,7 @@ class Joining:
             case RunOver():
                 self._end_run(message)
             case ChallengeState(tag, "unknown") if tag in self._open:
-                # The connection broke before the server had it.
+                # The connection broke before the server received the challenge.
                 self._challenge(tag)
             case ChallengeState(tag, "done" | "cancelled" | "refused") if tag in self._open:
                 self._open.discard(tag)
@@ -512,12 +538,13 @@ class Joining:
         self._changes.notify()
 
     def _tag_of(self, match: str) -> str:
-        """The tag of a challenge of this user by the label of its runs; a user's name may have dots, too."""
+        """Tag of this user's challenge, from the label of its runs, ``user.tag``."""
+        # Not split at a dot: names of users may contain dots.
         return match.removeprefix(f"{self._user}.")
 
     def _end_run(self, run: RunOver) -> None:
         if self._tag_of(run.match) in self._challenges:
-            # What came before a break may come again after it.
+            # After a break, the server repeats the ends of runs.
             if (run.match, run.run) in self._reported:
                 return
             self._reported.add((run.match, run.run))
@@ -525,13 +552,13 @@ class Joining:
         self._runs.discard(run.match)
         self._on_news(run)
 
-    def _take(self, offer: SeatOffer) -> None:
+    def _play_offer(self, offer: SeatOffer) -> None:
         if offer.game not in self._games:
-            self._tell(SeatOver(offer.seat, "its client does not know the game"))
+            self._send(SeatOver(offer.seat, "its client does not know the game"))
             return
         (self._settings.folder / OUTPUT_FOLDER).mkdir(exist_ok=True)
         seat = PlayedSeat(
-            self._settings, offer, game=self._games[offer.game], tell=self._tell, on_failed=self._on_failed
+            self._settings, offer, game=self._games[offer.game], send=self._send, on_failed=self._on_failed
         )
         self._seats[offer.seat] = seat
         task = asyncio.create_task(seat.play())
@@ -545,11 +572,11 @@ class Joining:
         task.add_done_callback(on_played)
         self._on_news(offer)
         if not offer.match.endswith(f".{TABLE_TAG}"):
-            # Its other seatings are offered one by one, until the server reports the end of the run.
+            # The other seatings of the run are offered one after the other, until `RunOver`.
             self._runs.add(offer.match)
-        self._take_on()
+        self._update_offer()
 
     def _on_failed(self, seat: PlayedSeat) -> None:
         self._ending.failures += 1
-        self._tell(SeatOver(seat.offer.seat, f"the bot has left: {seat.problem}"))
+        self._send(SeatOver(seat.offer.seat, f"the bot has left: {seat.problem}"))
         self._on_news(seat)

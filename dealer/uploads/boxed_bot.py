@@ -51,7 +51,7 @@ class BoxedBot:
             case RunEnded():
                 for run, played, _ in self._seats.values():
                     if run == event.run.id:
-                        played.over()
+                        played.end()
 
     async def close(self) -> None:
         """Leave all seats and wait for the processes to end."""
@@ -70,7 +70,7 @@ class BoxedBot:
         def send(request: JoiningRequest) -> bool:
             assert isinstance(request, SeatText)
             if not links:
-                links.append(PlayerLink(lambda data: played.receive(data.decode("latin-1")), played.over))
+                links.append(PlayerLink(lambda data: played.receive(data.decode("latin-1")), played.end))
                 open_seat.take(links[0])
             links[0].receive(request.text.encode("latin-1"))
             return True
@@ -84,7 +84,7 @@ class BoxedBot:
         # Unique by the number, because a bot may have two seats in one run.
         name = f"{facts.run}.{number}"
         offer = SeatOffer(number, facts.game, name, player_name(facts.player), facts.hands)
-        played = PlayedSeat(self._settings, offer, game=self._games[facts.game], tell=send, on_failed=give_up)
+        played = PlayedSeat(self._settings, offer, game=self._games[facts.game], send=send, on_failed=give_up)
         task = asyncio.create_task(played.play())
         self._seats[number] = facts.run, played, task
 

@@ -136,7 +136,7 @@ def bringing(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **mor
         games=("kuhn",),
         retry_s=0.05,
         max_retry_s=0.2,
-        answer_s=PATIENCE_S,
+        answer_timeout_s=PATIENCE_S,
     )
     return Bringing(replace(settings, **more))
 
@@ -555,7 +555,7 @@ def test_a_server_that_does_not_answer(house_folder: Path) -> None:
         pytest.raises(JoinError, match="does not answer"),
         asyncio.Runner(loop_factory=new_event_loop) as runner,
     ):
-        runner.run(answered(handle, answer_s=0.3))
+        runner.run(answered(handle, answer_timeout_s=0.3))
 
 
 JOINED = Joined("mine", "player", {"kuhn": format_game_definition(find_game("kuhn")[1])}, {})
@@ -677,7 +677,7 @@ def test_what_a_bot_says_before_the_server_has_answered_arrives_once(
                         await asyncio.sleep(0)
                     connection.transport.abort()
                 case Join() if not texts:
-                    seats[0]._hear(Bot(), b"VERSION:2.0.0\r\n")  # type: ignore[arg-type]
+                    seats[0]._forward(Bot(), b"VERSION:2.0.0\r\n")  # type: ignore[arg-type]
                     await send(connection, replace(JOINED, seats={1: 0}))
                     await send(connection, RunOver("ladder.x", 1, 1, "finished", "mine"))
                     await send(connection, SeatOver(1))
