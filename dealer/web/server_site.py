@@ -93,7 +93,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     counter, metrics = HandCounter(), Metrics(parts)
     host, settings = parts.settings.host, parts.settings.web
     routes = server_routes(site, parts, slumbot_sessions, counter, metrics)
-    app = metrics.timing(make_app(site, routes, settings, is_loopback=parts.settings.is_loopback))
+    app = metrics.time_requests(make_app(site, routes, settings, is_loopback=parts.settings.is_loopback))
     keeper = asyncio.create_task(slumbot_sessions.keep())
     try:
         async with (

@@ -1,12 +1,12 @@
-"""A bot in a game: its rating as it played, its opponents, its versions, its faults, its last runs.
+"""Page of a bot in a game, with its rating, opponents, versions, faults and last runs.
 
-/bots/GAME/NAME?version=N       without a version, the newest that is rated
+/bots/GAME/NAME?version=N       by default, the newest version with a rating
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
@@ -34,109 +34,132 @@ from logs.document import DATE, NAME, Axis, Chart, Column, Document, Fact, Link,
 from logs.document.values import plain_value
 from logs.estimation import Estimate, Rate
 
-_RUNS: Final = 20
-_FAULTY_RUNS: Final = 1000
-_VERSIONS_OF_A_CHART: Final = 5
+_LAST_RUNS: Final = 20
+_FAULT_RUNS: Final = 1000
+_VERSIONS_IN_CHART: Final = 5
 
 
 def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
-    """The address of these pages."""
+    """Return the route of the page."""
 
-    async def bot(request: Request) -> Response:
-        game, name = find_server_game(server, request.path_params["game"]), request.path_params["name"]
-        number, user = parse_number(request.query_params.get("version", "")), get_visitor(request).user
+    async def show(request: Request) -> Response:
+        game = find_server_game(server, request.path_params["game"])
+        name = request.path_params["name"]
+        number = parse_number(request.query_params.get("version", ""))
+        user = get_visitor(request).user
         document = await run_in_threadpool(_document, server, game, name, number, user)
         return site.document(request, document, crumbs=standings_crumbs(game), layout="broad paired")
 
-    return [Route("/bots/{game:path}/{name}", bot)]
+    return [Route("/bots/{game:path}/{name}", show)]
 
 
 def _document(server: ServerParts, game: ServerGame, name: str, number: int | None, user: User | None) -> Document:
     store = server.store
     versions = records.versions(store, game.name, name)
     ratings = {rating.bot.version: rating for rating in counted_scores.standings(store, game.name, name)}
-    chosen = (
-        [one for one in versions if one.number == number]
-        if number
-        else [
-            *(one for one in versions if one.version in ratings),
-            *versions,
-        ]
-    )
-    if not chosen:
+    bot = _choose_version(versions, ratings, number)
+    if bot is None:
         raise WebError(404, "There is no such bot in this game.")
-    bot = chosen[0]
-    rating, faults = ratings.get(bot.version), records.faults_by_kind(store, bot.version, _FAULTY_RUNS)
-    runs = records.runs(store, game=game.name, bot=name, limit=_RUNS)
-    owner = "the server" if bot.owner is None else shown(bot.owner.name)
-    is_here = any(one.owner == bot.owner and one.name == name for one in server.service.presence.bots)
-    seen = "online" if is_here else "" if bot.seen_s is None else ago(bot.seen_s, time.time())
-    every = Link(f"all of {shown(name)}", f"/runs?{urlencode({'game': game.shown, 'bot': name})}")
+    runs = records.runs(store, game=game.name, bot=name, limit=_LAST_RUNS)
+    rating = ratings.get(bot.version)
     facts = (
         Fact("version", bot.label or (bot.number if len(versions) > 1 else None), NAME),
         Fact("rating", None if rating is None else make_rate(rating, name, "the field"), "+,.0f", "mbb/g"),
         Fact("deals", None if rating is None else rating.duplicates),
-        Fact("last seen", seen or None, NAME),
-        Fact("runs", every, NAME),
+        Fact("last seen", _last_seen(server, bot) or None, NAME),
+        Fact("runs", Link(f"all of {shown(name)}", f"/runs?{urlencode({'game': game.shown, 'bot': name})}"), NAME),
         Fact("leaks", tuple(_leak_links(server, game, bot, runs, user)) or None, NAME),
     )
+    last_runs: Part = "This bot has not played yet."
+    if runs:
+        last_runs = runs_table("Last runs", runs, server.service.queue.progress())
     parts: tuple[tuple[str, Part | None], ...] = (
         ("Rating", _rating_chart(server, versions, ratings)),
-        ("Opponents", _opponents(server, game, bot)),
+        ("Opponents", _opponents_table(server, game, bot)),
         ("Versions", _versions_table(versions, ratings) if len(versions) > 1 or rating is None else None),
-        ("Faults", _faults_table(faults)),
-        (
-            "Last runs",
-            runs_table("Last runs", runs, server.service.queue.progress()) if runs else "None has been played yet.",
-        ),
+        ("Faults", _faults_table(records.faults_by_kind(store, bot.version, _FAULT_RUNS))),
+        ("Last runs", last_runs),
     )
     sections = tuple(Section(title, (part,)) for title, part in parts if part is not None)
-    known = tuple(fact for fact in facts if fact.value is not None)
-    return Document(shown(name), (f"A bot of {owner} in {game.shown}.",), known, sections)
+    known_facts = tuple(fact for fact in facts if fact.value is not None)
+    owner = "the server" if bot.owner is None else shown(bot.owner.name)
+    return Document(shown(name), (f"A bot of {owner} in {game.shown}.",), known_facts, sections)
 
 
-def _rating_chart(server: ServerParts, versions: Sequence[Bot], ratings: dict[int, Rating]) -> Chart | None:
-    """The ratings of the last versions, one after the other."""
-    series, marks, start = [], [], 0
-    for bot in versions[:_VERSIONS_OF_A_CHART][::-1]:
+def _choose_version(versions: Sequence[Bot], ratings: Mapping[int, Rating], number: int | None) -> Bot | None:
+    """Return the version with a number, or without one the newest that is rated, or else the newest."""
+    if number:
+        return next((bot for bot in versions if bot.number == number), None)
+    rated = (bot for bot in versions if bot.version in ratings)
+    newest = versions[0] if versions else None
+    return next(rated, newest)
+
+
+def _last_seen(server: ServerParts, bot: Bot) -> str:
+    online = server.service.presence.bots
+    if any(guest.owner == bot.owner and guest.name == bot.name for guest in online):
+        return "online"
+    return "" if bot.seen_s is None else ago(bot.seen_s, time.time())
+
+
+def _rating_chart(server: ServerParts, versions: Sequence[Bot], ratings: Mapping[int, Rating]) -> Chart | None:
+    """Draw the ratings of the last versions, one after the other; None without any."""
+    series = []
+    marks = []
+    start = 0
+    for bot in reversed(versions[:_VERSIONS_IN_CHART]):
         points = dict(counted_scores.rating_history(server.store, bot.version))
-        if (now := ratings.get(bot.version)) is not None:
-            points[now.duplicates] = Estimate(now.mbb_per_game, now.half_width_95)
+        rating = ratings.get(bot.version)
+        if rating is not None:
+            points[rating.duplicates] = Estimate(rating.mbb_per_game, rating.half_width_95)
+        # A single point makes no line.
         if len(points) > 1:
-            units, values = zip(*points.items(), strict=True)
-            means, half_widths = tuple(one.mean for one in values), tuple(one.half_width for one in values)
+            deals = tuple(start + count for count in points)
+            means = tuple(estimate.mean for estimate in points.values())
+            half_widths = tuple(estimate.half_width for estimate in points.values())
             marks.append((float(start), f"v{bot.number}"))
-            series.append(Series(format_bot_name(bot), tuple(start + one for one in units), means, half_widths))
-            start += units[-1]
-    title = "Rating with its 95 % interval"
-    named = tuple(marks) if len(marks) > 1 else ()
-    return Chart(title, Axis("deals played"), Axis("rating", "mbb/g"), tuple(series), marks=named) if series else None
+            series.append(Series(format_bot_name(bot), deals, means, half_widths))
+            start = deals[-1]
+    if not series:
+        return None
+    return Chart(
+        "Rating with its 95 % interval",
+        Axis("deals played"),
+        Axis("rating", "mbb/g"),
+        tuple(series),
+        marks=tuple(marks) if len(marks) > 1 else (),
+    )
 
 
-def _opponents(server: ServerParts, game: ServerGame, bot: Bot) -> Table | None:
-    """What a version won from each opponent, the most first."""
-    names = {version: format_bot_name(one) for version, one in records.all_versions(server.store, game.name).items()}
-    met = read_crosstable(server, game, names, bot.version)
-    rows = [(names.get(other, "?"), won) for (mine, other), won in met.items() if mine == bot.version]
+def _opponents_table(server: ServerParts, game: ServerGame, bot: Bot) -> Table | None:
+    """Make the table of winnings against each opponent, the largest first."""
+    names = {
+        version: format_bot_name(other) for version, other in records.all_versions(server.store, game.name).items()
+    }
+    cells = read_crosstable(server, game, names, bot.version)
+    rows = [(names.get(opponent, "?"), cell) for (version, opponent), cell in cells.items() if version == bot.version]
+    if not rows:
+        return None
     rows.sort(key=lambda row: -_mean(row[1]))
-    who = "opponent" if game.game.num_players == 2 else "at the tables with"
-    columns = (Column(who), Column("won", "+,.0f", "mbb/g", is_drawn=True))
-    return Table.of("Opponents", columns, rows) if rows else None
+    heading = "opponent" if game.game.num_players == 2 else "at the tables with"
+    columns = (Column(heading), Column("won", "+,.0f", "mbb/g", is_drawn=True))
+    return Table.of("Opponents", columns, rows)
 
 
-def _mean(value: Value) -> float:
-    won = plain_value(value)
-    assert isinstance(won, Rate)
-    return won.mean
+def _mean(cell: Value) -> float:
+    rate = plain_value(cell)
+    assert isinstance(rate, Rate)
+    return rate.mean
 
 
-def _versions_table(versions: Sequence[Bot], ratings: dict[int, Rating]) -> Table:
+def _versions_table(versions: Sequence[Bot], ratings: Mapping[int, Rating]) -> Table:
     rows = []
-    for one in versions:
-        rating = ratings.get(one.version)
-        won = None if rating is None else make_rate(rating, one.name, "the field")
-        link = Link(one.number, f"{bot_path(one)}?version={one.number}")
-        rows.append((link, one.label, one.created_s, won, 0 if rating is None else rating.duplicates))
+    for bot in versions:
+        rating = ratings.get(bot.version)
+        rate = None if rating is None else make_rate(rating, bot.name, "the field")
+        deals = 0 if rating is None else rating.duplicates
+        link = Link(bot.number, f"{bot_path(bot)}?version={bot.number}")
+        rows.append((link, bot.label, bot.created_s, rate, deals))
     columns = (
         Column("version"),
         Column("label"),
@@ -147,21 +170,23 @@ def _versions_table(versions: Sequence[Bot], ratings: dict[int, Rating]) -> Tabl
     return Table.of("Versions", columns, rows).without_empty()
 
 
-def _faults_table(faults: dict[str, int]) -> Table | None:
-    note = f"In the last {_FAULTY_RUNS:,} runs of the version. The owner finds the lines on the page Account."
-    return Table.of("Faults", (Column("fault"), Column("times", ",")), faults.items(), note) if faults else None
+def _faults_table(faults: Mapping[str, int]) -> Table | None:
+    if not faults:
+        return None
+    note = f"In the last {_FAULT_RUNS:,} runs of the version. The owner sees the faulty lines on the page Account."
+    return Table.of("Faults", (Column("fault"), Column("times", ",")), faults.items(), note)
 
 
 def _leak_links(
     server: ServerParts, game: ServerGame, bot: Bot, runs: Sequence[Run], user: User | None
 ) -> Iterator[Link]:
-    """For the owner: the runs with the same cards in all seatings, which show where the bot loses, or a way to one."""
+    """Yield links to runs that show the bot's leaks, or to a form that requests one; only for the owner."""
     if bot.owner is None or bot.owner != user or not is_holdem(game.game):
         return
-    shows = [run for run in runs if run.results and not isinstance(run.seed, DealKey)]
-    yield from (
-        Link(f"run {run.id}", f"{run_path(str(run.id))}/leaks?{urlencode({'player': bot.name})}") for run in shows
-    )
-    if not shows and server.settings.practice_duplicates:
-        asked = {"game": game.name, "player1": bot.name, "practice": 1}
-        yield Link("have a practice contest played", f"/account/request?{urlencode(asked)}")
+    # Runs with a secret key have other cards in every seating, which hides leaks.
+    leak_runs = [run for run in runs if run.results and not isinstance(run.seed, DealKey)]
+    for run in leak_runs:
+        yield Link(f"run {run.id}", f"{run_path(str(run.id))}/leaks?{urlencode({'player': bot.name})}")
+    if not leak_runs and server.settings.practice_duplicates:
+        query = {"game": game.name, "player1": bot.name, "practice": 1}
+        yield Link("request a practice contest", f"/account/request?{urlencode(query)}")

@@ -1,7 +1,7 @@
-"""The events of a server.
+"""Pages of a server's events.
 
-/events                 all events, the latest first; organisers announce others here
-/events/NAME            an event: its state, its standings, its contests
+/events                 all events, the latest first, and the form of organisers
+/events/NAME            state, standings and contests of an event
 """
 
 from __future__ import annotations
@@ -32,24 +32,26 @@ from dealer.web.visitor import SEE_OTHER, get_visitor
 from engine.text import capitalized, shown
 from logs.document import Document, Fact, Link, Section
 
-_EVENTS_OF_A_PAGE = 50
+_EVENTS_ON_PAGE = 50
 
 
 def event_path(event: ScheduledEvent) -> str:
-    """The address of an event."""
     return f"/events/{quote(event.name, safe='')}"
 
 
 def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
-    """The addresses of these pages."""
+    """Return the routes of these pages."""
 
-    async def show(request: Request, given: Mapping[str, str] | None = None, problem: str = "") -> Response:
+    async def show_events(request: Request, form: Mapping[str, str] | None = None, problem: str = "") -> Response:
         before = parse_number(request.query_params.get("after", ""))
-        found = event_records.events(parts.store, before=before, limit=_EVENTS_OF_A_PAGE + 1)
-        following = str(found[_EVENTS_OF_A_PAGE - 1].id) if len(found) > _EVENTS_OF_A_PAGE else ""
-        table = events_table("All events", found[:_EVENTS_OF_A_PAGE], event_path)
-        sentences = () if found else ("No event is announced.",)
-        document = Document("Events", sentences, (), (Section(table.title, (table,)),) if found else ())
+        # One more than the page shows, to learn whether there is another page.
+        events = event_records.events(parts.store, before=before, limit=_EVENTS_ON_PAGE + 1)
+        page = events[:_EVENTS_ON_PAGE]
+        following = str(page[-1].id) if len(events) > len(page) else ""
+        document = Document("Events", ("No event is announced.",))
+        if page:
+            table = events_table("All events", page, event_path)
+            document = Document("Events", sections=(Section(table.title, (table,)),))
         return site.document(
             request,
             document,
@@ -57,57 +59,63 @@ def routes(site: Site, parts: ServerParts) -> list[BaseRoute]:
             pages=next_page_links(request, following),
             problems=[problem] if problem else [],
             status=422 if problem else 200,
-            given=defaultdict(str, given or {}),
+            form_values=defaultdict(str, form or {}),
         )
 
     async def announce(request: Request) -> Response:
         visitor = get_visitor(request)
         if visitor.user is None or not visitor.is_organiser:
-            raise WebError(403, "Organisers announce events: log in with a token for admins in place of the password.")
+            raise WebError(403, "Only organisers announce events. Log in with an admin token instead of the password.")
         form = await read_form(request)
         try:
-            game, settings = find_server_game(parts, form.get("game", "")), _settings_of(form)
+            game = find_server_game(parts, form.get("game", ""))
+            settings = _read_settings(form)
             await parts.store.write(partial(add_event, who=visitor.user.name, settings=settings, game=game.name))
         except (RefusedError, WebError) as error:
-            return await show(request, form, as_web_error(error).sentence)
+            return await show_events(request, form, as_web_error(error).sentence)
         return RedirectResponse(f"/events/{quote(form['name'].strip(), safe='')}", SEE_OTHER)
 
-    async def event(request: Request) -> Response:
+    async def show_event(request: Request) -> Response:
         name = request.path_params["name"]
-        found = event_records.event(parts.store, name)
-        if found is None:
+        event = event_records.event(parts.store, name)
+        if event is None:
             raise WebError(404, f"There is no event {shown(name)}.")
-        document = await run_in_threadpool(_document, parts, found)
+        document = await run_in_threadpool(_document, parts, event)
         return site.document(request, document, crumbs=(Link("Events", "/events"),), layout="broad")
 
     return [
-        Route("/events", show, methods=["GET"]),
+        Route("/events", show_events, methods=["GET"]),
         Route("/events", announce, methods=["POST"]),
-        Route("/events/{name}", event),
+        Route("/events/{name}", show_event),
     ]
 
 
-def _settings_of(form: Mapping[str, str]) -> EventSettings:
-    """An event as a form describes it, whose times are in UTC.
+def _read_settings(form: Mapping[str, str]) -> EventSettings:
+    """Read the settings of an event from a form, whose times are in UTC.
 
     Raises:
-        WebError: it cannot be announced; the sentence names the fields.
+        WebError: the settings are invalid; the sentence names the fields.
     """
-    given = {name: text.strip() for name, text in form.items() if text.strip()}
-    fields: dict[str, object] = {name: given[name] for name in ("name", "game", "deals") if name in given}
-    fields |= {name: f"{given[name]}Z" for name in ("opens", "closes") if name in given}
-    if "entrants" in given:
-        fields["entrants"] = [name.strip() for name in given["entrants"].split(",")]
+    values = {name: text.strip() for name, text in form.items() if text.strip()}
+    fields: dict[str, object] = {name: values[name] for name in ("name", "game", "deals") if name in values}
+    for name in ("opens", "closes"):
+        if name in values:
+            # Browsers send local times without a zone.
+            fields[name] = f"{values[name]}Z"
+    if "entrants" in values:
+        fields["entrants"] = [name.strip() for name in values["entrants"].split(",")]
     try:
         return EventSettings.model_validate(fields)
     except ValidationError as error:
-        problems = [problem_in_words(problem) for problem in error.errors(include_url=False)]
-        text = "; ".join(f"{where}: {text}" if where else text for where, text in problems)
-        raise WebError(422, f"{capitalized(text)}.") from None
+        problems = []
+        for problem in error.errors(include_url=False):
+            setting, text = problem_in_words(problem)
+            problems.append(f"{setting}: {text}" if setting else text)
+        raise WebError(422, f"{capitalized('; '.join(problems))}.") from None
 
 
 def _document(parts: ServerParts, event: ScheduledEvent) -> Document:
     detail = event_detail(parts.store, event, parts.service.computing.wait)
     document = event_document(parts.store, detail, lambda run: run_path(str(run.id)))
-    as_json = Fact("as JSON", Link("event", f"/api/v1/scheduled-events/{quote(event.name, safe='')}"))
-    return replace(document, facts=(*document.facts, as_json))
+    json_link = Link("event", f"/api/v1/scheduled-events/{quote(event.name, safe='')}")
+    return replace(document, facts=(*document.facts, Fact("as JSON", json_link)))

@@ -1,10 +1,9 @@
-"""Where the players of a contest lose, on a page: found from its logs, with links to the hands.
+"""Page of a player's leaks in a contest, found from the logs, with links to hands.
 
     /runs/RUN/leaks?contest=CONTEST&player=NAME
 
-The page shows hole cards, so it waits until all of a run may be seen; on a server it is for those whose run it is, and
-tells of their own bots. Hands are compared by a process that computes for the server, one contest after the other, and
-what was found is kept.
+The page shows hole cards, so it waits until all of the run is visible. On a server it is for owners of bots only. The
+hands of one contest at a time are compared, in a worker process of the server, and the latest results are cached.
 """
 
 from __future__ import annotations
@@ -34,55 +33,55 @@ if TYPE_CHECKING:
     from logs.leaks import Leaks
 
 MAX_HANDS: Final = 50_000
-"""Hands of a contest that are compared for a page: some ten seconds."""
+"""Hands of a contest that a page compares, which takes about ten seconds."""
 
-_MAX_KEPT: Final = 32
+_MAX_CACHED: Final = 32
 
 
 def routes(site: Site, library: Library) -> list[BaseRoute]:
-    """The pages of this room."""
-    turn = asyncio.Lock()
-    kept = OrderedDict[tuple[tuple[str, ...], int, str], "Leaks"]()
+    """Return the route of the page."""
+    lock = asyncio.Lock()
+    cache = OrderedDict[tuple[tuple[str, ...], int, str], "Leaks"]()
 
-    async def leaks_in(paths: tuple[str, ...], hands: int, player: str) -> Leaks:
-        """What the hands of logs show; of logs that have grown since, another number of them is asked for."""
-        async with turn:
-            found = kept.get((paths, hands, player))
-            if found is None:
+    async def compute_leaks(paths: tuple[str, ...], hand_count: int, player: str) -> Leaks:
+        # The count is part of the key because logs of a running contest grow.
+        key = (paths, hand_count, player)
+        async with lock:
+            leaks = cache.get(key)
+            if leaks is None:
                 compute = run_in_threadpool if site.server is None else site.server.service.computing.run
-                found = kept[paths, hands, player] = await compute(_leaks_of, paths, player)
-                while len(kept) > _MAX_KEPT:
-                    kept.popitem(last=False)
-        return found
+                leaks = await compute(_find_leaks, paths, player)
+                cache[key] = leaks
+                while len(cache) > _MAX_CACHED:
+                    cache.popitem(last=False)
+        return leaks
 
     async def show(request: Request) -> Response:
-        """The leaks of a player."""
-        run, player = request.path_params["run"], request.query_params.get("player", "")
+        run = request.path_params["run"]
+        player = request.query_params.get("player", "")
 
-        def read(found: ShownRun) -> tuple[dict[str, str], int, Link, tuple[Fact, ...]]:
-            contest = _contest_of(found, request.query_params.get("contest", ""), player)
+        def read(shown_run: ShownRun) -> tuple[dict[str, str], int, Link, tuple[Fact, ...]]:
+            contest = _check_contest(shown_run, request.query_params.get("contest", ""), player)
             matches = contest.matches.values()
             path = contest_path(run, contest.key) if contest.key else run_path(run)
             return (
                 {str(Path(match.path)): match.key for match in matches},
                 sum(match.hands.count for match in matches),
                 Link(" - ".join(map(shown, contest.players)), path),
-                practice_facts(practice_path(found, contest)),
+                practice_facts(practice_path(shown_run, contest)),
             )
 
-        def linked(paths: tuple[str, ...], number: int) -> Value:
+        def link_hand(paths: tuple[str, ...], number: int) -> Value:
             matches = [keys[str(Path(path))] for path in paths]
             return tuple(Link(match, hand_path(run, match, number)) for match in matches)
 
-        keys, hands, crumb, practice = await read_run(library, request, read)
+        keys, hand_count, crumb, practice = await read_run(library, request, read)
         try:
-            if hands > MAX_HANDS:
-                raise LeaksRefused(
-                    f"there are {hands:,} hands, and a page compares at most {MAX_HANDS:,}: `arena leaks` takes "
-                    "any number"
-                )
-            found = await leaks_in(tuple(sorted(keys)), hands, player)
-            document = leaks_document(found, linked=linked)
+            if hand_count > MAX_HANDS:
+                limit = f"a page compares at most {MAX_HANDS:,}"
+                raise LeaksRefused(f"there are {hand_count:,} hands, and {limit}; use arena leaks instead")
+            leaks = await compute_leaks(tuple(sorted(keys)), hand_count, player)
+            document = leaks_document(leaks, linked=link_hand)
         except LeaksRefused as error:
             sentence = f"{capitalized(str(error), [player])}."
             document = Document(f"Leaks of {shown(player)}", (sentence,), practice)
@@ -93,28 +92,28 @@ def routes(site: Site, library: Library) -> list[BaseRoute]:
     return [Route("/runs/{run}/leaks", show)]
 
 
-def _contest_of(found: ShownRun, key: str, player: str) -> WatchedContest:
-    """A contest of a run, if the visitor may know the leaks of a player in it.
+def _check_contest(shown_run: ShownRun, key: str, player: str) -> WatchedContest:
+    """Return a contest of a run if the visitor may see the leaks of a player in it.
 
     Raises:
-        WebError: there is none, the player is not in it, or the visitor may not.
+        WebError: the contest or the player does not exist, or the visitor may not see the leaks.
     """
-    if not found.access.is_own(player):
-        raise WebError(403, "Leaks are visible to the owner of the bot: log in, and choose a bot of yours.")
-    if not found.sees_cards:
-        raise WebError(403, "Leaks show all cards: they are available when everything with the same seed is over.")
-    contest = find_contest(found, key)
+    if not shown_run.access.is_own(player):
+        raise WebError(403, "Leaks are visible to the owner of a bot only. Log in and choose one of your bots.")
+    if not shown_run.sees_cards:
+        raise WebError(403, "Leaks show all cards. They are available when everything with the same seed is over.")
+    contest = find_contest(shown_run, key)
     if player not in contest.players:
         raise WebError(404, "The contest has no such player.")
     return contest
 
 
-def _leaks_of(paths: tuple[str, ...], player: str) -> Leaks:
-    """What the hands of logs show.
+def _find_leaks(paths: tuple[str, ...], player: str) -> Leaks:
+    """Compare the hands of logs; runs in a worker process.
 
     Raises:
-        LeaksRefused: these hands show no leaks.
-        LogsError: a log cannot be read.
+        LeaksRefused: the hands do not allow a comparison.
+        LogsError: a log is damaged.
         OSError: a log cannot be read.
     """
     from logs.leaks import deals_in, leaks_of

@@ -1,8 +1,8 @@
-"""What organisers watch a server with: its health, its metrics, a feed of its results.
+"""Health, metrics and results of a server, for programs of its organisers.
 
-/healthz         200 while database, disk and scheduler answer, else 503 with the reason
-/metrics         counts and times in the text format of Prometheus, for the addresses of `metrics_from`
-/results.atom    the last results as an Atom feed (RFC 4287)
+/healthz         200 if database, disk and scheduler work, else 503 with the reason
+/metrics         counts and times in Prometheus' text format, for the addresses of `metrics_from`
+/results.atom    last results as an Atom feed (RFC 4287)
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _RESULTS: Final = 30
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
 _PATIENCE_S: Final = 5.0
 _BUCKETS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-_PROGRAMS: Final = ("api", "slumbot", "static")
+_PROGRAM_PATHS: Final = ("api", "slumbot", "static")
 
 
-async def health_problem(server: ServerParts) -> str:
-    """What keeps a server from starting runs, in a sentence; empty if nothing does."""
+async def find_health_problem(server: ServerParts) -> str:
+    """Return a sentence about what keeps a server from starting runs, or an empty text."""
     try:
         async with asyncio.timeout(_PATIENCE_S):
             await run_in_threadpool(records.counts, server.store)
@@ -52,14 +52,14 @@ async def health_problem(server: ServerParts) -> str:
     except (StoreError, sqlite3.Error):
         return "The database cannot be read or written."
     if not server.service.disk.has_space:
-        return "The disk is full: less than least_free_mb is free."
+        return "The disk has less free space than least_free_mb."
     if broken := server.service.broken:
-        return f"The scheduler: an error has ended the work on {', '.join(broken)}; the log has it. Start again."
+        return f"The scheduler has stopped the work on {', '.join(broken)} after an error. See the log and restart it."
     return ""
 
 
 class Metrics(Collector):
-    """What is counted and timed of a server."""
+    """Metrics of a server, for Prometheus."""
 
     def __init__(self, server: ServerParts) -> None:
         self._server = server
@@ -68,42 +68,43 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
         self._seconds = Histogram(
             "arena_request_seconds",
-            "Seconds until an answer begins.",
+            "Seconds until a response begins.",
             ("kind", "status"),
             registry=self._registry,
             buckets=_BUCKETS_S,
         )
 
     def text(self) -> bytes:
-        """Everything, as Prometheus reads it."""
+        """Format all metrics."""
         return generate_latest(self._registry)
 
-    def timing(self, app: ASGIApp) -> ASGIApp:
-        """An application whose answers are timed."""
+    def time_requests(self, app: ASGIApp) -> ASGIApp:
+        """Wrap an application and measure its response times."""
 
         async def timed(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
                 await app(scope, receive, send)
                 return
             began_s = time.perf_counter()
-            first = scope["path"].split("/", 2)[1:][:1]
-            kind = first[0] if first and first[0] in _PROGRAMS else "page"
+            first_segment = scope["path"].removeprefix("/").split("/", 1)[0]
+            kind = first_segment if first_segment in _PROGRAM_PATHS else "page"
 
-            async def note(message: Message) -> None:
+            async def observe(message: Message) -> None:
                 if message["type"] == "http.response.start":
                     status = f"{message['status'] // 100}xx"
                     self._seconds.labels(kind, status).observe(time.perf_counter() - began_s)
                 await send(message)
 
-            await app(scope, receive, note)
+            await app(scope, receive, observe)
 
         return timed
 
     def collect(self) -> Iterable[Metric]:
-        """What the server counts now."""
-        server, service = self._server, self._server.service
+        """Read the current counts of the server; the registry calls this for every scrape."""
+        server = self._server
+        service = server.service
         counts = records.counts(server.store)
-        info = GaugeMetricFamily("arena_info", "The version of the server.", labels=("version",))
+        info = GaugeMetricFamily("arena_info", "Version of the server.", labels=("version",))
         info.add_metric((version("acpc-arena"),), 1)
         runs = GaugeMetricFamily("arena_runs", "Runs by state.", labels=("state",))
         for state, count in records.runs_by_state(server.store).items():
@@ -111,42 +112,42 @@ class Metrics(Collector):
         yield info
         yield runs
         yield CounterMetricFamily("arena_errors", "Errors in the log since the start.", server.errors.errors)
-        for name, words, value in (
-            ("requests_open", "Requests of which something is left to play.", counts["requests_open"]),
-            ("matches_playing", "Matches that are being played, each by a worker.", service.queue.matches_played),
-            ("workers", "Processor cores: so many workers play at full speed.", os.cpu_count() or 1),
-            ("hands_per_second", "Of all runs that are being played, each since it began.", hands_per_second(server)),
+        for name, description, value in (
+            ("requests_open", "Requests with unfinished runs.", counts["requests_open"]),
+            ("matches_playing", "Running matches, each in a worker process.", service.queue.matches_played),
+            ("workers", "Processor cores, the number of workers that play at full speed.", os.cpu_count() or 1),
+            ("hands_per_second", "Sum of the average speeds of running runs.", hands_per_second(server)),
             ("faults", "Faults of bots in all runs.", counts["faults"]),
             ("users", "Users.", counts["users"]),
             ("bots_connected", "Connected bots of users.", len(service.presence.bots)),
             ("database_bytes", "Size of the database.", database_bytes(server)),
             ("disk_free_bytes", "Free space for runs.", free_bytes(server.folder)),
         ):
-            yield GaugeMetricFamily(f"arena_{name}", words, value)
+            yield GaugeMetricFamily(f"arena_{name}", description, value)
 
 
 def hands_per_second(server: ServerParts) -> float:
-    """How fast the runs are played that are being played, together."""
+    """Return the sum of the speeds of all running runs."""
     return sum(progress.hands_per_second for progress in server.service.queue.progress().values())
 
 
 def database_bytes(server: ServerParts) -> int:
-    """The size of the database with its journal."""
+    """Return the size of the database with its journal."""
     path = server.store.path
-    return sum(one.stat().st_size for one in path.parent.glob(f"{path.name}*"))
+    return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
 
 
 def routes(site: Site, server: ServerParts, metrics: Metrics) -> list[BaseRoute]:
-    """The addresses of these answers."""
+    """Return the routes of health, metrics and results."""
 
     async def health(request: Request) -> Response:
-        problem = await health_problem(server)
+        problem = await find_health_problem(server)
         return PlainTextResponse(f"{problem or 'ok'}\n", 503 if problem else 200)
 
-    async def shown_metrics(request: Request) -> Response:
+    async def send_metrics(request: Request) -> Response:
         address = ipaddress.ip_address(get_visitor(request).address)
         if not any(address in ipaddress.ip_network(network) for network in server.settings.web.metrics_from):
-            raise WebError(403, "Metrics are for the addresses of the setting metrics_from.")
+            raise WebError(403, "Metrics are for the addresses of the setting metrics_from only.")
         return Response(await run_in_threadpool(metrics.text), media_type=_METRICS_TYPE)
 
     async def results(request: Request) -> Response:
@@ -155,4 +156,4 @@ def routes(site: Site, server: ServerParts, metrics: Metrics) -> list[BaseRoute]
         text = template.render(site=site, runs=runs, base=str(request.base_url).rstrip("/"))
         return Response(text, media_type="application/atom+xml")
 
-    return [Route("/healthz", health), Route("/metrics", shown_metrics), Route("/results.atom", results)]
+    return [Route("/healthz", health), Route("/metrics", send_metrics), Route("/results.atom", results)]

@@ -1,9 +1,9 @@
-"""The page of those who run a server: its state, its queue, the faults of bots, the last errors, who changed what.
+"""Pages for organisers, with the state of the server, its queue, faults of bots, errors and changes.
 
-/organiser              the page
-/organiser/changes      all changes, the latest first
+    /organiser              overview
+    /organiser/changes      all changes, the latest first
 
-For visitors who have logged in with a token for admins. It shows no seeds, no cards and no lines of bots.
+They need a login with an admin token, and show no seeds, no cards and no lines of bots.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dealer.server.db.audit import changes
 from dealer.server.queue.jobs import ActiveJob
 from dealer.server.resources import free_bytes
 from dealer.server.server import ServerParts
-from dealer.web.pages.monitoring import database_bytes, hands_per_second, health_problem
+from dealer.web.pages.monitoring import database_bytes, find_health_problem, hands_per_second
 from dealer.web.pages.shown_runs import bot_path, run_path
 from dealer.web.security import parse_number
 from dealer.web.site import Site, next_page_links
@@ -34,73 +34,80 @@ from engine.text import count_of
 from logs.document import DATE, DURATION, NAME, TEXT, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
 
-_MOST_JOBS = 50
-_MOST_FAULTS = 30
-_MOST_CHANGES = 20
-_CHANGES_OF_A_PAGE = 100
+_JOBS_SHOWN = 50
+_FAULTS_SHOWN = 30
+_CHANGES_SHOWN = 20
+_CHANGES_ON_PAGE = 100
 _PATH = "/organiser"
 
 
 def routes(site: Site, server: ServerParts) -> list[BaseRoute]:
-    """The addresses of these pages."""
+    """Return the routes of these pages."""
 
-    def check(request: Request) -> None:
+    def check_organiser(request: Request) -> None:
         require_user(request)
         if not get_visitor(request).is_organiser:
-            raise WebError(403, "This page is for organisers: log in with a token for admins in place of the password.")
+            raise WebError(403, "Only organisers see this page. Log in with an admin token instead of the password.")
 
-    async def show(request: Request) -> Response:
-        check(request)
-        problem = await health_problem(server)
+    async def show_overview(request: Request) -> Response:
+        check_organiser(request)
+        problem = await find_health_problem(server)
         document = await run_in_threadpool(_document, server)
         return site.document(request, document, problems=[problem] if problem else [])
 
     async def show_changes(request: Request) -> Response:
-        check(request)
+        check_organiser(request)
         before = parse_number(request.query_params.get("after", ""))
-        found = await run_in_threadpool(changes, server.store, before=before, limit=_CHANGES_OF_A_PAGE + 1)
-        shown = found[:_CHANGES_OF_A_PAGE]
-        document = Document("All changes", (), (), (Section("All changes", (_changes_part(shown),)),))
-        pages = next_page_links(request, str(shown[-1]["id"]) if len(found) > len(shown) else "")
+        # One more than the page shows, to learn whether there is another page.
+        rows = await run_in_threadpool(changes, server.store, before=before, limit=_CHANGES_ON_PAGE + 1)
+        page = rows[:_CHANGES_ON_PAGE]
+        document = Document("All changes", (), (), (Section("All changes", (_changes_part(page),)),))
+        following = str(page[-1]["id"]) if len(rows) > len(page) else ""
+        pages = next_page_links(request, following)
         return site.document(request, document, crumbs=(Link("Organiser", _PATH),), pages=pages)
 
-    return [Route(_PATH, show), Route(f"{_PATH}/changes", show_changes)]
+    return [Route(_PATH, show_overview), Route(f"{_PATH}/changes", show_changes)]
 
 
 def _document(server: ServerParts) -> Document:
     service = server.service
-    jobs, counts = service.queue.active(), records.counts(server.store)
-    free, least = free_bytes(server.folder) / 1e9, server.settings.least_free_mb / 1e3
+    jobs = service.queue.active()
+    counts = records.counts(server.store)
+    free_gb = free_bytes(server.folder) / 1e9
+    min_free_gb = server.settings.least_free_mb / 1e3
     facts = (
-        Fact("matches being played", service.queue.matches_played),
+        Fact("running matches", service.queue.matches_played),
         Fact("processor cores", os.cpu_count() or 1),
         Fact("hands per second", hands_per_second(server), ",.0f"),
-        Fact("requests waiting", sum(not job.is_running for job in jobs)),
+        Fact("waiting requests", len([job for job in jobs if not job.is_running])),
         Fact("connected bots", len(service.presence.bots)),
         Fact("users", counts["users"]),
-        Fact("disk free", free, ",.1f", f"GB; nothing is begun below {least:,.1f} GB"),
+        Fact("free disk space", free_gb, ",.1f", f"GB; no run starts below {min_free_gb:,.1f} GB"),
         Fact("database", database_bytes(server) / 1e6, ",.1f", "MB"),
         Fact("errors since the start", server.errors.errors),
-        Fact("all changes", Link("page by page", f"{_PATH}/changes"), NAME),
+        Fact("all changes", Link("list by page", f"{_PATH}/changes"), NAME),
     )
     sections = (
         Section("Queue", (_queue_part(jobs),)),
         Section("Faults by bot", (_faults_part(server),)),
         Section("Last warnings and errors", (_errors_part(server),)),
-        Section("Changes", (_changes_part(changes(server.store, limit=_MOST_CHANGES)),)),
+        Section("Changes", (_changes_part(changes(server.store, limit=_CHANGES_SHOWN)),)),
     )
     return Document("Organiser", (), facts, sections)
 
 
 def _queue_part(jobs: list[ActiveJob]) -> Part:
+    if not jobs:
+        return "The queue is empty."
     rows = []
-    for job in jobs[:_MOST_JOBS]:
+    for job in jobs[:_JOBS_SHOWN]:
         run = None if job.run is None else Link(job.run.id, run_path(str(job.run.id)))
-        progress, waits_s = job.progress, max(0.0, time.time() - job.row.submitted_s)
-        done = "" if progress is None else f", {progress.hands:,} of {count_of(progress.hands_planned, 'hand')}"
-        state = Toned(f"being played{done}", Tone.GOOD) if job.is_running else "waiting"
+        state: str | Toned = "waiting"
+        if job.is_running:
+            state = Toned(_describe_progress(job), Tone.GOOD)
+        age_s = max(0.0, time.time() - job.row.submitted_s)
         players = ", ".join(job.row.players)
-        rows.append((job.row.id, state, run, players, short_name(job.row.game), job.row.user.name, waits_s))
+        rows.append((job.row.id, state, run, players, short_name(job.row.game), job.row.user.name, age_s))
     columns = (
         "request",
         Column("state"),
@@ -108,25 +115,27 @@ def _queue_part(jobs: list[ActiveJob]) -> Part:
         Column("players"),
         Column("game"),
         Column("user"),
-        Column("asked for", DURATION, "ago"),
+        Column("submitted", DURATION, "ago"),
     )
-    note = f"The first {_MOST_JOBS} of {len(jobs):,}." if len(jobs) > _MOST_JOBS else ""
-    return Table.of("Queue", columns, rows, note=note) if rows else "Nothing is being played, and nothing waits."
+    note = f"The first {_JOBS_SHOWN} of {len(jobs):,}." if len(jobs) > _JOBS_SHOWN else ""
+    return Table.of("Queue", columns, rows, note=note)
+
+
+def _describe_progress(job: ActiveJob) -> str:
+    if job.progress is None:
+        return "running"
+    return f"running, {job.progress.hands:,} of {count_of(job.progress.hands_planned, 'hand')}"
 
 
 def _faults_part(server: ServerParts) -> Part:
-    rows = [
-        (
-            Link(bot.name, bot_path(bot)),
-            kind,
-            count,
-            Link(run, run_path(str(run))),
-            short_name(bot.game),
-            bot.number,
-            "the server" if bot.owner is None else bot.owner.name,
-        )
-        for bot, kind, count, run in records.faults_by_bot(server.store, _MOST_FAULTS)
-    ]
+    rows = []
+    for bot, kind, count, run in records.faults_by_bot(server.store, _FAULTS_SHOWN):
+        bot_link = Link(bot.name, bot_path(bot))
+        run_link = Link(run, run_path(str(run)))
+        owner = "the server" if bot.owner is None else bot.owner.name
+        rows.append((bot_link, kind, count, run_link, short_name(bot.game), bot.number, owner))
+    if not rows:
+        return "There are no faults."
     columns = (
         "bot",
         Column("fault"),
@@ -136,20 +145,23 @@ def _faults_part(server: ServerParts) -> Part:
         Column("version"),
         Column("owner"),
     )
-    note = f"Of the last {records.LAST_FAULTS:,} faults."
-    return Table.of("Faults by bot", columns, rows, note=note) if rows else "No bot has made a fault."
+    note = f"Counted over the last {records.LAST_FAULTS:,} faults."
+    return Table.of("Faults by bot", columns, rows, note=note)
 
 
 def _errors_part(server: ServerParts) -> Part:
     rows = []
     for record in reversed(server.errors.last):
-        word, tone = ("error", Tone.BAD) if record.levelno >= logging.ERROR else ("warning", Tone.DOUBTFUL)
-        rows.append((word, Toned(record.getMessage(), tone), record.created))
-    columns = ("what", Column("words", TEXT), Column("when", DATE, "UTC"))
+        if record.levelno >= logging.ERROR:
+            level, tone = "error", Tone.BAD
+        else:
+            level, tone = "warning", Tone.DOUBTFUL
+        rows.append((level, Toned(record.getMessage(), tone), record.created))
+    columns = ("level", Column("message", TEXT), Column("when", DATE, "UTC"))
     return Table.of("Last warnings and errors", columns, rows) if rows else "None since the start."
 
 
-def _changes_part(found: Sequence[sqlite3.Row]) -> Part:
-    rows = [(change["made_s"], f"{change['who']}: {change['what']}") for change in found]
-    columns = (Column("when", DATE, "UTC"), Column("who and what", TEXT))
-    return Table.of("Changes", columns, rows) if rows else "Nothing was changed yet."
+def _changes_part(changes: Sequence[sqlite3.Row]) -> Part:
+    rows = [(change["made_s"], f"{change['who']}: {change['what']}") for change in changes]
+    columns = (Column("when", DATE, "UTC"), Column("change", TEXT))
+    return Table.of("Changes", columns, rows) if rows else "There are no changes yet."

@@ -1,7 +1,7 @@
-"""The page Play: a person sits down against bots, in a browser; by plain forms, and faster with a script.
+"""Pages on which a person plays against bots, with plain forms or faster with a script.
 
-Every entry names the moment that it answers, so that one that comes twice, from two tabs or after a break counts
-once; the answer to a stale one is the table as it is. A page that is open waits for what happens at `part`.
+Every entry names the moment that it answers, so that a repeated entry counts once. An entry that is too late gets the
+current table as its response. An open page polls ``/part`` for changes.
 """
 
 from __future__ import annotations
@@ -33,82 +33,78 @@ from engine import DealKey, Seed
 
 LOCAL_OWNER: Final = "owner"
 _POLL_S: Final = 20.0
-"""So long an answer waits for something new: less than proxies do."""
+"""Time for which a poll waits for a change, shorter than the time limits of proxies."""
 _AFTER_ENTRY_S: Final = 1.5
-"""So long the answer to an entry waits for the next question, so that pages without a script need no reload."""
+"""Time for which the response to an entry waits for the next question, so that pages without a script show it."""
 _DECISION_S: Final = (15, 30, 60, 120)
-_MOST_ENTRY_LETTERS: Final = 100
-_NOT_THERE: Final = "choose one of the bots of {game}; a user's bot is there only while it is connected."
+_MAX_ENTRY_CHARACTERS: Final = 100
 
 
 def routes(site: Site, table_manager: TableManager) -> list[BaseRoute]:
-    """The pages of this room."""
+    """Return the routes of these pages; without a server, there is one table."""
     play = _PlayPages(site, table_manager)
-    of_server = [
-        Route("/play", play.ask, methods=["GET"]),
-        Route("/play", play.sit_down, methods=["POST"]),
-        Route("/play/{table}/end", play.ask_to_end, methods=["GET"]),
-        Route("/play/{table}/end", play.end, methods=["POST"]),
-    ]
-    return [
-        *([] if site.server is None else of_server),
-        Route("/play/{table}", play.show, methods=["GET"]),
+    table_routes: list[BaseRoute] = [
+        Route("/play/{table}", play.show_table, methods=["GET"]),
         Route("/play/{table}", play.enter, methods=["POST"]),
-        Route("/play/{table}/part", play.part),
+        Route("/play/{table}/part", play.poll),
         Route("/play/{table}/leave", play.leave, methods=["POST"]),
+    ]
+    if site.server is None:
+        return table_routes
+    return [
+        Route("/play", play.show_form, methods=["GET"]),
+        Route("/play", play.open_table, methods=["POST"]),
+        Route("/play/{table}/end", play.confirm_end, methods=["GET"]),
+        Route("/play/{table}/end", play.end, methods=["POST"]),
+        *table_routes,
     ]
 
 
 def owner_for_visitor(visitor: Visitor) -> str:
-    """Who sits down, as tables know it: a user, the person at this machine, or the browser of a guest."""
+    """Return the owner of a visitor's tables, which is a user, the person at this machine, or a guest's browser."""
     if visitor.is_owner:
         return LOCAL_OWNER
     if visitor.user is not None:
         return f"user {visitor.user.id}"
-    return f"guest {hashlib.sha256(f'table {visitor.cookie}'.encode()).hexdigest()}"
+    # A hash, because a reader of the database must not learn the cookie.
+    digest = hashlib.sha256(f"table {visitor.cookie}".encode()).hexdigest()
+    return f"guest {digest}"
 
 
 @dataclass(frozen=True)
 class _PlayPages:
-    """The page.
-
-    Attributes:
-        site: whose page it is.
-        table_manager: of its tables.
-    """
-
     site: Site
     table_manager: TableManager
 
-    # ---- sitting down
+    # ---- new tables
 
-    async def ask(self, request: Request) -> Response:
-        """The form of a new table, and the tables at which the visitor sits."""
-        self._check_welcome(request)
+    async def show_form(self, request: Request) -> Response:
+        """Show the form of a new table, and the visitor's tables."""
+        self._check_guest(request)
         return self._form_page(request, dict(request.query_params))
 
-    async def sit_down(self, request: Request) -> Response:
-        """A new table."""
-        self._check_welcome(request)
+    async def open_table(self, request: Request) -> Response:
+        self._check_guest(request)
         form = await read_form(request)
         server = self.site.server
         assert server is not None
         visitor = get_visitor(request)
         try:
-            game = self._game(form.get("game", ""))
-            bots = _bots_of(form, game, [name for name, _ in connected_bots_in(server, game)])
+            game = self._find_game(form.get("game", ""))
+            guest_bots = [name for name, _ in connected_bots_in(server, game)]
+            bots = _read_bots(form, game, guest_bots)
             hands = parse_form_number(form, "hands", 1, HANDS)
-            seed = parse_form_number(form, "seed", 0, 2**32 - 1)
+            seed_number = parse_form_number(form, "seed", 0, 2**32 - 1)
+            seed: Seed = DealKey.new() if seed_number is None else seed_number
             decision_s = parse_form_number(form, "decision_s", 1, 86_400, "Seconds for a decision")
-            cards: Seed = DealKey.new() if seed is None else seed
             table = await self.table_manager.open(
                 owner_for_visitor(visitor),
-                lambda: table_settings(server, game, bots, visitor.user, cards, deals=hands),
+                lambda: table_settings(server, game, bots, visitor.user, seed, deals=hands),
                 game=game.name,
                 players=bots,
                 user=None if visitor.user is None else visitor.user.id,
                 address=visitor.address,
-                seed=cards,
+                seed=seed,
                 decision_s=None if decision_s is None else float(decision_s),
             )
         except WebError as error:
@@ -119,12 +115,12 @@ class _PlayPages:
             return self._form_page(request, form, f"{error}.")
         return RedirectResponse(f"/play/{table.id}", SEE_OTHER)
 
-    def _check_welcome(self, request: Request) -> None:
+    def _check_guest(self, request: Request) -> None:
         assert self.site.server is not None
         if not self.site.server.settings.web.guests_may_play:
             require_user(request)
 
-    def _game(self, name: str) -> ServerGame:
+    def _find_game(self, name: str) -> ServerGame:
         assert self.site.server is not None
         game = self.site.server.settings.find_game(name)
         if game is None or not game.bots:
@@ -132,12 +128,13 @@ class _PlayPages:
         return game
 
     def _form_page(
-        self, request: Request, given: Mapping[str, str], problem: str = "", status: int | None = None
+        self, request: Request, form: Mapping[str, str], problem: str = "", status: int | None = None
     ) -> Response:
         assert self.site.server is not None
         games = [game for game in self.site.server.settings.games if game.bots]
-        chosen = self.site.server.settings.find_game(given.get("game", ""))
-        game = chosen if chosen in games else None
+        game = self.site.server.settings.find_game(form.get("game", ""))
+        if game not in games:
+            game = None
         owner = owner_for_visitor(get_visitor(request))
         return self.site.page(
             request,
@@ -147,8 +144,8 @@ class _PlayPages:
             game=game,
             guests=() if game is None else connected_bots_in(self.site.server, game),
             sentence="" if game is None else game_sentence(game.game),
-            usual=None if game is None else _usual(game),
-            given=defaultdict(str, given),
+            usual=None if game is None else _default_bot(game),
+            form_values=defaultdict(str, form),
             problem=problem,
             clocks=_DECISION_S,
             tables=self.table_manager.table_store.of(owner),
@@ -156,23 +153,22 @@ class _PlayPages:
 
     # ---- at the table
 
-    def _table(self, request: Request) -> TableRow:
+    def _find_table(self, request: Request) -> TableRow:
         table = self.table_manager.table_store.find(request.path_params["table"])
         if table is None or table.owner != owner_for_visitor(get_visitor(request)):
-            # The existence of another person's table is not revealed.
-            raise WebError(404, "You do not sit at such a table; it may have been ended.")
+            # The same answer for both, so that nobody learns that another person's table exists.
+            raise WebError(404, "You have no such table. It may have been ended.")
         return table
 
-    async def show(self, request: Request) -> Response:
-        """The table as it is."""
-        table = self._table(request)
+    async def show_table(self, request: Request) -> Response:
+        table = self._find_table(request)
         table_session = await self.table_manager.table_session(table)
         await table_session.wait_until_asked(_AFTER_ENTRY_S)
         return self._page(request, table, table_session)
 
-    async def part(self, request: Request) -> Response:
-        """What changes on the page, as soon as it is newer than what the page has."""
-        table = self._table(request)
+    async def poll(self, request: Request) -> Response:
+        """Send the changing part of the page once it is newer than the one that the page shows."""
+        table = self._find_table(request)
         table_session = await self.table_manager.table_session(table)
         if request.query_params.get("seen") == _tag(table_session):
             with self.table_manager.visiting(table):
@@ -182,32 +178,37 @@ class _PlayPages:
         return self._page(request, table, table_session, is_part=True)
 
     async def enter(self, request: Request) -> Response:
-        """Something that the person does."""
-        table = self._table(request)
+        """Enter an action, or the request for the next hand."""
+        table = self._find_table(request)
         form = await read_form(request)
         table_session = await self.table_manager.table_session(table)
-        # A table that has just been woken is at the same moment soon.
+        # A table that was suspended needs time to return to the moment of the page.
         await table_session.wait_until_asked(_AFTER_ENTRY_S)
-        entry = form.get("entry", "")[:_MOST_ENTRY_LETTERS]
+        entry = form.get("entry", "")[:_MAX_ENTRY_CHARACTERS]
         if entry == "size":
-            entry = f"r {form.get('size', '')[:_MOST_ENTRY_LETTERS]}"
-        message, status = "", 200
+            size = form.get("size", "")[:_MAX_ENTRY_CHARACTERS]
+            entry = f"r {size}"
+        message = ""
+        status = 200
         try:
             await table_session.enter(form.get("moment", ""), entry)
         except StaleEntry as error:
-            message, status = str(error), 409
+            message = str(error)
+            status = 409
         except UnclearEntry as error:
-            message, status = str(error), 422
+            message = str(error)
+            status = 422
         else:
             await table_session.wait_until_asked(_AFTER_ENTRY_S)
         is_part = request.headers.get("x-part") == "1"
         if status == 200 and not is_part:
+            # A redirect, so that reloading the page does not send the entry again.
             return RedirectResponse(f"/play/{table.id}", SEE_OTHER)
         return self._page(request, table, table_session, message=message, status=status, is_part=is_part)
 
     async def leave(self, request: Request) -> Response:
-        """The person leaves; the table waits."""
-        table = self._table(request)
+        """Leave the table: suspend it, or end it without a server."""
+        table = self._find_table(request)
         await read_form(request)
         if self.site.server is None:
             await self.table_manager.end(table)
@@ -215,13 +216,12 @@ class _PlayPages:
             await self.table_manager.suspend(table)
         return self.site.page(request, "left.html.jinja", table=table, is_local=self.site.server is None)
 
-    async def ask_to_end(self, request: Request) -> Response:
-        """Ask whether the table is to be ended."""
-        return self.site.page(request, "end.html.jinja", table=self._table(request))
+    async def confirm_end(self, request: Request) -> Response:
+        return self.site.page(request, "end.html.jinja", table=self._find_table(request))
 
     async def end(self, request: Request) -> Response:
-        """The person plays no more at this table."""
-        table = self._table(request)
+        """End a table for good."""
+        table = self._find_table(request)
         await read_form(request)
         await self.table_manager.end(table)
         return RedirectResponse("/play", SEE_OTHER)
@@ -249,29 +249,30 @@ class _PlayPages:
         )
 
 
-def _usual(game: ServerGame) -> str:
-    """The bot that is chosen unless the person chooses another."""
-    usual = opponent_in(game.game)
-    return usual if usual in game.bots else next(iter(game.bots))
+def _default_bot(game: ServerGame) -> str:
+    """Return the bot that is selected unless the person chooses another."""
+    bot = opponent_in(game.game)
+    return bot if bot in game.bots else next(iter(game.bots))
 
 
-def _bots_of(form: Mapping[str, str], game: ServerGame, guests: Sequence[str]) -> tuple[str, ...]:
-    """The names of the bots that were chosen, by seat: the server's own, or users' bots, which sit once.
+def _read_bots(form: Mapping[str, str], game: ServerGame, guest_bots: Sequence[str]) -> tuple[str, ...]:
+    """Read the opponents by seat; an empty seat gets the first chosen bot of the server, or the default.
 
-    A seat without a choice gets the server's own bot that was chosen first, or the usual one.
+    Raises:
+        WebError: a bot does not exist, is not connected, or is a user's bot in two seats.
     """
-    chosen: list[str] = []
+    bots: list[str] = []
     for seat in range(1, game.game.num_players):
-        first = next((bot for bot in chosen if bot in game.bots), _usual(game))
-        bot = form.get(f"bot{seat}", "") or first
-        if bot not in (*game.bots, *guests):
-            raise WebError(422, f"Seat {seat}: {_NOT_THERE.format(game=game.shown)}")
-        if bot not in game.bots and bot in chosen:
-            raise WebError(422, f"Seat {seat}: {bot} sits there already; a user's bot has one seat at a table.")
-        chosen.append(bot)
-    return tuple(chosen)
+        default = next((bot for bot in bots if bot in game.bots), _default_bot(game))
+        bot = form.get(f"bot{seat}", "") or default
+        if bot not in (*game.bots, *guest_bots):
+            raise WebError(422, f"Choose a bot of {game.shown} for seat {seat}. The bot of a user must be connected.")
+        if bot not in game.bots and bot in bots:
+            raise WebError(422, f"Choose another bot for seat {seat}. The bot of a user can take one seat at a table.")
+        bots.append(bot)
+    return tuple(bots)
 
 
 def _tag(table_session: TableSession) -> str:
-    """Names what a page shows: another table session at the same table has another name."""
+    """Return a text that changes with what the page shows, and with a new session of the same table."""
     return f"{id(table_session):x}-{table_session.version}"

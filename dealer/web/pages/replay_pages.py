@@ -1,13 +1,13 @@
-"""Runs, contests, matches and every hand of them: lists, replays step by step, files to take away.
+"""Pages of runs, contests, matches and single hands, with exports.
 
-    /runs/RUN                                   its contests, with standings where there are several
-    /runs/RUN/contest/CONTEST                   scores, the hands most worth a look, its matches
-    /runs/RUN/matches/MATCH                     its hands
-    /runs/RUN/matches/MATCH/hands/N?step=S      one hand
-    /runs/RUN/matches/MATCH/hands/N/FORMAT      the same as text: acpc, pokerstars, phh, ohh
-    /runs/RUN/matches/MATCH/export/FORMAT       all hands in a format; `log` is the log itself
+    /runs/RUN                                   contests and standings of a run
+    /runs/RUN/contest/CONTEST                   scores, notable hands and matches of a contest
+    /runs/RUN/matches/MATCH                     hands of a match
+    /runs/RUN/matches/MATCH/hands/N?step=S      replay of a hand
+    /runs/RUN/matches/MATCH/hands/N/FORMAT      a hand as text, in acpc, pokerstars, phh or ohh
+    /runs/RUN/matches/MATCH/export/FORMAT       all hands in a format, or the log itself
 
-A page is made of values that are read in a worker thread, under the lock of the run.
+Pages are made from values that `read_run` reads in a worker thread, under the lock of the run.
 """
 
 from __future__ import annotations
@@ -57,23 +57,25 @@ from logs.formats.export_format import ExportOptions, file_stem
 from logs.hand_view import views_of
 from logs.record import HandRecord
 
-_PAGE: Final = 50
-_MOST_SEARCHED: Final = 8_000
-"""Hands that are looked at for a page of those that are chosen."""
-_NOT_PUBLIC: Final = "They are public when their cards are not played any more."
+_HANDS_ON_PAGE: Final = 50
+_MAX_SEARCHED: Final = 8_000
+"""Maximum number of hands that are searched for a page of matching ones."""
+_NOT_PUBLIC: Final = "The hands become visible when their cards are no longer in play."
 
 
-def routes(site: Site, library: Library, counting: HandCounter) -> list[BaseRoute]:
-    """The pages of this room."""
-    pages, match = _Pages(site, library, counting), "/runs/{run}/matches/{match:path}"
+def routes(site: Site, library: Library, counter: HandCounter) -> list[BaseRoute]:
+    """Return the routes of these pages."""
+    pages = _Pages(site, library, counter)
+    match = "/runs/{run}/matches/{match:path}"
+    # A match can contain slashes, so the longer paths come first.
     return [
-        Route(f"{match}/hands/{{number:int}}/{{format}}", pages.hand_text),
-        Route(f"{match}/hands/{{number:int}}", pages.hand),
+        Route(f"{match}/hands/{{number:int}}/{{format}}", pages.send_hand_text),
+        Route(f"{match}/hands/{{number:int}}", pages.show_hand),
         Route(f"{match}/export/{{format}}", pages.export),
-        Route(match, pages.match),
-        Route("/runs/{run}/contest/{contest:path}", pages.contest),
-        Route("/runs/{run}", pages.run),
-        Route("/runs", pages.runs),
+        Route(match, pages.show_match),
+        Route("/runs/{run}/contest/{contest:path}", pages.show_contest),
+        Route("/runs/{run}", pages.show_run),
+        Route("/runs", pages.show_runs),
     ]
 
 
@@ -81,103 +83,95 @@ def routes(site: Site, library: Library, counting: HandCounter) -> list[BaseRout
 class _Pages:
     site: Site
     library: Library
-    counting: HandCounter
+    counter: HandCounter
 
-    async def runs(self, request: Request) -> Response:
-        """All runs, or those that the query chooses, page by page."""
-        after, query = request.query_params.get("after", ""), read_filters(request)
-        table, following = await run_in_threadpool(self.library.runs, query, after, RUNS_ON_PAGE)
-        if len(table.rows) == 1 and not after and self.site.server is None and isinstance(table.rows[0][0], Link):
-            return RedirectResponse(table.rows[0][0].path, 302)
+    async def show_runs(self, request: Request) -> Response:
+        """Show a page of the runs that match the query."""
+        after = request.query_params.get("after", "")
+        filters = read_filters(request)
+        table, following = await run_in_threadpool(self.library.runs, filters, after, RUNS_ON_PAGE)
         server = self.site.server
+        if server is None and len(table.rows) == 1 and not after:
+            link = table.rows[0][0]
+            if isinstance(link, Link):
+                return RedirectResponse(link.path, 302)
         bots = () if server is None else await run_in_threadpool(records.bots, server.store)
         return self.site.document(
             request,
             Document("Runs"),
             "runs.html.jinja",
             table=table,
-            nothing=self._no_runs(query, after),
-            events="" if after or server is None else f"/live/runs?{urlencode(query)}",
+            nothing=self._explain_no_runs(filters, after),
+            events="" if after or server is None else f"/live/runs?{urlencode(filters)}",
             pages=next_page_links(request, following),
             layout="broad",
-            query=query,
+            query=filters,
             states=list(RunState),
             bots=sorted({bot.name for bot in bots}),
         )
 
-    def _no_runs(self, query: Mapping[str, str], after: str) -> str:
-        if query:
-            return f"No run matches these choices{' after these' if after else ''}."
+    def _explain_no_runs(self, filters: Mapping[str, str], after: str) -> str:
+        if filters:
+            return "No more runs match these filters." if after else "No run matches these filters."
         if after:
-            return "There are none after these."
-        way = "Play one with arena play" if self.site.server is None else "Request a contest on the page Account"
-        return f"No run has been played yet. {way}, or look again later."
+            return "There are no more runs."
+        if self.site.server is None:
+            return "No run has been played yet. Play one with arena play, or look again later."
+        return "No run has been played yet. Request a contest on the page Account, or look again later."
 
-    async def run(self, request: Request) -> Response:
-        """A run; one with a single contest is that contest."""
+    async def show_run(self, request: Request) -> Response:
+        """Show a run, or its contest if it has a single one."""
 
-        def read(found: ShownRun) -> dict[str, Any]:
-            run = found.run
+        def read(shown_run: ShownRun) -> dict[str, Any]:
+            run = shown_run.run
             problems = [*map(shown, run.sentences)]
             if len(run.contests) == 1 and not isinstance(run.result, TournamentResult):
-                return {**_contest_page(found, run.contests[0]), "problems": problems}
-            return {"document": run_document(found), "crumbs": (Link("Runs", "/runs"),), "problems": problems}
+                return {**_contest_page(shown_run, run.contests[0]), "problems": problems}
+            return {"document": run_document(shown_run), "crumbs": (Link("Runs", "/runs"),), "problems": problems}
 
-        return self.site.document(request, **await read_run(self.library, request, read, self.counting))
+        return self.site.document(request, **await read_run(self.library, request, read, self.counter))
 
-    async def contest(self, request: Request) -> Response:
-        """A contest of a run."""
+    async def show_contest(self, request: Request) -> Response:
+        def read(shown_run: ShownRun) -> dict[str, Any]:
+            return _contest_page(shown_run, find_contest(shown_run, request.path_params["contest"]))
 
-        def read(found: ShownRun) -> dict[str, Any]:
-            return _contest_page(found, find_contest(found, request.path_params["contest"]))
+        return self.site.document(request, **await read_run(self.library, request, read, self.counter))
 
-        return self.site.document(request, **await read_run(self.library, request, read, self.counting))
-
-    async def match(self, request: Request) -> Response:
-        """The hands of a match, page by page, all or those that the query chooses."""
-        wanted = request.query_params.get("hand", "")
-        if (number := parse_number(wanted)) is not None:
+    async def show_match(self, request: Request) -> Response:
+        """Show a page of the hands of a match, or redirect to the hand that the query names."""
+        number = parse_number(request.query_params.get("hand", ""))
+        if number is not None:
             return RedirectResponse(hand_path(request.path_params["run"], request.path_params["match"], number), 302)
-        at = parse_number(request.query_params.get("page", "")) or 1
-        start = parse_number(request.query_params.get("after", "")) or 0
         winner = request.query_params.get("winner", "")
-        pot = parse_number(request.query_params.get("pot", "")) or 0
+        min_pot = parse_number(request.query_params.get("pot", "")) or 0
 
-        def read(found: ShownRun) -> dict[str, Any]:
-            contest, match = find_match(found, request.path_params["match"])
-            count = found.public_hands(contest, match)
-            last = max(1, -(-count // _PAGE))
-            page = min(max(at, 1), last)
-            here = match_path(found.run.key, match.key)
-            formats = ["log", *(format_.name for format_ in FORMATS.values() if _has(format_.check, match))]
-            exports = tuple(Link(name, f"{here}/export/{name}") for name in formats) if found.sees_cards else ()
+        def read(shown_run: ShownRun) -> dict[str, Any]:
+            contest, match = find_match(shown_run, request.path_params["match"])
+            count = shown_run.public_hands(contest, match)
+            path = match_path(shown_run.run.key, match.key)
             names = list(map(shown, match.hands.names))
-            is_chosen = bool(winner or pot)
-            begin = min(start, count) if is_chosen else (page - 1) * _PAGE
-            rows, following = _hand_rows(found.run.key, match, begin, count, winner, pot)
-            nothing = "There are none." if found.sees_cards else _NOT_PUBLIC
-            if is_chosen:
-                pages: tuple[Value, ...] = tuple(next_page_links(request, str(following) if following < count else ""))
-                nothing = f"No hand of the {following - begin:,} that were looked at matches these choices."
+            sentence = f"{', '.join(names)}: {count_of(count, 'hand')}." if count else f"{', '.join(names)}."
+            facts = []
+            if shown_run.sees_cards:
+                formats = ["log", *(format_.name for format_ in FORMATS.values() if _can_export(format_.check, match))]
+                exports = tuple(Link(name, f"{path}/export/{name}") for name in formats)
+                facts.append(Fact("download", exports, NAME))
+            if winner or min_pot:
+                rows, pages, nothing = _search_page(request, shown_run, match, count, winner, min_pot)
             else:
-                earlier = (Link("First", "?page=1"), Link("Earlier", f"?page={page - 1}")) if page > 1 else ()
-                later = (Link("Later", f"?page={page + 1}"), Link("Last", f"?page={last}")) if page < last else ()
-                pages = (*earlier, f"page {page} of {last}", *later) if last > 1 else ()
+                rows, pages = _plain_page(request, shown_run, match, count)
+                nothing = "There are no hands." if shown_run.sees_cards else _NOT_PUBLIC
             return {
-                "document": Document(
-                    shown(match.key),
-                    (f"{', '.join(names)}: {count_of(count, 'hand')}.",) if count else (f"{', '.join(names)}.",),
-                    (Fact("take away", exports, NAME),) if exports else (),
-                ),
+                "document": Document(shown(match.key), (sentence,), tuple(facts)),
                 "template": "match.html.jinja",
-                "crumbs": _crumbs(found, contest),
+                "crumbs": _crumbs(shown_run, contest),
                 "pages": pages,
-                "here": here,
-                "is_over": found.run.is_over,
+                "match_path": path,
+                "is_over": shown_run.run.is_over,
                 "hands": _hands_table(match.hands.names, rows),
                 "names": names,
                 "winner": winner,
-                "pot": pot or "",
+                "pot": min_pot or "",
                 "nothing": nothing,
                 "has_hands": count > 0,
                 "layout": "broad",
@@ -185,90 +179,99 @@ class _Pages:
 
         return self.site.document(request, **await read_run(self.library, request, read))
 
-    async def hand(self, request: Request) -> Response:
-        """One hand, moment by moment."""
-        number, asked = request.path_params["number"], parse_number(request.query_params.get("step", "")) or 0
+    async def show_hand(self, request: Request) -> Response:
+        """Show a hand step by step."""
+        number = request.path_params["number"]
+        step = parse_number(request.query_params.get("step", "")) or 0
 
-        def read(found: ShownRun) -> dict[str, Any]:
-            contest, match = find_match(found, request.path_params["match"])
-            record = read_visible_hand(found, contest, match, number)
+        def read(shown_run: ShownRun) -> dict[str, Any]:
+            contest, match = find_match(shown_run, request.path_params["match"])
+            record = read_visible_hand(shown_run, contest, match, number)
             before, after = match.hands.around(number)
             scenes = views_of(record)
-            run = found.run.key
-            others = _others_table(run, contest, match, number)
-            same = "The same deal in other seatings"
+            run = shown_run.run.key
+            other_seatings = _other_seatings_table(run, contest, match, number)
+            sections = []
+            if other_seatings.rows:
+                sections.append(Section("The same deal in other seatings", (other_seatings,)))
             return {
-                "document": Document(f"Hand {number}", sections=(Section(same, (others,)),) if others.rows else ()),
+                "document": Document(f"Hand {number}", sections=tuple(sections)),
                 "template": "hand.html.jinja",
-                "crumbs": (*_crumbs(found, contest), Link(match.name, match_path(run, match.key))),
+                "crumbs": (*_crumbs(shown_run, contest), Link(match.name, match_path(run, match.key))),
                 "scenes": scenes,
                 "hero": hero_position(scenes[0], match),
                 "holes": record.game.num_hole_cards,
-                "step": min(asked, len(scenes) - 1),
+                "step": min(step, len(scenes) - 1),
                 "before": None if before is None else Link(before, hand_path(run, match.key, before)),
                 "after": None if after is None else Link(after, hand_path(run, match.key, after)),
-                "here": hand_path(run, match.key, number),
-                "texts": _texts(record, match),
+                "hand_path": hand_path(run, match.key, number),
+                "texts": _format_hand(record, match),
             }
 
         return self.site.document(request, **await read_run(self.library, request, read))
 
-    async def hand_text(self, request: Request) -> Response:
-        """A hand as text."""
-        number, wanted = request.path_params["number"], request.path_params["format"]
+    async def send_hand_text(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        name = request.path_params["format"]
 
-        def read(found: ShownRun) -> str:
-            contest, match = find_match(found, request.path_params["match"])
-            record = read_visible_hand(found, contest, match, number)
-            text = dict(_texts(record, match)).get(wanted)
+        def read(shown_run: ShownRun) -> str:
+            contest, match = find_match(shown_run, request.path_params["match"])
+            record = read_visible_hand(shown_run, contest, match, number)
+            text = dict(_format_hand(record, match)).get(name)
             if text is None:
-                raise WebError(404, "This hand cannot be had in that format.")
+                raise WebError(404, "This hand is not available in that format.")
             return text
 
         return PlainTextResponse(await read_run(self.library, request, read))
 
     async def export(self, request: Request) -> Response:
-        """All hands of a match as a file."""
-        wanted = request.path_params["format"]
+        """Send all hands of a match as a file."""
+        name = request.path_params["format"]
 
-        def read(found: ShownRun) -> Response:
-            _, match = find_match(found, request.path_params["match"])
-            if not found.sees_cards:
-                raise WebError(403, "The files of a run can be had once it is over.")
-            if wanted == "log":
+        def read(shown_run: ShownRun) -> Response:
+            _, match = find_match(shown_run, request.path_params["match"])
+            if not shown_run.sees_cards:
+                raise WebError(403, "The files of a run are available once it is over.")
+            if name == "log":
                 return FileResponse(match.path, filename=f"{file_stem(match.name)}.log", media_type="text/plain")
-            format_ = FORMATS.get(wanted)
-            if format_ is None or not _has(format_.check, match):
-                raise WebError(404, "The hands of this match cannot be had in that format.")
-            name = file_stem(match.name) + format_.endings[-1]
+            format_ = FORMATS.get(name)
+            if format_ is None or not _can_export(format_.check, match):
+                raise WebError(404, "The hands of this match are not available in that format.")
+            file_name = file_stem(match.name) + format_.endings[-1]
 
-            def records() -> Iterator[HandRecord]:
-                for start in range(0, match.hands.count, _PAGE):
-                    for number in match.hands.page(start, _PAGE):
+            def read_records() -> Iterator[HandRecord]:
+                for start in range(0, match.hands.count, _HANDS_ON_PAGE):
+                    for number in match.hands.page(start, _HANDS_ON_PAGE):
+                        # A damaged line is left out.
                         with suppress(LogsError):
                             yield match.hands.hand(number)
 
-            return download(match_texts(format_, records(), ExportOptions(seed=match.hands.seed)), name)
+            texts = match_texts(format_, read_records(), ExportOptions(seed=match.hands.seed))
+            return download(texts, file_name)
 
         return await read_run(self.library, request, read)
 
 
-def _crumbs(found: ShownRun, contest: WatchedContest) -> tuple[Link, ...]:
-    run = found.run.key
-    of_contest = (Link(contest.key, contest_path(run, contest.key)),) if contest.key else ()
-    return Link("Runs", "/runs"), Link(run, run_path(run)), *of_contest
+def _crumbs(shown_run: ShownRun, contest: WatchedContest) -> tuple[Link, ...]:
+    run = shown_run.run.key
+    crumbs = [Link("Runs", "/runs"), Link(run, run_path(run))]
+    if contest.key:
+        crumbs.append(Link(contest.key, contest_path(run, contest.key)))
+    return tuple(crumbs)
 
 
-def _contest_page(found: ShownRun, contest: WatchedContest) -> dict[str, Any]:
-    run = found.run
-    goes_on = not run.is_over or contest.scores.waiting(contest.hands)
+def _contest_page(shown_run: ShownRun, contest: WatchedContest) -> dict[str, Any]:
+    run = shown_run.run
+    is_changing = not run.is_over or contest.scores.waiting(contest.hands)
+    # The contest of a run with a single one is the page of the run itself.
+    parents = _crumbs(shown_run, contest)[: 2 if contest.key else 1]
     return {
-        "document": contest_document(found, contest),
+        "document": contest_document(shown_run, contest),
         "template": "contest.html.jinja",
-        "crumbs": (*_crumbs(found, contest)[: 2 if contest.key else 1], contest.key or run.key),
-        "scores": scores_document(found, contest),
+        "crumbs": (*parents, contest.key or run.key),
+        "scores": scores_document(shown_run, contest),
         "layout": "broad paired",
-        "events": f"{run_path(run.key)}/contest-events/{quote(contest.key, safe='/')}" if goes_on else "",
+        "events": f"{run_path(run.key)}/contest-events/{quote(contest.key, safe='/')}" if is_changing else "",
     }
 
 
@@ -278,41 +281,75 @@ def _hands_table(names: Sequence[str], rows: Sequence[tuple[Value, ...]]) -> Tab
     return Table.of("Hands", columns, rows).without_empty()
 
 
+def _plain_page(
+    request: Request, shown_run: ShownRun, match: WatchedMatch, count: int
+) -> tuple[list[tuple[Value, ...]], tuple[Value, ...]]:
+    """Return the rows of a numbered page of hands, and links to other pages."""
+    last = max(1, -(-count // _HANDS_ON_PAGE))
+    page = min(max(parse_number(request.query_params.get("page", "")) or 1, 1), last)
+    rows, _ = _hand_rows(shown_run.run.key, match, (page - 1) * _HANDS_ON_PAGE, count, "", 0)
+    if last == 1:
+        return rows, ()
+    links: list[Value] = [f"page {page} of {last}"]
+    if page > 1:
+        links = [Link("First", "?page=1"), Link("Earlier", f"?page={page - 1}"), *links]
+    if page < last:
+        links += [Link("Later", f"?page={page + 1}"), Link("Last", f"?page={last}")]
+    return rows, tuple(links)
+
+
+def _search_page(
+    request: Request, shown_run: ShownRun, match: WatchedMatch, count: int, winner: str, min_pot: int
+) -> tuple[list[tuple[Value, ...]], tuple[Value, ...], str]:
+    """Return the rows of matching hands, links to other pages, and a sentence for a page without rows."""
+    start = min(parse_number(request.query_params.get("after", "")) or 0, count)
+    rows, end = _hand_rows(shown_run.run.key, match, start, count, winner, min_pot)
+    links = next_page_links(request, str(end) if end < count else "")
+    return rows, tuple(links), f"None of the {end - start:,} hands that were searched matches these filters."
+
+
 def _hand_rows(
-    run: str, match: WatchedMatch, start: int, count: int, winner: str, least_pot: int
+    run: str, match: WatchedMatch, start: int, count: int, winner: str, min_pot: int
 ) -> tuple[list[tuple[Value, ...]], int]:
-    """A page of hands from a place on with their cards, and the place after the last that was looked at.
+    """Return a page of hands from an index on, and the index after the last hand that was searched.
 
     Args:
-        count: the places of the match.
-        winner: who has won most; empty for anybody.
-        least_pot: chips in the pot.
+        start: index of the first hand.
+        count: number of hands that the visitor may see.
+        winner: only hands in which this player won most; empty for all.
+        min_pot: only hands with at least so many chips in the pot.
     """
-    names, rows, place = match.hands.names, list[tuple[Value, ...]](), start
+    names = match.hands.names
+    # Names on pages are escaped.
     winners = [name for name in names if shown(name) == winner]
-    end = min(count, start + _MOST_SEARCHED)
+    rows: list[tuple[Value, ...]] = []
+    index = start
+    end = min(count, start + _MAX_SEARCHED)
     for hand in islice(match.hands.summaries(start), end - start):
-        if len(rows) == _PAGE:
+        if len(rows) == _HANDS_ON_PAGE:
             break
-        place += 1
+        index += 1
         values = dict(zip(hand.names, hand.values, strict=True))
-        most = max(hand.values, default=None)
-        if (winner and all(values.get(name) != most for name in winners)) or hand.most_pot < least_pot:
+        max_value = max(hand.values, default=None)
+        if winner and all(values.get(name) != max_value for name in winners):
+            continue
+        # The summary has an upper bound of the pot; only hands above it are read.
+        if hand.most_pot < min_pot:
             continue
         record = None
         with suppress(LogsError):
             record = match.hands.hand(hand.number)
         pot = None if record is None else called_pot(record)
-        if (pot or 0) < least_pot:
+        if (pot or 0) < min_pot:
             continue
         link = Link(hand.number, hand_path(run, match.key, hand.number))
-        damage = "its line is damaged" if record is None else ""
+        damage = "damaged line" if record is None else ""
         first, *others = map(values.get, names)
         rows.append((link, pot, first, *hand_cells(record, names), *others, damage))
-    return rows, place
+    return rows, index
 
 
-def _has(check: Callable[..., object], match: WatchedMatch) -> bool:
+def _can_export(check: Callable[..., object], match: WatchedMatch) -> bool:
     try:
         check(match.hands.game)
     except LogsError:
@@ -320,35 +357,42 @@ def _has(check: Callable[..., object], match: WatchedMatch) -> bool:
     return True
 
 
-def _texts(record: HandRecord, match: WatchedMatch) -> list[tuple[str, str]]:
-    """A hand in each format that has it, by the format's name."""
+def _format_hand(record: HandRecord, match: WatchedMatch) -> list[tuple[str, str]]:
+    """Format a hand in each format that can express it; return names of formats and texts."""
+    # Some formats refer to the first hand of the match.
     first = match.hands.hand(match.hands.page(0, 1)[0])
     options = ExportOptions(seed=match.hands.seed)
-    found = [("acpc", _escape_lines(format_state_line(record)))]
+    texts = [("acpc", _escape_lines(format_state_line(record)))]
     for format_ in FORMATS.values():
         try:
-            found.append((format_.name, _escape_lines(hand_text(format_, record, first, options))))
+            text = hand_text(format_, record, first, options)
         except LogsError:
             continue
-    return found
+        texts.append((format_.name, _escape_lines(text)))
+    return texts
 
 
 def _escape_lines(text: str) -> str:
-    """Lines of text for people, with their ends."""
+    """Escape each line for display, and normalise line ends."""
     return "\n".join(map(shown, text.replace("\r\n", "\n").split("\n")))
 
 
-def _others_table(run: str, contest: WatchedContest, match: WatchedMatch, number: int) -> Table:
-    """The net chips of each player in the same deal in other seatings."""
-    same = next((names for names in contest.seatings if match.name in names), ())
+def _other_seatings_table(run: str, contest: WatchedContest, match: WatchedMatch, number: int) -> Table:
+    """Make the table of net chips in the same deal with other seatings."""
+    players = match.hands.names
+    seating_names: Sequence[str] = ()
+    if not contest.has_own_cards:
+        seating_names = next((names for names in contest.seatings if match.name in names), ())
     rows = []
-    for name in () if contest.has_own_cards else same:
+    for name in seating_names:
         other = contest.matches.get(name)
-        if other is not None and other is not match:
-            values: dict[str, float] = {}
-            with suppress(LogsError):
-                record = other.hands.hand(number)
-                values = dict(zip(record.names, record.values, strict=True))
-            link = Link(name, hand_path(run, other.key, number))
-            rows.append((link, *(values.get(player) for player in match.hands.names)))
-    return Table.of("Net chips", ("match", *(Column(shown(player), CHIPS) for player in match.hands.names)), rows)
+        if other is None or other is match:
+            continue
+        values: dict[str, float] = {}
+        with suppress(LogsError):
+            record = other.hands.hand(number)
+            values = dict(zip(record.names, record.values, strict=True))
+        link = Link(name, hand_path(run, other.key, number))
+        rows.append((link, *(values.get(player) for player in players)))
+    columns = (Column(shown(player), CHIPS) for player in players)
+    return Table.of("Net chips", ("match", *columns), rows)

@@ -1,4 +1,4 @@
-"""A user's uploads: the form, what has become of each, and what the doctor has found."""
+"""Pages of a user's uploads, with the upload form, the state of each upload and the doctor's findings."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from dealer.web.security import as_web_error, read_file, read_form
 from dealer.web.site import Site
 from dealer.web.visitor import SEE_OTHER, require_user
 from engine.text import ago
-from logs.document import NAME, Column, Document, Fact, Link, Section, Table, Tone, Toned
+from logs.document import NAME, Column, Document, Fact, Link, Part, Section, Table, Tone, Toned
 from protocol.game_definition import short_name
 
-_MOST_UPLOADS: Final = 50
+_MAX_UPLOADS: Final = 50
 _PATH: Final = "/account/uploads"
 _TONES: Final = {UploadState.ACCEPTED: Tone.GOOD, UploadState.REJECTED: Tone.BAD}
 
 
 def routes(site: Site, server: ServerParts, intake: Intake) -> list[BaseRoute]:
-    """The pages of this room; none for a server that takes no uploads."""
+    """Return the routes of these pages; none if the server takes no uploads."""
     if intake.settings is None:
         return []
     pages = _UploadPages(site, server, intake)
     return [
-        Route(_PATH, pages.show, methods=["GET"]),
+        Route(_PATH, pages.show_list, methods=["GET"]),
         Route(_PATH, pages.upload, methods=["POST"]),
-        Route(_PATH + "/{upload:int}", pages.show_one),
+        Route(_PATH + "/{upload:int}", pages.show_upload),
         Route(_PATH + "/{upload:int}/remove", pages.remove, methods=["POST"]),
     ]
 
@@ -48,25 +48,22 @@ class _UploadPages:
     server: ServerParts
     intake: Intake
 
-    async def show(self, request: Request) -> Response:
-        """The uploads and the form."""
-        return self._page(request)
+    async def show_list(self, request: Request) -> Response:
+        """Show the user's uploads and the upload form."""
+        return self._list_page(request)
 
-    def _page(self, request: Request, error: WebError | None = None) -> Response:
-        found = uploads(self.server.store, user=require_user(request).id, limit=_MOST_UPLOADS)
-        rows = [
-            (
-                Link(one.bot, f"{_PATH}/{one.id}"),
-                one.number,
-                tuple(map(short_name, one.games)),
-                one.language,
-                Toned(one.state.value, _TONES.get(one.state, Tone.FAINT)),
-                ago(one.submitted_s, time.time()),
-            )
-            for one in found
-        ]
-        columns = ("bot", "upload", Column("games"), Column("language"), Column("state"), Column("when"))
-        part = Table.of("", columns, rows) if rows else "You have uploaded no bot yet."
+    def _list_page(self, request: Request, error: WebError | None = None) -> Response:
+        rows = []
+        for upload in uploads(self.server.store, user=require_user(request).id, limit=_MAX_UPLOADS):
+            link = Link(upload.bot, f"{_PATH}/{upload.id}")
+            games = tuple(map(short_name, upload.games))
+            state = Toned(upload.state.value, _TONES.get(upload.state, Tone.FAINT))
+            age = ago(upload.submitted_s, time.time())
+            rows.append((link, upload.number, games, upload.language, state, age))
+        part: Part = "You have not uploaded a bot yet."
+        if rows:
+            columns = ("bot", "upload", Column("games"), Column("language"), Column("state"), Column("when"))
+            part = Table.of("", columns, rows)
         return self.site.document(
             request,
             Document("Uploads", (), (), (Section("", (part,)),)),
@@ -78,65 +75,68 @@ class _UploadPages:
         )
 
     async def upload(self, request: Request) -> Response:
-        """Take an archive."""
+        """Accept an archive."""
         user = require_user(request)
         try:
-            found = await self.intake.take(user, await read_file(request, "archive"))
+            upload = await self.intake.take(user, await read_file(request, "archive"))
         except (RefusedError, WebError) as error:
-            return self._page(request, as_web_error(error))
-        return RedirectResponse(f"{_PATH}/{found.id}", SEE_OTHER)
+            return self._list_page(request, as_web_error(error))
+        return RedirectResponse(f"{_PATH}/{upload.id}", SEE_OTHER)
 
-    def _own(self, request: Request) -> Upload:
-        found = uploads(self.server.store, user=require_user(request).id, number=request.path_params["upload"])
-        if not found:
+    def _find_upload(self, request: Request) -> Upload:
+        user = require_user(request)
+        rows = uploads(self.server.store, user=user.id, number=request.path_params["upload"])
+        if not rows:
             raise WebError(404, "You have no such upload.")
-        return found[0]
+        return rows[0]
 
-    async def show_one(self, request: Request) -> Response:
-        """An upload, with what is wrong with it."""
-        one = self._own(request)
-        reports = read_reports(self.server.store, one)
-        sections = [
-            Section(f"{section.title}{f' in {short_name(report.game)}' if len(reports) > 1 else ''}", section.parts)
-            for report in reports
-            # What is wrong comes before where it was looked for.
-            for section in reversed(doctor_document(report).sections)
-        ]
-        sentences = [_sentence(one), *(report.sentence for report in reports)]
+    async def show_upload(self, request: Request) -> Response:
+        """Show an upload with the doctor's findings."""
+        upload = self._find_upload(request)
+        reports = read_reports(self.server.store, upload)
+        sections = []
+        for report in reports:
+            # Findings come before the situations in which the doctor looked for them.
+            for section in reversed(doctor_document(report).sections):
+                title = section.title
+                if len(reports) > 1:
+                    title = f"{title} in {short_name(report.game)}"
+                sections.append(Section(title, section.parts))
+        sentences = [_describe_state(upload), *(report.sentence for report in reports)]
         facts = (
-            Fact("command", one.command, NAME),
-            Fact("language", one.language, NAME),
-            Fact("games", tuple(map(short_name, one.games)), NAME),
-            Fact("uploaded", one.submitted_at.isoformat(" ", "seconds"), NAME),
-            Fact("SHA-256", one.sha256, NAME),
+            Fact("command", upload.command, NAME),
+            Fact("language", upload.language, NAME),
+            Fact("games", tuple(map(short_name, upload.games)), NAME),
+            Fact("uploaded", upload.submitted_at.isoformat(" ", "seconds"), NAME),
+            Fact("SHA-256", upload.sha256, NAME),
         )
         return self.site.document(
             request,
-            Document(f"{one.bot}, upload {one.number}", tuple(sentences), facts, tuple(sections)),
+            Document(f"{upload.bot}, upload {upload.number}", tuple(sentences), facts, tuple(sections)),
             "upload.html.jinja",
             crumbs=(*CRUMBS, Link("Uploads", _PATH)),
-            upload=one,
-            log=self.intake.printed(one, LOG_NAME),
-            failure=self.intake.printed(one, FAILURE_NAME),
+            upload=upload,
+            log=self.intake.printed(upload, LOG_NAME),
+            failure=self.intake.printed(upload, FAILURE_NAME),
         )
 
     async def remove(self, request: Request) -> Response:
-        """Have a bot play no more."""
-        one = self._own(request)
+        """Remove all versions of an uploaded bot."""
+        upload = self._find_upload(request)
         await read_form(request)
-        await self.intake.withdraw(one.owner, one.bot)
+        await self.intake.withdraw(upload.owner, upload.bot)
         return RedirectResponse(_PATH, SEE_OTHER)
 
 
-def _sentence(one: Upload) -> str:
-    match one.state:
+def _describe_state(upload: Upload) -> str:
+    match upload.state:
         case UploadState.WAITING:
-            return "The doctor examines it as soon as earlier uploads are done."
+            return "The doctor examines this upload when earlier ones are done."
         case UploadState.ACCEPTED:
-            return "It plays here: anybody can challenge it, and it plays background matches."
+            return "This upload plays. Anybody can challenge it, and it plays background matches."
         case UploadState.REJECTED:
-            return f"It does not play: {one.reason or 'the doctor has found errors'}."
+            return f"It does not play: {upload.reason or 'the doctor has found errors'}."
         case UploadState.REPLACED:
-            return "A later upload plays."
+            return "A later upload has replaced this one."
         case UploadState.REMOVED:
-            return "It was removed."
+            return "This bot was removed."

@@ -314,7 +314,7 @@ def test_the_form(tmp_path: Path) -> None:
         assert (await one.browser.get("/account/uploads")).headers["location"] == "/login?next=/account/uploads"
         await one.log_in()
         page = (await one.browser.get("/account/uploads")).text
-        assert "You have uploaded no bot yet." in page
+        assert "You have not uploaded a bot yet." in page
         key = {"form_key": await one.form_key("/account/uploads")}
 
         async def send(data: bytes, fields: dict[str, str]) -> Any:

@@ -33,7 +33,7 @@ def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_pat
                 page.goto(f"{server.address}account/settings")
                 page.get_by_label("Label of a new token").fill(EVIL.replace("\u202e", ""))
                 page.get_by_role("button", name="Create a token").click()
-                page.get_by_text("It is not kept").wait_for()
+                page.get_by_text("it cannot be shown again").wait_for()
                 assert judged(page) == []
                 page.goto(f"{server.address}account/request?game=kuhn.limit.2p")
                 assert judged(page) == []

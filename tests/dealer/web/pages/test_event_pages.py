@@ -57,7 +57,7 @@ def test_others_announce_none(tmp_path: Path, *, is_known: bool) -> None:
         assert "Announce" not in (await one.browser.get("/events")).text
         key = await one.form_key("/login")
         answer = await one.browser.post("/events", data=FORM | {"form_key": key})
-        assert (answer.status_code, "Organisers announce events" in answer.text) == (403, True)
+        assert (answer.status_code, "Only organisers announce events" in answer.text) == (403, True)
         assert (await one.browser.get("/events/final")).status_code == 404
 
     visit(small_house(), talk, tmp_path)

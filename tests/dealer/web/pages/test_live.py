@@ -269,7 +269,7 @@ def test_streams_are_limited_by_address_and_counted_down(
             for reader in readers:
                 assert await reader.event()
             refused = table.reader("10.0.0.1")
-            assert "Your address follows 20 streams of events already." in await refused.event()
+            assert "Your address already follows 20 streams of events." in await refused.event()
             assert refused.status == 429
             assert await table.reader("10.0.0.2").event()
             await readers[0].leave()
@@ -281,6 +281,6 @@ def test_streams_are_limited_by_address_and_counted_down(
 
 
 def test_many_readers_look_less_often() -> None:
-    assert live.pause_s(0.25, streams=1, pieces=1) == 0.25
-    assert live.pause_s(0.25, streams=200, pieces=1) == pytest.approx(3.04)
-    assert live.pause_s(1.0, streams=200, pieces=50) == pytest.approx(5.0)
+    assert live.pause_s(0.25, streams=1, parts=1) == 0.25
+    assert live.pause_s(0.25, streams=200, parts=1) == pytest.approx(3.04)
+    assert live.pause_s(1.0, streams=200, parts=50) == pytest.approx(5.0)

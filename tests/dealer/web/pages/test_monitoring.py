@@ -79,7 +79,7 @@ def test_a_full_disk_is_not_healthy_and_strangers_have_no_metrics(
 
     async def talk(one: Visit) -> None:
         health = await one.browser.get("/healthz")
-        assert (health.status_code, health.text) == (503, "The disk is full: less than least_free_mb is free.\n")
+        assert (health.status_code, health.text) == (503, "The disk has less free space than least_free_mb.\n")
         assert (await one.browser.get("/metrics")).status_code == 403
 
     visit(settings, talk, tmp_path)
@@ -122,7 +122,7 @@ def test_a_work_that_an_error_has_ended_is_named(
         async with asyncio.timeout(PATIENCE_S):
             while (health := await one.browser.get("/healthz")).status_code == 200:
                 await asyncio.sleep(0.02)
-        sentence = "The scheduler: an error has ended the work on events; the log has it. Start again.\n"
+        sentence = "The scheduler has stopped the work on events after an error. See the log and restart it.\n"
         assert (health.status_code, health.text) == (503, sentence)
         assert (await metrics_of(one))["arena_errors_total"] == 1
 

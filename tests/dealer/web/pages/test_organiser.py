@@ -45,7 +45,7 @@ def test_an_organiser_sees_the_state_of_the_server_and_who_changed_what(tmp_path
         assert "<b>bob" not in answer.text
         words = words_of(answer.text)
         assert "something has failed" in words
-        assert "No bot has made a fault." in words
+        assert "There are no faults." in words
         await finished(one, job)
         with stored(tmp_path) as store:
             store.write_now(
@@ -89,7 +89,7 @@ def test_the_page_is_for_organisers(tmp_path: Path) -> None:
         for path in ("/organiser", "/organiser/changes"):
             answer = await one.browser.get(path)
             assert answer.status_code == 403
-            assert "log in with a token for admins" in answer.text
+            assert "Log in with an admin token" in answer.text
         token = new_user(tmp_path, "bob")
         await one.log_in("bob", token)
         assert (await one.browser.get("/organiser")).status_code == 403

@@ -46,7 +46,7 @@ def sit_down(page: Any, server: Served, game: str, bot: str = "calling", **asked
     page.locator("#bot1").select_option(bot)
     for name, value in asked.items():
         page.locator(f"#{name}").fill(value)
-    page.get_by_role("button", name="Sit down").click()
+    page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url(re.compile(r"/play/\d+$"))
     if page.locator("#auto").is_visible():
         page.locator("#auto").uncheck()

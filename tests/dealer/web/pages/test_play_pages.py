@@ -180,7 +180,7 @@ def test_an_entry_that_is_not_possible_is_answered_by_what_is(
         ({"hands": "0"}, "Hands must be a whole number from 1"),
         ({"hands": "many"}, "Hands: a whole number"),
         ({"seed": "-1"}, "Seed must be a whole number from 0"),
-        ({"seed": "4294967296"}, "Seed: a whole number"),
+        ({"seed": "4294967296"}, "Seed must be a whole number"),
         ({"decision_s": "1e9"}, "Seconds for a decision: a whole number"),
     ],
 )
@@ -328,7 +328,7 @@ def test_who_leaves_frees_the_bots_and_comes_back_to_the_same_decision(tmp_path:
         page = await one.browser.get(table)
         moment = field(page.text, "moment")
         left = await one.browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
-        assert "It waits for you" in seen(left)
+        assert "The table is kept" in seen(left)
         assert field((await one.browser.get(table)).text, "moment") == moment
 
     play(tmp_path, talk)
@@ -425,7 +425,7 @@ def test_the_script_gets_a_part_of_the_page_as_soon_as_something_is_new(tmp_path
 def test_from_the_first_page_to_a_table(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         first = await one.browser.get("/")
-        assert "Log in to sit down against its bots" in seen(first)
+        assert "Log in to play against its bots" in seen(first)
         path = f"/play?game={GAME}"
         assert f'href="{path}"' in first.text
         asked = await one.browser.get(path)

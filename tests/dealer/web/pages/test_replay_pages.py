@@ -72,7 +72,7 @@ def test_two_visitors_of_a_run_that_is_new_to_both_read_it_once(run: Path, monke
             super().__init__(path, key)
 
     monkeypatch.setattr(shown_runs, "WatchedRun", Slow)
-    open_run = shown_runs._open_runs()
+    open_run = shown_runs._cache_runs()
     with ThreadPoolExecutor(2) as threads:
         first, second = threads.map(lambda _: open_run(run, "a run"), range(2))
     assert first is second
@@ -152,7 +152,7 @@ def test_the_verdict_comes_first_also_before_the_end(run: Path, tmp_path: Path) 
 def test_hands_are_chosen_by_their_winner_and_their_pot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = played(tmp_path / "run", "limit", ("random", "calling"), 120)
     records = list(read_log(folder / "match.a.log"))
-    monkeypatch.setattr("dealer.web.pages.replay_pages._MOST_SEARCHED", 100)
+    monkeypatch.setattr("dealer.web.pages.replay_pages._MAX_SEARCHED", 100)
 
     def listed(query: str) -> tuple[list[int], str]:
         text = client.get(f"{here}{query}").text

@@ -119,7 +119,7 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
 
 
 def test_the_cells_of_a_large_crosstable_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.web.pages.standings._MOST_FULL_CELLS", 1)
+    monkeypatch.setattr("dealer.web.pages.standings._MAX_FULL_CELLS", 1)
 
     async def talk(one: Visit) -> None:
         await finished(one, await submit(one, deals=200))
@@ -179,7 +179,7 @@ def _mbb(text: str) -> float:
 def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dealer.web.pages.standings._TABLES_OF_A_PAGE", 1)
+    monkeypatch.setattr("dealer.web.pages.standings._TABLES_ON_PAGE", 1)
     _, game = find_game("kuhn.limit.3p")
     bots = bots_for(game, ("random", "calling", "folding", "raising"))
     settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
@@ -210,7 +210,7 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
         wrong = ("?bot=1", "?bot=1&with=1", "?bot=1&with=77", "?bot=x&with=2", "?after=-1", f"?bot={'9' * 20}&with=1")
         for query in wrong:
             assert (await one.browser.get(f"/tables/kuhn3{query}")).status_code == 404, query
-        assert "There are none after these" in (await one.browser.get("/tables/kuhn3?after=99")).text
+        assert "There are no more tables" in (await one.browser.get("/tables/kuhn3?after=99")).text
         assert (await one.browser.get("/tables/nothing")).status_code == 404
 
     visit(settings, talk, tmp_path)
@@ -243,7 +243,7 @@ def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert sorted(link for page in pages for link in page) == [f"/runs/{number}" for number in range(1, 6)]
         assert (await one.browser.get(f"{pairs[0]}?after=x")).status_code == 404
         for path in ("/runs?after=x", "/runs?after=-1", "/runs?after=" + "9" * 50):
-            assert "There are none after these" in (await one.browser.get(path)).text
+            assert "There are no more runs" in (await one.browser.get(path)).text
 
     visit(small_house(), talk, tmp_path)
 
@@ -327,7 +327,7 @@ def test_many_bots_come_page_by_page_each_with_what_it_won_from_the_others(
         assert shown_in(whole)[:2] == (list(range(1, BOTS + 1)), order)
         assert "Next page" not in whole
         assert len(shown_in(whole)[2]) == BOTS * (BOTS - 1)
-        monkeypatch.setattr("dealer.web.pages.standings._BOTS_OF_A_PAGE", 8)
+        monkeypatch.setattr("dealer.web.pages.standings._BOTS_ON_PAGE", 8)
         path, places, names, pairs = f"/standings/{GAME}", [], [], []
         while path:
             page = (await one.browser.get(path)).text

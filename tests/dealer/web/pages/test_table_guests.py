@@ -124,8 +124,8 @@ def test_a_users_bot_has_one_seat_at_a_table_and_has_to_be_there(tmp_path: Path)
         await given.bring(Host(), "kuhn3")
         key = field((await browser.get("/play", params={"game": "kuhn3"})).text, "form_key")
         for chosen, sentence in (
-            (("annbot", "annbot"), "Seat 2: annbot sits there already; a user's bot has one seat at a table."),
-            (("annbot", "bobbot"), "Seat 2: choose one of the bots of kuhn3; a user's bot is there only while it is"),
+            (("annbot", "annbot"), "Choose another bot for seat 2. The bot of a user can take one seat at a table."),
+            (("annbot", "bobbot"), "Choose a bot of kuhn3 for seat 2. The bot of a user must be connected."),
         ):
             data = {"form_key": key, "game": "kuhn3", "bot1": chosen[0], "bot2": chosen[1]}
             answer = await browser.post("/play", data=data)
