@@ -1,6 +1,6 @@
-"""A result as a value, and the renderers that show it in every medium.
+"""Documents, which are results as values, and their renderers.
 
-- `values`: the document: sentences, facts, tables, charts, grids of starting hands, hands
+- `values`: documents of sentences, facts, tables, charts, grids of starting hands, and hands
 - `terminal`, `page` (HTML, with `chart` for SVG), `plain` (JSON, Markdown, LaTeX, CSV): the renderers
 """
 

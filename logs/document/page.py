@@ -1,6 +1,6 @@
-"""A document as an HTML page that contains everything it needs, and the parts of it for templates of other pages.
+"""Render documents as HTML pages without external files, and as parts of other pages.
 
-The template engine escapes whatever people and programs wrote; only drawings go in as they are.
+The template engine escapes all text that people and programs wrote. Only drawings are inserted as markup.
 """
 
 from __future__ import annotations
@@ -46,19 +46,25 @@ from logs.poker_table.faces import TABLE_FILTERS, card_face, with_symbols
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_LONG: Final = 20
-"""A cell of more characters is wide enough for some words."""
-_CERTAIN: Final = 3.0
-"""Half widths from zero beyond which a colour is strong."""
+_MAX_SHORT_CELL: Final = 20
+"""Characters of a cell, above which its text may be wrapped."""
+_STRONG_HALF_WIDTHS: Final = 3.0
+"""Half widths from zero, beyond which winnings have the strong colour."""
 
 
 def format_page(document: Document) -> str:
     page = _environment().get_template("logs.document/page.html.jinja").render(document=document)
-    return "\n".join([line if line.isprintable() else shown(line) for line in page.split("\n")])
+    lines: list[str] = []
+    for line in page.split("\n"):
+        if line.isprintable():
+            lines.append(line)
+        else:
+            lines.append(shown(line))
+    return "\n".join(lines)
 
 
 def add_filters(environment: Environment) -> None:
-    """Let the templates of an environment draw documents, with ``logs.document/document.html.jinja``."""
+    """Add the filters that ``logs.document/document.html.jinja`` needs to the templates of an environment."""
     environment.filters |= TABLE_FILTERS
     environment.filters |= {
         "cell": lambda value, spec=NAME: Markup(_cell(value, spec)),
@@ -72,7 +78,7 @@ def add_filters(environment: Environment) -> None:
 
 
 def template_text(name: str) -> str | None:
-    """The text of a file, by its package and path; None where the name has no path."""
+    """Return the text of a file in a package, given as ``PACKAGE/PATH``; None for a name without a path."""
     package, _, file = name.partition("/")
     if file:
         return files(package).joinpath(file).read_text("utf-8")
@@ -95,85 +101,95 @@ def _environment() -> Environment:
 
 
 def _rows(table: Table) -> Iterator[Markup]:
-    """The cells of the head, then of each row; the first column of words names the row.
+    """Yield the cells of the head, then of each row. The first column of words names the row.
 
     The intervals of a column that is drawn have a column of their own.
     """
+    # The first column of a grouped table is the heading of each group.
     first = int(table.is_grouped)
     columns = list(enumerate(table.columns))[first:]
-    head = next((at for at, column in columns if column.is_words), first)
-    plots = {
-        at: interval_svgs([plain_value(row[at]) for row in table.rows], Axis(column.title, column.unit))
-        for at, column in columns
-        if column.is_drawn
-    }
-    cells = []
-    for at, column in columns:
+    name_index = next((index for index, column in columns if column.is_words), first)
+    axes: dict[int, str] = {}
+    drawings: dict[int, list[str]] = {}
+    for index, column in columns:
+        if column.is_drawn:
+            values = [plain_value(row[index]) for row in table.rows]
+            axes[index], drawings[index] = interval_svgs(values, Axis(column.title, column.unit))
+    cells: list[str] = []
+    for index, column in columns:
         cells.append(_head(column))
-        if at in plots:
-            cells.append(f'<td class="drawn">{plots[at][0]}</td>')
+        if index in axes:
+            cells.append(f'<td class="drawn">{axes[index]}</td>')
     yield Markup("".join(cells))
     for number, row in enumerate(table.rows):
         cells = []
-        for at, column in columns:
-            value = row[at]
+        for index, column in columns:
+            value = row[index]
             spec = table.format_of(number, column)
-            drawn = _cell(value, spec, is_brief=column.is_brief)
-            if at == head:
-                title = f' title="{escape(table.meanings[number])}"' if table.meanings else ""
-                cells.append(f'<th scope="row" class="words"{title}>{drawn}</th>')
+            cell = _cell(value, spec, is_brief=column.is_brief)
+            if index == name_index:
+                title = _title(table.meanings[number] if table.meanings else "")
+                cells.append(f'<th scope="row" class="words"{title}>{cell}</th>')
             else:
-                cells.append(f"<td{_classes(_kind(value, spec), column)}>{drawn}</td>")
-            if at in plots:
-                cells.append(f'<td class="drawn">{plots[at][1][number]}</td>')
+                cells.append(f"<td{_classes(_kind(value, spec), column)}>{cell}</td>")
+            if index in drawings:
+                cells.append(f'<td class="drawn">{drawings[index][number]}</td>')
         yield Markup("".join(cells))
 
 
 def _head(column: Column) -> str:
     if not column.heading:
         return f"<td{_classes('', column)}></td>"
-    title = f' title="{escape(column.meaning)}"' if column.meaning else ""
-    return f'<th scope="col"{_classes("words" if column.is_words else "", column)}{title}>{escape(column.heading)}</th>'
+    kind = "words" if column.is_words else ""
+    return f'<th scope="col"{_classes(kind, column)}{_title(column.meaning)}>{escape(column.heading)}</th>'
+
+
+def _title(text: str) -> str:
+    if text:
+        return f' title="{escape(text)}"'
+    return ""
 
 
 def _classes(kind: str, column: Column) -> str:
-    words = f"{kind} rank{column.rank}".strip() if column.rank else kind
-    if words:
-        return f' class="{words}"'
+    names = kind
+    if column.rank:
+        names = f"{kind} rank{column.rank}".strip()
+    if names:
+        return f' class="{names}"'
     return ""
 
 
 def _cell(value: Value, spec: Spec, *, is_brief: bool = False) -> str:
-    """A value with its address; several values with the colour of each."""
+    """Return the markup of a value with its address, or of several values with the colour of each."""
     if isinstance(value, tuple):
-        return ", ".join(f'<span class="{_kind(one, spec)}">{_cell(one, spec)}</span>' for one in value)
+        return ", ".join(f'<span class="{_kind(item, spec)}">{_cell(item, spec)}</span>' for item in value)
     plain = plain_value(value)
     text = text_of(plain, spec)
     if spec == CARDS:
-        return "".join(
-            f'<b class="mini {face.suit}">{face.rank}{face.symbol}</b>' for face in map(card_face, text.split())
-        )
+        faces = map(card_face, text.split())
+        return "".join(f'<b class="mini {face.suit}">{face.rank}{face.symbol}</b>' for face in faces)
     if not isinstance(plain, str):
         # A figure and its unit or interval stay on one line.
         text = text.replace(" ", "\xa0")
     elif spec != CODE:
         text = with_symbols(text)
-    drawn = escape(text)
+    markup = escape(text)
     if isinstance(value, Marked):
-        mark = f'<mark title="{escape(value.label)}">{escape(text[value.at : value.at + 1] or " ")}</mark>'
-        drawn = escape(text[: value.at]) + Markup(mark) + escape(text[value.at + 1 :])
+        marked = text[value.column : value.column + 1] or " "
+        mark = f'<mark title="{escape(value.label)}">{escape(marked)}</mark>'
+        markup = escape(text[: value.column]) + Markup(mark) + escape(text[value.column + 1 :])
     if spec == CODE and text:
-        drawn = f"<code>{drawn}</code>"
+        markup = f"<code>{markup}</code>"
     hint = ""
     if is_brief and isinstance(plain, Estimate):
-        hint = f' title="{drawn}"'
-        drawn = text_of(plain.mean, spec)
-    if not isinstance(value, Link):
-        if hint:
-            return f"<span{hint}>{drawn}</span>"
-        return drawn
-    label = f' aria-label="{escape(value.label)}"' if value.label else ""
-    return f'<a href="{escape(value.path)}"{label}{hint}>{drawn}</a>'
+        hint = f' title="{markup}"'
+        markup = text_of(plain.mean, spec)
+    if isinstance(value, Link):
+        label = f' aria-label="{escape(value.label)}"' if value.label else ""
+        return f'<a href="{escape(value.path)}"{label}{hint}>{markup}</a>'
+    if hint:
+        return f"<span{hint}>{markup}</span>"
+    return markup
 
 
 def _kind(value: Value, spec: Spec) -> str:
@@ -181,7 +197,7 @@ def _kind(value: Value, spec: Spec) -> str:
     plain = plain_value(value)
     if spec in WORDS:
         kind = "words"
-        if len(text_of(value, spec)) > _LONG:
+        if len(text_of(value, spec)) > _MAX_SHORT_CELL:
             kind = "words long"
         tone = tone_of(value, spec)
         if tone is None:
@@ -192,17 +208,17 @@ def _kind(value: Value, spec: Spec) -> str:
     if spec != CHIPS and not is_signed(spec):
         return ""
     mean: float
-    half: float | None
+    half_width: float | None
     if isinstance(plain, Estimate):
         mean = plain.mean
-        half = plain.half_width
+        half_width = plain.half_width
     else:
         mean = plain
-        half = 0.0
-    if half is None or abs(mean) <= half:
+        half_width = 0.0
+    if half_width is None or abs(mean) <= half_width:
         return "even"
     strength = 1
-    if half and abs(mean) > _CERTAIN * half:
+    if half_width and abs(mean) > _STRONG_HALF_WIDTHS * half_width:
         strength = 2
     if mean > 0:
         return f"won{strength}"
@@ -210,7 +226,7 @@ def _kind(value: Value, spec: Spec) -> str:
 
 
 def _groups(parts: Sequence[Part]) -> Iterator[list[Any]]:
-    """Yield parts one by one, but consecutive charts together, since they have room side by side."""
+    """Yield parts one by one, but consecutive charts together, which fit side by side."""
     for are_charts, group in groupby(parts, lambda part: isinstance(part, Chart | Bars | HandGrid)):
         if are_charts:
             yield list(group)

@@ -1,11 +1,10 @@
-"""A result as a value: a command, a page or a study builds it once, and every medium shows it.
+"""Results as values. A command, page or study builds a document once, and renderers show it in every medium.
 
     rate = Estimate(12.5, 3.0)
     table = Table.of("Winnings", ("player", Column("won", "+,.1f", "mbb/g")), (("mfs", rate), ("rh", -rate)))
     document = Document("mfs against rh", ("mfs wins.",), (Fact("seed", 1),), (Section("Winnings", (table,)),))
 
-Figures are numbers or `Estimate`s, never text; the column, axis or fact they belong to has their format. The renderers
-are beside this module: `terminal`, `page` (HTML, with `chart` for SVG) and `plain` (JSON, Markdown, LaTeX, CSV).
+Figures are numbers or `Estimate`s, never text. The column, axis or fact that contains them has their format.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ ABSENT: Final = "-"
 
 
 class Tone(enum.Enum):
-    """Judgement of a value, for colours."""
+    """Judgement of a value, shown as a colour."""
 
     GOOD = enum.auto()
     DOUBTFUL = enum.auto()
@@ -43,7 +42,7 @@ class Link:
     """A value with an address, which only pages show.
 
     Attributes:
-        label: for screen readers, if the value alone says too little.
+        label: text for screen readers, if the value alone says too little.
     """
 
     value: Value
@@ -59,17 +58,22 @@ class Toned:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A line with a mark below its character `at`, which is one past the last where something is missing."""
+    """A line with a mark below one of its characters.
+
+    Attributes:
+        column: index of the character; the length of the line if something is missing at its end.
+        label: text beside the mark.
+    """
 
     value: str
-    at: int
+    column: int
     label: str
 
 
 Shares: TypeAlias = Mapping[str, float]
-"""How often a player takes each of several actions, the likeliest first: parts of 1."""
+"""Probabilities of a player's actions, the likeliest first."""
 Value: TypeAlias = "str | int | float | Estimate | Shares | Link | Toned | Marked | tuple[Value, ...] | None"
-"""What a cell or a fact contains: words, a number, a mean with its interval, a mixture, several values or nothing."""
+"""Content of a cell or a fact."""
 
 
 class Format(enum.Enum):
@@ -115,7 +119,7 @@ Spec: TypeAlias = Format | str
 
 
 def is_signed(spec: Spec) -> bool:
-    """Return whether figures are winnings by their format specification."""
+    """Return whether a format marks its figures as winnings."""
     return isinstance(spec, str) and spec.startswith("+")
 
 
@@ -124,14 +128,14 @@ class Column:
     """A column of a table.
 
     Attributes:
-        format: one of `WORDS`, or the format of its figures, which are aligned to the right and never shortened.
+        format: one of `WORDS`, or the format of figures, which are aligned to the right and never shortened.
             A ``+`` marks winnings, which are coloured.
-        unit: of its figures.
-        meaning: a sentence that explains it.
-        rank: without room for all columns, those of the highest rank are left out first; those of rank 0 only if
-            shorter texts do not help, from the right.
-        is_drawn: pages draw the interval of each figure beside it, all on one scale.
-        is_brief: pages show only the mean of each figure, and its interval as a hint.
+        unit: unit of the figures.
+        meaning: a sentence that explains the column.
+        rank: order of leaving out columns that do not fit, the highest rank first. Columns of rank 0 are left out
+            from the right, and only if shorter texts do not help.
+        is_drawn: draw the interval of each figure beside it on pages, all on one scale.
+        is_brief: show only the mean of each figure on pages, and its interval as a hint.
     """
 
     title: str
@@ -156,10 +160,10 @@ class Table:
     """Rows and columns.
 
     Attributes:
-        note: a sentence below it.
-        meanings: a sentence for each row, instead of for each column; may be empty.
-        formats: of the figures in each row, instead of in each column; may be empty.
-        is_open: pages show its rows without a click.
+        note: a sentence below the table.
+        meanings: a sentence for each row, in place of the columns'; may be empty.
+        formats: formats of the figures in each row, in place of the columns'; may be empty.
+        is_open: show the rows on pages without a click.
         is_grouped: rows with the same first cell belong together.
     """
 
@@ -181,7 +185,7 @@ class Table:
         note: str = "",
         **more: Any,
     ) -> Table:
-        """Make a table; a column that is only a title holds names if it is the first, otherwise numbers."""
+        """Make a table. A column given as a title contains names if it is the first, else numbers."""
         table_columns: list[Column] = []
         for column in columns:
             if isinstance(column, Column):
@@ -194,11 +198,12 @@ class Table:
 
     @property
     def texts(self) -> list[list[str]]:
-        """The texts of all cells."""
-        return [
-            [text_of(value, self.format_of(at, column)) for value, column in zip(row, self.columns, strict=True)]
-            for at, row in enumerate(self.rows)
-        ]
+        """Texts of the cells, by row."""
+        texts: list[list[str]] = []
+        for number, row in enumerate(self.rows):
+            cells = zip(row, self.columns, strict=True)
+            texts.append([text_of(value, self.format_of(number, column)) for value, column in cells])
+        return texts
 
     def format_of(self, row: int, column: Column) -> Spec:
         if self.formats and not column.is_words:
@@ -207,19 +212,19 @@ class Table:
 
     def with_columns(self, kept: Iterable[int]) -> Table:
         """Return the table with some of its columns."""
-        at = tuple(kept)
-        rows = tuple(tuple(row[column] for column in at) for row in self.rows)
-        return replace(self, columns=tuple(self.columns[column] for column in at), rows=rows)
+        indices = tuple(kept)
+        columns = tuple([self.columns[index] for index in indices])
+        rows = [tuple([row[index] for index in indices]) for row in self.rows]
+        return replace(self, columns=columns, rows=tuple(rows))
 
     def without_empty(self) -> Table:
-        """Return the table without the columns in which no row has a figure or a word, unless it has no rows."""
+        """Return the table without columns of empty cells, unless it has no rows."""
         if not self.rows:
             return self
-        kept = []
-        for at in range(len(self.columns)):
-            values = {plain_value(row[at]) for row in self.rows}
-            if not values <= {"", None, ABSENT}:
-                kept.append(at)
+        kept: list[int] = []
+        for index in range(len(self.columns)):
+            if any(plain_value(row[index]) not in ("", None, ABSENT) for row in self.rows):
+                kept.append(index)
         return self.with_columns(kept)
 
 
@@ -238,11 +243,11 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line of a chart.
+    """A line in a chart.
 
     Attributes:
-        half_widths: of the interval at each point; None where there is none; empty without any.
-        is_dashed: for what was printed, expected or computed another way.
+        half_widths: half widths of the interval at each point, None for a point without one; may be empty.
+        is_dashed: the figures were published, expected or computed another way.
     """
 
     name: str
@@ -254,7 +259,7 @@ class Series:
 
     def __post_init__(self) -> None:
         if len(self.xs) != len(self.ys) or len(self.half_widths) not in (0, len(self.xs)):
-            raise ValueError(f"{self.name!r} has {len(self.xs)} places and not as many heights or intervals")
+            raise ValueError(f"{self.name!r} has {len(self.xs)} x values and another number of y values or intervals")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +267,7 @@ class Chart:
     """Lines over an axis of numbers.
 
     Attributes:
-        marks: places on the x axis with a name, such as the end of a phase.
+        marks: named places on the x axis, such as the end of a phase.
     """
 
     title: str
@@ -294,7 +299,11 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name and a value, such as a setting or a count; `format` as of a `Column`."""
+    """A name and a value, such as a setting or a count.
+
+    Attributes:
+        format: as in a `Column`.
+    """
 
     name: str
     value: Value
@@ -308,17 +317,18 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Particulars:
-    """Facts one below the other. Texts of the format `CODE` are a conversation: one line each, cut alike."""
+    """Facts in a list. Those of the format `CODE` are lines of a conversation, which are cut at the same place."""
 
     title: str
     facts: tuple[Fact, ...]
     tone: Tone | None = None
 
 
+# The colours are also distinct on terminals of sixteen colours.
 _FOLD: Final = (176, 176, 184)
 _CALL: Final = (100, 190, 110)
-_RAISES: Final = ((242, 214, 120), (222, 92, 72))
-"""Of the most passive and the most aggressive raise; all differ on terminals of sixteen colours, too."""
+_SMALLEST_RAISE: Final = (242, 214, 120)
+_LARGEST_RAISE: Final = (222, 92, 72)
 _PURE: Final = 1 - 1e-9
 
 Colour: TypeAlias = tuple[int, ...]
@@ -327,11 +337,11 @@ Colour: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class HandGrid:
-    """What a player does with each starting hand of hold'em: a square, aces first, suited hands above the diagonal.
+    """A player's actions with each starting hand of hold'em, as a square with aces first and suited hands on top.
 
     Attributes:
         hands: by `engine.STARTING_HANDS`.
-        actions: all that are taken, from the most passive to the most aggressive. Names that begin with ``f`` are
+        actions: all actions that occur, from the most passive to the most aggressive. Names that begin with ``f`` are
             folds, with ``c`` and ``k`` calls and checks, all others raises.
     """
 
@@ -342,18 +352,18 @@ class HandGrid:
 
     @property
     def rows(self) -> list[list[tuple[str, Shares]]]:
-        """The hands by name, as they are in the square."""
-        named = list(zip(STARTING_HANDS, self.hands, strict=True))[::-1]
-        return [named[at : at + 13] for at in range(0, 169, 13)]
+        """Names and actions of the hands, by row of the square."""
+        hands = list(zip(STARTING_HANDS, self.hands, strict=True))[::-1]
+        return [hands[start : start + 13] for start in range(0, 169, 13)]
 
     @property
     def mixed(self) -> dict[str, Shares]:
-        """The hands that do not always do the same."""
-        return {
-            hand: shares
-            for hand, shares in zip(STARTING_HANDS, self.hands, strict=True)
-            if max(shares.values()) <= _PURE
-        }
+        """Hands with more than one action, by name."""
+        mixed: dict[str, Shares] = {}
+        for hand, shares in zip(STARTING_HANDS, self.hands, strict=True):
+            if max(shares.values()) <= _PURE:
+                mixed[hand] = shares
+        return mixed
 
     @property
     def heading(self) -> str:
@@ -365,23 +375,24 @@ class HandGrid:
             else:
                 counts[next(iter(shares))] += 1
         ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        return f"{self.title}: {', '.join(f'{count} {action}' for action, count in ordered)}"
+        counts_text = ", ".join(f"{count} {action}" for action, count in ordered)
+        return f"{self.title}: {counts_text}"
 
     @property
     def colours(self) -> dict[str, Colour]:
-        """The colour of each action; larger raises are redder."""
+        """Colours of the actions. Larger raises are redder."""
         colours: dict[str, Colour] = {}
-        raises = []
+        raises: list[str] = []
         for action in self.actions:
             colours[action] = _CALL
             if action[0] == "f":
                 colours[action] = _FOLD
             elif action[0] not in "ck":
                 raises.append(action)
-        low, high = _RAISES
-        for at, action in enumerate(raises):
-            part = at / max(1, len(raises) - 1)
-            colours[action] = tuple(round(a + part * (b - a)) for a, b in zip(low, high, strict=True))
+        for index, action in enumerate(raises):
+            part = index / max(1, len(raises) - 1)
+            channels = zip(_SMALLEST_RAISE, _LARGEST_RAISE, strict=True)
+            colours[action] = tuple([round(low + part * (high - low)) for low, high in channels])
         return colours
 
     def word(self, hand: Shares) -> str:
@@ -393,7 +404,7 @@ class HandGrid:
 
 
 Part: TypeAlias = str | Table | Chart | Bars | Replay | HandGrid | Particulars
-"""A sentence, or something drawn."""
+"""Part of a section; a string is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,12 +416,12 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A result.
+    """A result to be shown.
 
     Attributes:
-        sentences: what was found, the most important first.
-        notes: remarks about the output; a terminal prints them to standard error.
-        data: the value that the document presents, if it has a type of its own, which JSON contains in its place.
+        sentences: findings, the most important first.
+        notes: remarks about the output, which a terminal prints to standard error.
+        data: typed value that the document presents, which JSON contains in place of the document; may be None.
     """
 
     title: str
@@ -453,7 +464,7 @@ def text_of(value: Value, spec: Spec = ",") -> str:
         case str(text):
             return shown(text)
         case tuple(values):
-            return ", ".join(text_of(one, spec) for one in values)
+            return ", ".join(text_of(item, spec) for item in values)
         case Estimate(mean, half_width):
             text = figure(mean, spec)
             if half_width is None:
@@ -469,7 +480,7 @@ def text_of(value: Value, spec: Spec = ",") -> str:
 
 
 def _shares_text(shares: Shares) -> str:
-    texts = []
+    texts: list[str] = []
     for action, share in shares.items():
         if share > _PURE:
             texts.append(action)
@@ -479,7 +490,7 @@ def _shares_text(shares: Shares) -> str:
 
 
 def figure(value: float, spec: Spec) -> str:
-    """Format a number as text. Rounding leaves no negative zero."""
+    """Format a number as text."""
     match spec:
         case Format.TIME:
             return _time_text(value)
@@ -488,7 +499,7 @@ def figure(value: float, spec: Spec) -> str:
         case Format.DATE:
             return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M}"
         case Format.DIGITS:
-            return three_digits(value)
+            return _three_digits(value)
         case Format.CHIPS:
             return chips_text(value)
         case Format():
@@ -507,10 +518,10 @@ def figure(value: float, spec: Spec) -> str:
 
 def _time_text(seconds: float) -> str:
     if abs(seconds) >= 1:
-        return f"{three_digits(seconds)} s"
+        return f"{_three_digits(seconds)} s"
     if abs(seconds) >= 1e-3:
-        return f"{three_digits(seconds / 1e-3)} ms"
-    return f"{three_digits(seconds / 1e-6)} µs"
+        return f"{_three_digits(seconds / 1e-3)} ms"
+    return f"{_three_digits(seconds / 1e-6)} µs"
 
 
 @cache
@@ -521,8 +532,8 @@ def _decimals(spec: str) -> int | None:
     return int(match[1])
 
 
-def three_digits(number: float) -> str:
-    """Format a number of 0 or more with at least three digits and never an exponent: ``0.0421``, ``6,250``."""
+def _three_digits(number: float) -> str:
+    """Format a number of 0 or more with at least three digits and no exponent, as ``0.0421`` or ``6,250``."""
     if number >= 100:
         return f"{number:,.0f}"
     if number:

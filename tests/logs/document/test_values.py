@@ -71,7 +71,7 @@ def test_columns_without_values_are_left_out() -> None:
 
 
 def test_a_series_needs_as_many_heights_as_places() -> None:
-    with pytest.raises(ValueError, match="2 places"):
+    with pytest.raises(ValueError, match="2 x values"):
         Series("a", (1, 2), (1,))
-    with pytest.raises(ValueError, match="2 places"):
+    with pytest.raises(ValueError, match="2 x values"):
         Series("a", (1, 2), (1, 2), (0.5,))
