@@ -177,7 +177,7 @@ def _cell(value: Value, spec: Spec, *, is_brief: bool = False) -> str:
     if isinstance(value, Marked):
         marked = text[value.column : value.column + 1] or " "
         mark = f'<mark title="{escape(value.label)}">{escape(marked)}</mark>'
-        markup = escape(text[: value.column]) + Markup(mark) + escape(text[value.column + 1 :])
+        markup = escape(text[: value.column]) + mark + escape(text[value.column + 1 :])
     if spec == CODE and text:
         markup = f"<code>{markup}</code>"
     hint = ""

@@ -2,7 +2,22 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from logs.document import NAME, Axis, Bars, Chart, Column, Document, Fact, Link, Replay, Section, Series, Table
+from logs.document import (
+    CODE,
+    NAME,
+    Axis,
+    Bars,
+    Chart,
+    Column,
+    Document,
+    Fact,
+    Link,
+    Marked,
+    Replay,
+    Section,
+    Series,
+    Table,
+)
 from logs.document.page import format_page
 from logs.estimation import Estimate
 from tests.logs.hands import random_hands
@@ -47,6 +62,11 @@ def test_everything_that_people_wrote_is_escaped() -> None:
     assert "<b>mfs" not in page
     for text in ("mfs &amp; rh", "It &lt;wins&gt;.", "&lt;b&gt;mfs&lt;/b&gt;", "a &lt;sentence&gt;", "quiet", "a note"):
         assert text in page
+
+
+def test_a_marked_line_is_escaped_once() -> None:
+    table = Table("Faults", (Column("line", CODE),), ((Marked("a<b>&c", 2, 'byte "3"'),),))
+    assert 'a&lt;<mark title="byte &quot;3&quot;">b</mark>&gt;&amp;c' in _page(table)
 
 
 def test_the_tags_of_a_page_are_balanced_and_nothing_is_fetched() -> None:
