@@ -1,12 +1,7 @@
-"""One hand: its betting and its cards, and who wins what at its end: the main pot and the side pots, split exactly.
+"""One hand with its cards, and the payoff at its end: main pot, side pots and ties.
 
-Chips are taken in layers, starting from the smallest amount of any player: every player who put in at least as much
-pays into the layer, and those among them who have not folded play for it.
-
-The arithmetic is the reference's, because its logs print six decimals: pots are split into equal real shares (no odd
-chips), layer by layer from the smallest, in double precision and in this order of operations.
-
-`Hand` is the pair of an immutable betting state and an immutable deal, so a copy costs two references.
+A `Hand` joins a betting state and a deal. The payoff takes the chips in layers, from the smallest amount that a player
+put in. All players who put in at least as much pay into a layer, and those who have not folded play for it.
 """
 
 from __future__ import annotations
@@ -25,31 +20,42 @@ from engine.game import POSITIONS, Game, Position
 
 
 def showdown_values(spent: Sequence[int], ranks: Sequence[int | None]) -> list[float]:
-    """Net chips of every position when a hand ends by showdown.
+    """Return the net chips of every position after a showdown.
 
     Args:
-        spent: chips each position put in.
-        ranks: the rank of each position's hand, higher is better; None for players who folded.
+        spent: chips put in, by position.
+        ranks: ranks of the hands by position, higher is better; None for players who folded.
     """
     in_pot = [rank for rank in ranks if rank is not None]
+    # Without any chips all values are 0, through the layers. The reference aborts on such a hand.
     if len(in_pot) == len(ranks) and spent[0] > 0 and spent.count(spent[0]) == len(spent):
-        return _values_of_one_pot(spent[0], in_pot)
-    values = [float(-chips) if rank is None else 0.0 for chips, rank in zip(spent, ranks, strict=True)]
-    for size, layer in pot_layers(spent):
+        return _single_pot_values(spent[0], in_pot)
+    values = []
+    for chips, rank in zip(spent, ranks, strict=True):
+        values.append(float(-chips) if rank is None else 0.0)
+    for size, layer in _pot_layers(spent):
         _pay_layer(size, layer, ranks, values)
     return values
 
 
-def _values_of_one_pot(size: int, ranks: Sequence[int]) -> list[float]:
+def _single_pot_values(size: int, ranks: Sequence[int]) -> list[float]:
     best = max(ranks)
     winners = ranks.count(best)
+    # Equal shares without odd chips, in double precision and in this order of operations, because the logs of the
+    # reference print six decimals. The additions to 0.0 are those of `_pay_layer`.
     won = 0.0 + size * (len(ranks) - winners) / winners
     return [won if rank == best else 0.0 - size for rank in ranks]
 
 
 def _pay_layer(size: int, layer: Sequence[Position], ranks: Sequence[int | None], values: list[float]) -> None:
-    in_pot = [rank for position in layer if (rank := ranks[position]) is not None]
+    in_pot = []
+    for position in layer:
+        rank = ranks[position]
+        if rank is not None:
+            in_pot.append(rank)
     if not in_pot:
+        # Everyone who paid into this layer has folded, after the limit raise of a short stack lowered the bet. The
+        # chips are lost, as in the reference.
         return
     best = max(in_pot)
     winners = in_pot.count(best)
@@ -63,24 +69,19 @@ def _pay_layer(size: int, layer: Sequence[Position], ranks: Sequence[int | None]
 
 
 class Pot(NamedTuple):
-    """A pot, main or side. `amount`: in chips."""
+    """Main pot or side pot, with the players who can win it."""
 
     amount: int
     players: tuple[Position, ...]
 
     def winners(self, ranks: Sequence[int | None]) -> tuple[Position, ...]:
-        """Who shares the pot when each position's hand has this rank; the ranks of other positions do not matter."""
-        found = [(ranks[position] or 0, position) for position in self.players]
-        best = max(found)[0]
-        return tuple([position for rank, position in found if rank == best])
+        """Return the positions that share the pot, given the rank of each position's hand."""
+        best = max([ranks[position] or 0 for position in self.players])
+        return tuple([position for position in self.players if (ranks[position] or 0) == best])
 
 
-def pot_layers(spent: Sequence[int]) -> Iterator[tuple[int, list[Position]]]:
-    """The layers of a pot from the smallest: the chips of each payer, and the positions that pay, in order.
-
-    Args:
-        spent: chips each position put in.
-    """
+def _pot_layers(spent: Sequence[int]) -> Iterator[tuple[int, list[Position]]]:
+    """Yield the layers of a pot from the smallest, each as the chips of one payer and the positions that pay."""
     below = 0
     for level in sorted(set(spent)):
         if level > 0:
@@ -89,22 +90,24 @@ def pot_layers(spent: Sequence[int]) -> Iterator[tuple[int, list[Position]]]:
 
 
 def uncalled(spent: Sequence[int]) -> tuple[Position, int]:
-    """The position that put in more than anybody called, and the difference; 0 where no player did."""
-    second, most = sorted(spent)[-2:]
-    return Position(spent.index(most)), most - second
+    """Return the position with the largest bet, and its chips that nobody called, possibly 0."""
+    second, highest = sorted(spent)[-2:]
+    return Position(spent.index(highest)), highest - second
 
 
 def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
-    """The main pot, then the side pots, without uncalled chips.
+    """Return the main pot, then the side pots, without uncalled chips.
+
+    A layer into which only folded players paid is in no pot. Its chips are lost, as in `showdown_values`.
 
     Args:
-        spent: chips each position put in.
-        folded: bit p is set when position p has folded. Chips that only folded players put in are in no pot: they are
-            lost, as in `engine.hand`.
+        spent: chips put in, by position.
+        folded: positions that have folded, as a set of bits.
     """
     in_pot = tuple([position for position in POSITIONS[: len(spent)] if not folded >> position & 1])
-    most = max(spent)
-    if len(in_pot) > 1 and most and most == min([spent[position] for position in in_pot]):
+    highest = max(spent)
+    # Nearly all hands have one pot, which is found without layers: first without, then with uncalled chips.
+    if len(in_pot) > 1 and highest and highest == min([spent[position] for position in in_pot]):
         return [Pot(sum(spent), in_pot)]
     called = list(spent)
     position, returned = uncalled(spent)
@@ -113,7 +116,7 @@ def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
     if level and level == min([called[position] for position in in_pot]):
         return [Pot(sum(called), in_pot)]
     pots: list[Pot] = []
-    for size, layer in pot_layers(called):
+    for size, layer in _pot_layers(called):
         players = tuple([position for position in layer if not folded >> position & 1])
         amount = size * len(layer)
         if pots and pots[-1].players == players:
@@ -124,7 +127,7 @@ def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
 
 
 def decisions(betting: BettingState) -> Iterator[tuple[BettingState, Action]]:
-    """The actions of a betting in order, each with the state in which it was chosen."""
+    """Yield the actions of a betting in order, each with the state in which it was chosen."""
     state = betting_start(betting.game)
     for _, action in chain.from_iterable(betting.rounds):
         yield state, action
@@ -132,7 +135,11 @@ def decisions(betting: BettingState) -> Iterator[tuple[BettingState, Action]]:
 
 
 class Hand:
-    """A hand being played; `apply` advances it. `deal`: every card of the hand, seen or not."""
+    """Hand in progress.
+
+    Attributes:
+        deal: all cards of the hand, whether they are shown or not.
+    """
 
     __slots__ = ("betting", "deal")
 
@@ -141,11 +148,12 @@ class Hand:
         self.deal = deal
 
     def copy(self) -> Hand:
-        """An independent hand at the same point."""
-        twin = Hand.__new__(Hand)
-        twin.betting = self.betting
-        twin.deal = self.deal
-        return twin
+        """Return an independent hand at the same point."""
+        # Betting and deal are immutable, so their references are enough.
+        hand = Hand.__new__(Hand)
+        hand.betting = self.betting
+        hand.deal = self.deal
+        return hand
 
     @property
     def game(self) -> Game:
@@ -153,7 +161,7 @@ class Hand:
 
     @property
     def acting_position(self) -> Position:
-        """Whose turn it is; -1 when the hand is over."""
+        """Position of the player to act, -1 if the hand is over."""
         return self.betting.acting_position
 
     @property
@@ -162,16 +170,15 @@ class Hand:
 
     @property
     def board(self) -> tuple[Card, ...]:
-        """The board cards on the table in the present round."""
+        """Board cards on the table in the current round."""
         return self.deal.board[: self.game.board_cards_by_round[self.betting.round]]
 
     @property
     def is_showdown(self) -> bool:
-        """Whether the hand ended with at least two players who did not fold."""
         return self.betting.is_showdown
 
     def legal_actions(self) -> LegalActions:
-        """What the acting player may do.
+        """Return the actions that are legal for the acting player.
 
         Raises:
             IllegalAction: the hand is over.
@@ -179,15 +186,15 @@ class Hand:
         return self.betting.legal_actions()
 
     def apply(self, action: Action) -> None:
-        """Play an action for the acting player.
+        """Play an action of the acting player.
 
         Raises:
-            IllegalAction: the rules reject it; the hand is unchanged.
+            IllegalAction: the rules reject the action. The hand is unchanged.
         """
         self.betting = self.betting.after(action)
 
     def values(self) -> list[float]:
-        """Net chips of every position; see `hand_values`.
+        """Return the net chips of every position, as `hand_values` does.
 
         Raises:
             ValueError: the hand is not over.
@@ -201,31 +208,37 @@ def _values_by_order(spent: tuple[int, ...], order: tuple[int | None, ...]) -> t
 
 
 def hand_values(betting: BettingState, deal: Deal) -> list[float]:
-    """Net chips of every position at the end of a hand, in chips, by position.
+    """Return the net chips of every position at the end of a hand.
 
-    They sum to zero, except in a limit game in which a short raiser lowered the bet (see `engine.betting_rules`): what
-    the others had put in beyond it is lost, as in the reference. A pot to which no player added a chip is worth 0 to
-    everyone (the reference aborts on it).
+    They sum to zero except in a limit game in which the raise of a short stack lowered the bet. Chips beyond that bet
+    are lost if their players folded, as in the reference.
 
     Raises:
         ValueError: the hand is not over.
     """
     if not betting.finished:
-        raise ValueError("the hand is not over: it has no values yet")
+        raise ValueError("the hand has no values because it is not over")
     return list(end_values(betting.game, betting.round, betting.spent, betting.folded, deal))
 
 
 def end_values(game: Game, round_: int, spent: tuple[int, ...], folded: int, deal: Deal) -> tuple[float, ...]:
-    """`hand_values`, given the numbers of a betting that has ended in a certain round."""
+    """Return the same as `hand_values` for a betting given by its numbers, where the dealer has no state."""
     if folded.bit_count() + 1 >= len(spent):
         pot = sum(spent)
-        return tuple([float(-chips) if folded >> p & 1 else float(pot - chips) for p, chips in enumerate(spent)])
+        values = []
+        for position, chips in enumerate(spent):
+            values.append(float(-chips) if folded >> position & 1 else float(pot - chips))
+        return tuple(values)
     board = deal.board[: game.board_cards_by_round[round_]]
     if len(spent) == 2:
         first, second = deal.hole_cards
-        a = rank_hand(first + board)
-        b = rank_hand(second + board)
-        return _values_by_order(spent, ((a > b) - (a < b), 0))
-    ranks = [None if folded >> p & 1 else rank_hand(hole + board) for p, hole in enumerate(deal.hole_cards)]
-    order = sorted([rank for rank in ranks if rank is not None])
-    return _values_by_order(spent, tuple([None if rank is None else order.index(rank) for rank in ranks]))
+        first_rank = rank_hand(first + board)
+        second_rank = rank_hand(second + board)
+        # Only the order of the ranks counts, so that the results of few orders can be remembered.
+        return _values_by_order(spent, ((first_rank > second_rank) - (first_rank < second_rank), 0))
+    ranks: list[int | None] = []
+    for position, hole in enumerate(deal.hole_cards):
+        ranks.append(None if folded >> position & 1 else rank_hand(hole + board))
+    ordered = sorted([rank for rank in ranks if rank is not None])
+    order = tuple([None if rank is None else ordered.index(rank) for rank in ranks])
+    return _values_by_order(spent, order)

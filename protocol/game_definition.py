@@ -295,9 +295,9 @@ def find_game(name: str, *, as_reference: bool = False) -> tuple[str, Game]:
     full_name = resolve_game_name(name, games)
     if full_name is None:
         # Imported only after a mistake, to keep the start of bots short.
-        from engine.text import meant
+        from engine.text import closest_word
 
-        suggestion = meant(name, SHORT_NAMES)
+        suggestion = closest_word(name, SHORT_NAMES)
         if suggestion is not None:
             raise GameDefinitionError(name, f"no such game or file; did you mean {suggestion!r}?")
         raise GameDefinitionError(

@@ -99,9 +99,9 @@ def known_names() -> list[str]:
 
 def nearest_name(name: str) -> str | None:
     """Return the known name that a misspelt one probably means, or None."""
-    from engine.text import meant
+    from engine.text import closest_word
 
-    return meant(name, known_names())
+    return closest_word(name, known_names())
 
 
 def is_builtin(spec: str) -> bool:

@@ -35,7 +35,7 @@ from dealer.server.server_settings import DEFAULT_PORT, ServerSettings, default_
 from dealer.table.collector import relax_collector
 from dealer.table.listener import reachable_at
 from dealer.table.loop import new_event_loop
-from engine.text import count_of, meant
+from engine.text import closest_word, count_of
 from logs.document import Tone
 
 _CONFIG_NAME = "arena-server.toml"
@@ -50,7 +50,7 @@ class _ServeGroup(ArenaGroup):
         word = args[0] if args else "-"
         is_unknown = re.fullmatch("[A-Za-z]+", word) and word not in self.commands and not Path(word).exists()
         if is_unknown and not ctx.resilient_parsing:
-            near = meant(word, self.commands)
+            near = closest_word(word, self.commands)
             hint = f"its commands are {', '.join(self.commands)}" if near is None else f"did you mean {near!r}?"
             abort(f"'arena serve' has no command '{word}', and there is no configuration of this name; {hint}")
         return super().parse_args(ctx, args if word in self.commands else [self.default_command, *args])

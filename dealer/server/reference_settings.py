@@ -114,7 +114,7 @@ def _read_line(line: str, reading: _Reading) -> None:
 
 
 def _shown(line: str) -> str:
-    return escaped(line, most=200)
+    return escaped(line, max_chars=200)
 
 
 def _read_number(keyword: str, line: str, reading: _Reading) -> None:

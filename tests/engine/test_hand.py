@@ -99,7 +99,7 @@ def test_the_board_follows_the_rounds(game: Game, seed: int) -> None:
     for _, action in random_play(game, seed):
         assert hand.board == hand.deal.board[: game.board_cards_by_round[hand.betting.round]]
         if action is not None:
-            with pytest.raises(ValueError, match=r"^the hand is not over: it has no values yet$"):
+            with pytest.raises(ValueError, match=r"^the hand has no values because it is not over$"):
                 hand.values()
             hand.apply(action)
 

@@ -10,7 +10,7 @@ from typing import Final
 from dealer.cli.shell.console import abort
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
-from engine.text import meant
+from engine.text import closest_word
 from protocol import GameDefinitionError, find_game
 from protocol.game_definition import SHORT_NAMES
 
@@ -62,7 +62,7 @@ def _check_first(word: str) -> None:
             abort(f"{no_player}; nor is it a game: a definition ends in .game or begins with GAMEDEF")
         if not _PLAIN_WORD.fullmatch(word):
             raise
-        if (near := meant(word, SHORT_NAMES)) is not None:
+        if (near := closest_word(word, SHORT_NAMES)) is not None:
             abort(f"there is no game {word!r}; did you mean {near!r}?")
         abort(f"{no_player}; nor is it a game ({', '.join(SHORT_NAMES)}, or a .game file)")
 

@@ -20,7 +20,7 @@ from dealer.cli.shell.old_spellings import new_spelling
 from dealer.cli.shell.streams import EXIT_INTERRUPTED, EXIT_USAGE, prints_to_standard_error
 from dealer.errors import CommandError, ConfigError, FolderTakenError
 from engine.errors import PortableError, quoted
-from engine.text import meant
+from engine.text import closest_word
 
 _NO_BOUND: Final = 10**9
 """Bounds from here on are not shown in the help, since they only keep numbers representable."""
@@ -206,7 +206,7 @@ def _usage_problem(error: typer.TyperException) -> str:
             return f"{name}: {message}"
         message = f"{name} is missing"
     possibilities = getattr(error, "possibilities", None) or ()
-    if near := meant(getattr(error, "option_name", ""), possibilities):
+    if near := closest_word(getattr(error, "option_name", ""), possibilities):
         message += f"; did you mean {near!r}?"
     if context is not None and not message.endswith("?"):
         message += f"; see '{context.command_path} -h'"

@@ -20,7 +20,7 @@ from dealer.cli.shell.progress import showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED
 from dealer.reports.run_lists import FOLDER, newest_runs
 from engine.errors import quoted
-from engine.text import count_of, meant
+from engine.text import closest_word, count_of
 from logs.errors import DamagedLogError, ExportError, LogProblem, UnknownGameError
 from logs.formats.money import MAX_DECIMALS, Scale
 from protocol import find_game
@@ -43,7 +43,7 @@ def run_path(text: str) -> Path:
     runs = newest_runs()
     last = _LAST.fullmatch(text)
     if last is None:
-        if (near := meant(text, ["last", *map(str, runs)])) is not None:
+        if (near := closest_word(text, ["last", *map(str, runs)])) is not None:
             abort(f"there is no run {quoted(text)}; did you mean {near!r}?")
         return Path(text)
     index = int(last[1] or 0)
