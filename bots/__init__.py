@@ -25,7 +25,7 @@ _shadowing = _module_of(_spec)  # type: ignore[arg-type]
 _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
 # Not logs and dealer: a playing bot needs neither, so a file of that name next to it does no harm.
-with _shadowing.ours("engine", "protocol"):
+with _shadowing.own_packages("engine", "protocol"):
     from bots.errors import BotsError, ConnectError, DealerFailure, GameRefused, IllegalReply, SpecError
     from bots.sdk.bot import Bot
     from bots.sdk.client import play, run
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name == "self_play":
         # Not before it is asked for: a bot that plays over TCP needs no records.
-        with _shadowing.ours("logs"):
+        with _shadowing.own_packages("logs"):
             from bots.sdk.selfplay import self_play
         return self_play
     if name == "__version__":

@@ -33,7 +33,7 @@ _spec = _PathFinder.find_spec("engine.shadowing", [_join(_dirname(__path__[0]), 
 _spec = _spec or _find_spec("engine.shadowing")
 _shadowing = _module_of(_spec)  # type: ignore[arg-type]
 _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
-_ours = _shadowing.ours("engine", "protocol", "logs", "bots", "dealer")
+_ours = _shadowing.own_packages("engine", "protocol", "logs", "bots", "dealer")
 _ours.check()
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())

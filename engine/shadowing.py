@@ -1,17 +1,11 @@
-"""Warns users when something else has taken the name of one of our packages.
+"""Detect modules that hide the packages of acpc-arena.
 
-Python looks for modules in the script's folder first: an ``engine.py`` there is taken for our ``engine``. Other
-distributions install packages called ``protocol`` or ``bots``, ahead of ours or over ours. What follows is an
-ImportError about names the reader has never heard of. Packages that import from the floors below do so in
+Python searches the folder of a script first, so a user's own ``engine.py`` hides our package of that name, and other
+distributions install packages called ``protocol`` or ``bots``. Without a check, the user gets an ImportError about
+names that mean nothing to them. Each package therefore imports those below it in
 
-    with ours("engine", "protocol"):
+    with own_packages("engine", "protocol"):
         ...
-
-On the way in it asks the import system where each package would come from, without running it, and compares paths. On
-the way out, only if something failed, it asks the metadata of the installed distributions which other packages have
-written there.
-
-It imports nothing of ours. The packages above load it by path, not by name: `engine` may be the package that is hidden.
 """
 
 from __future__ import annotations
@@ -19,42 +13,47 @@ from __future__ import annotations
 import os
 import sys
 
+# This module imports nothing from acpc-arena. It is loaded by its path, because `engine` may be the hidden package.
 
-class ours:
-    """Code that needs these packages to be those of acpc-arena.
+
+class own_packages:
+    """Context manager for imports from packages that something else may hide.
 
     Raises:
-        ImportError: on entry, when something else is found first under such a name; on exit after a failure, when
-            another distribution has overwritten one of them. One sentence says what and where, and what to do.
+        ImportError: another module would be imported in place of one of the packages or, after an import has failed,
+            another distribution has overwritten one of them.
     """
 
     def __init__(self, *packages: str) -> None:
         self._packages = packages
 
     def check(self) -> None:
-        """Compare the paths, as on entry.
+        """Check that each package would be imported from acpc-arena.
 
         Raises:
-            ImportError: as on entry.
+            ImportError: another module would be imported.
         """
         for package in self._packages:
-            # A module may be source or bytecode, in a folder or in a zip file: only where it lies is compared.
-            found = _origin(package)
-            expected = os.path.join(_HOME, package)
-            folder = os.path.dirname(found or expected)
-            if found is None or folder == expected or os.path.realpath(folder) == os.path.realpath(expected):
+            path = _find_origin(package)
+            if path is None:
                 continue
-            if owner := _owner(package, found):
+            # Compare folders, because the module can be source or bytecode, in a folder or in a zip file.
+            expected = os.path.join(_HOME, package)
+            folder = os.path.dirname(path)
+            if folder == expected or os.path.realpath(folder) == os.path.realpath(expected):
+                continue
+            owner = _find_owner(package, path)
+            if owner:
                 problem = (
-                    f"the distribution {owner} hides the package '{package}' of acpc-arena with {found}. Uninstall it, "
+                    f"the distribution {owner} hides the package '{package}' of acpc-arena with {path}. Uninstall it, "
                     f"or install acpc-arena into an environment of its own."
                 )
             else:
                 problem = (
-                    f"{found} hides the package '{package}' of acpc-arena: Python searches the folder of your script "
-                    f"first. Rename that file, or run your script with `python -P`."
+                    f"{path} hides the package '{package}' of acpc-arena, because Python searches the folder of your "
+                    f"script first. Rename that file, or run your script with `python -P`."
                 )
-            raise ImportError(problem, name=package, path=found)
+            raise ImportError(problem, name=package, path=path)
 
     def __enter__(self) -> None:
         self.check()
@@ -63,21 +62,22 @@ class ours:
         if not isinstance(error, Exception):
             return
         for package in self._packages:
-            found = os.path.join(_HOME, package, "__init__.py")
-            owner = _owner(package, found)
+            path = os.path.join(_HOME, package, "__init__.py")
+            owner = _find_owner(package, path)
             problem = (
-                f"the distribution {owner} has overwritten files of acpc-arena in {os.path.dirname(found)}. Uninstall "
+                f"the distribution {owner} has overwritten files of acpc-arena in {os.path.dirname(path)}. Uninstall "
                 f"it and reinstall acpc-arena, or install acpc-arena into an environment of its own."
             )
-            # A package further down may have said it already.
+            # The error may come from the same check in a package below.
             if owner and str(error) != problem:
-                raise ImportError(problem, name=package, path=found) from error
+                raise ImportError(problem, name=package, path=path) from error
 
 
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def _origin(package: str) -> str | None:
+def _find_origin(package: str) -> str | None:
+    """Return the file from which a package was or would be imported, without importing it."""
     loaded = sys.modules.get(package)
     if loaded is not None:
         path: str | None = getattr(loaded, "__file__", None)
@@ -93,18 +93,20 @@ def _origin(package: str) -> str | None:
     return None
 
 
-def _owner(package: str, found: str) -> str | None:
+def _find_owner(package: str, path: str) -> str | None:
+    """Return the name and version of another distribution that has installed a package at a path."""
     from importlib import metadata
 
-    folder = os.path.dirname(found)
-    if os.path.basename(found) == "__init__.py":
+    folder = os.path.dirname(path)
+    if os.path.basename(path) == "__init__.py":
         folder = os.path.dirname(folder)
-    # Those of this folder alone: reading what every distribution on the path holds takes half a second.
+    # Search this folder only. Reading the files of all distributions on the path takes half a second.
     for distribution in metadata.distributions(path=[folder]):
         name = distribution.metadata["Name"]
-        tops = (distribution.read_text("top_level.txt") or "").split() or [
-            file.parts[0].removesuffix(".py") for file in distribution.files or () if file.suffix == ".py"
-        ]
-        if name and package in tops and name.lower().replace("_", "-") != "acpc-arena":
+        modules = (distribution.read_text("top_level.txt") or "").split()
+        if not modules:
+            files = distribution.files or ()
+            modules = [file.parts[0].removesuffix(".py") for file in files if file.suffix == ".py"]
+        if name and package in modules and name.lower().replace("_", "-") != "acpc-arena":
             return f"'{name}' {distribution.version}"
     return None

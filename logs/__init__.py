@@ -28,7 +28,7 @@ _spec = _spec or _find_spec("engine.shadowing")
 _shadowing = _module_of(_spec)  # type: ignore[arg-type]
 _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
-with _shadowing.ours("engine", "protocol"):
+with _shadowing.own_packages("engine", "protocol"):
     from logs.acpc_log import format_header, format_score_line, format_state_line
     from logs.record import HandRecord, PlayerComment, Times
     from logs.transaction_log import format_transaction, parse_transactions

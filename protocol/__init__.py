@@ -31,7 +31,7 @@ _spec = _spec or _find_spec("engine.shadowing")
 _shadowing = _module_from_spec(_spec)  # type: ignore[arg-type]
 _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
-with _shadowing.ours("engine"):
+with _shadowing.own_packages("engine"):
     from protocol.actions import format_action
     from protocol.errors import FormatError, GameDefinitionError, LocalProtocolError, ProtocolError, RemoteProtocolError
     from protocol.game_definition import find_game, format_game_definition, parse_game_definition, shipped_games

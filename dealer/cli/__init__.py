@@ -96,9 +96,9 @@ def main(on_imported: Callable[[], None] = lambda: None) -> None:
 
             sys.stdout.write(f"{version_line()}\n")
             sys.exit(0)
-        from engine.shadowing import ours
+        from engine.shadowing import own_packages
 
-        with ours("engine", "protocol", "logs", "bots", "dealer"):
+        with own_packages("engine", "protocol", "logs", "bots", "dealer"):
             from dealer.cli.shell.app import application
 
             typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.shadowing import ours
+from engine.shadowing import own_packages
 from tests.programs import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +66,10 @@ def test_all_names_are_known(tmp_path: Path, package: str, monkeypatch: pytest.M
     (tmp_path / f"{package}.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, package, raising=False)
-    with pytest.raises(ImportError, match=f"hides the package '{package}' of acpc-arena") as caught, ours(package):
+    with (
+        pytest.raises(ImportError, match=f"hides the package '{package}' of acpc-arena") as caught,
+        own_packages(package),
+    ):
         pass
     assert (caught.value.name, caught.value.path) == (package, str(tmp_path / f"{package}.py"))
 
@@ -99,7 +102,7 @@ def test_harmless_names_are_let_be(tmp_path: Path) -> None:
 
 
 def test_nothing_found_is_no_shadow() -> None:
-    with ours("engine", "no_such_package_at_all"):
+    with own_packages("engine", "no_such_package_at_all"):
         pass
 
 
@@ -144,7 +147,7 @@ def test_a_distribution_that_has_overwritten_ours_is_named(
 
 
 def test_other_failures_pass_unchanged() -> None:
-    with pytest.raises(ZeroDivisionError), ours(*PACKAGES):
+    with pytest.raises(ZeroDivisionError), own_packages(*PACKAGES):
         raise ZeroDivisionError
 
 
