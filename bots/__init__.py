@@ -13,15 +13,16 @@ With ``run(PairRaiser())`` at its end, the file is a program that plays: ``pytho
 
 from importlib.machinery import PathFinder as _PathFinder
 from importlib.util import find_spec as _find_spec
-from importlib.util import module_from_spec as _module_of
+from importlib.util import module_from_spec as _module_from_spec
 from os.path import dirname as _dirname
 from os.path import join as _join
 from typing import TYPE_CHECKING, Any
 
-# By its place, as another `engine` may hide ours; by its name in a frozen program, which has no places.
+# Load engine.shadowing from its folder, because a user's own engine.py may hide our package of that name. A frozen
+# program has no folders, so there the module is loaded by name.
 _spec = _PathFinder.find_spec("engine.shadowing", [_join(_dirname(__path__[0]), "engine")])
 _spec = _spec or _find_spec("engine.shadowing")
-_shadowing = _module_of(_spec)  # type: ignore[arg-type]
+_shadowing = _module_from_spec(_spec)  # type: ignore[arg-type]
 _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
 # Not logs and dealer: a playing bot needs neither, so a file of that name next to it does no harm.

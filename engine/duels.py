@@ -1,15 +1,6 @@
-"""Two holdings against each other before the flop, exactly: the boards won, tied and lost by one that is known against
-one that is known.
+"""Exact results of two known holdings against each other before the flop, from a shipped table.
 
-The numbers come with the package in `duels.bin`, which `tests/engine/generators.py` writes. Nothing heavy is imported
-to look one up: it takes two microseconds after a millisecond for the file. Everything in it is little-endian:
-
-    8 bytes               magic
-    62,790 * 2 uint32     by row of `duel_row`: of all 1,712,304 boards without the four cards, those on which the first
-                          holding wins and those on which both win; 0 and 0 for rows that no four cards have
-
-Two holdings are given by their ranks and by which of the four cards are of one suit, whatever suit it is. There are
-47,008 such pairs; some have several rows, so that a row is found by arithmetic alone.
+Neither numpy nor numba is imported. A look-up takes two microseconds, and the first one a millisecond for the file.
 
     >>> from engine import parse_cards
     >>> duel(parse_cards("AcAd"), parse_cards("KcKh"))
@@ -32,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BOARDS: Final = comb(48, 5)
-"""Boards that exclude two holdings: 1,712,304."""
+"""Number of boards without the cards of two holdings, 1,712,304."""
 
 DUELS: Final = TableFile(
     join(FOLDER, "duels.bin"),
@@ -41,19 +32,22 @@ DUELS: Final = TableFile(
     "all duels before the flop",
 )
 ROW: Final = struct.Struct("<II")
-"""A row: boards won by the first holding, boards tied."""
+"""Row of the table: boards on which the first holding wins, and boards on which both tie."""
 
+# A row is for two of the 91 pairs of ranks and one of the 15 patterns of suits that four cards can have. Only 47,008
+# duels differ by more than the names of suits. Some of them have several rows, so that arithmetic alone finds a row.
 ROWS: Final = 91 * 92 // 2 * 15
-"""Two of the 91 pairs of ranks, in order, and the 15 ways in which four cards may be of the same suits."""
+"""Number of rows of the table."""
 
 _data = b""
 
 
 def duel(hole: Sequence[int], other: Sequence[int]) -> tuple[int, int, int]:
-    """On how many boards a holding wins, ties and loses against another one.
+    """Return the numbers of boards on which a holding wins, ties and loses against another one.
 
     Args:
-        other: two more; all four are different.
+        hole: two cards.
+        other: two other cards.
 
     Raises:
         OSError: the table is missing from the installation.
@@ -72,7 +66,7 @@ def duel(hole: Sequence[int], other: Sequence[int]) -> tuple[int, int, int]:
 
 @cache
 def duel_counts() -> NDArray[np.uint32]:
-    """The boards won by the first holding and those tied, shape (rows, 2), for kernels; not to be written to.
+    """Return the table for kernels: boards won by the first holding and boards tied, shape (ROWS, 2), read-only.
 
     Raises:
         OSError: the table is missing from the installation.
@@ -84,46 +78,44 @@ def duel_counts() -> NDArray[np.uint32]:
 
 
 def duel_row(one: int, two: int, three: int, four: int) -> int:
-    """The row of a holding, the first two cards, against another one; -1 less the row of the other against the first.
+    """Return the row of the holding `one`, `two` against the holding `three`, `four`.
 
-    So a negative number n stands for row -1 - n, with the holdings exchanged. `engine.kernels.ranges` compiles this
-    function: it takes and returns whole numbers and calls nothing.
-
-    Args:
-        one: a card, 0..51; all four are different.
-        two: the other card of the holding.
-        three: a card of the other holding.
-        four: the last one.
+    A negative number n stands for row -1 - n with the holdings exchanged.
     """
+    # engine.kernels.ranges compiles this function, so it uses integers only and calls nothing.
     if one < two:
         one, two = two, one
     if three < four:
         three, four = four, three
-    # The pairs of ranks are numbered by the higher rank, then by the lower one.
+    # Number of each pair of ranks, by the higher rank and then by the lower one.
     first = (one >> 2) * ((one >> 2) + 1) // 2 + (two >> 2)
     second = (three >> 2) * ((three >> 2) + 1) // 2 + (four >> 2)
     is_exchanged = first > second
     if is_exchanged:
         first, second = second, first
         one, two, three, four = three, four, one, two
-    # Suits by the order in which they come: that of the first card is 0, the next new one 1...
-    two_in = 0 if two & 3 == one & 3 else 1
+    # Number the suits in the order in which they appear: 0 for that of the first card, 1 for the next new one.
+    suit_2 = 0 if two & 3 == one & 3 else 1
     if three & 3 == one & 3:
-        three_in = 0
+        suit_3 = 0
     elif three & 3 == two & 3:
-        three_in = 1
+        suit_3 = 1
     else:
-        three_in = two_in + 1
+        suit_3 = suit_2 + 1
     if four & 3 == one & 3:
-        four_in = 0
+        suit_4 = 0
     elif four & 3 == two & 3:
-        four_in = 1
+        suit_4 = 1
     elif four & 3 == three & 3:
-        four_in = three_in
+        suit_4 = suit_3
     else:
-        four_in = 1 + (two_in if two_in > three_in else three_in)
-    # With one suit so far there are two, then three ways to go on; with two suits three, three and four.
-    suits = four_in + (5 + 3 * three_in if two_in else 2 * three_in)
+        suit_4 = 1 + (suit_2 if suit_2 > suit_3 else suit_3)
+    # Number the 15 patterns. If the first two cards have one suit, patterns 0 to 1 and 2 to 4 follow for the suits of
+    # the third card, otherwise 5 to 7, 8 to 10 and 11 to 14.
+    if suit_2:
+        suits = 5 + 3 * suit_3 + suit_4
+    else:
+        suits = 2 * suit_3 + suit_4
     row = 15 * (second * (second + 1) // 2 + first) + suits
     if is_exchanged:
         return -1 - row

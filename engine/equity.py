@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TRIALS: Final = 1000
 """Showdowns drawn by default: the standard error of a chance is then at most 0.016."""
-MOST_OPPONENTS: Final = 9
+MAX_OPPONENTS: Final = 9
 MOST_BOARDS: Final = 20_000
 """Counted in Python, in games other than hold'em."""
 _DECK: Final = tuple(range(52))
@@ -163,7 +163,7 @@ def preflop_equity(hole: Sequence[int], opponents: int = 1) -> Equity:
     _require(hole, (), opponents)
     from engine.tables import read_preflop
 
-    at = 3 * (MOST_OPPONENTS * starting_hand(hole) + opponents - 1)
+    at = 3 * (MAX_OPPONENTS * starting_hand(hole) + opponents - 1)
     return Equity(*read_preflop()[at : at + 3])
 
 
@@ -191,8 +191,8 @@ def _require(hole: Sequence[int], board: Sequence[int], opponents: int = 1, tria
     cards = (*hole, *board)
     if len(set(cards)) != len(cards) or min(cards) < 0 or max(cards) >= len(_DECK):
         raise ValueError(f"these are not {len(cards)} different cards 0..51: {list(cards)}")
-    if not 1 <= opponents <= MOST_OPPONENTS:
-        raise ValueError(f"opponents must be 1 to {MOST_OPPONENTS}, not {opponents}")
+    if not 1 <= opponents <= MAX_OPPONENTS:
+        raise ValueError(f"opponents must be 1 to {MAX_OPPONENTS}, not {opponents}")
     if trials < 1:
         raise ValueError(f"trials must be 1 or more, not {trials}")
 

@@ -1,25 +1,11 @@
-"""The strength of a poker hand, in pure Python.
+"""Rank of a poker hand of 1 to 10 cards, in pure Python without numpy.
 
-`rank_hand` gives the best five of 1 to 10 cards a number; of two hands with the same number of cards, the better one
-has the higher number. A process that plays or deals needs a handful of these per hand and must start quickly, so
-nothing here imports numpy or numba; for many hands at once see `engine.batch`, which returns the same numbers.
+Each card has a key, and the sum of the keys of up to seven cards determines their rank. The low part of the sum is a
+sum of rank keys that is different for each set of ranks, and leads to the rank through two tables of `engine.tables`.
+The high part is a sum of suit keys that shows whether five cards have one suit. From eight cards on there are too many
+sums for a table, so the five ranks that count are searched for.
 
-How it works, for up to seven cards: each card has a key, and the sum of the keys determines the rank. Its low part is a
-sum of rank keys that no other set of ranks reaches, and leads through two small tables (`engine.tables`) to the hand
-rank. Its high part is a sum of suit keys that shows whether five are of one suit. Three choices make this quick in the
-interpreter, where each operation counts and each object is a memory access:
-
-- Every sum fits the 30 bits of a one-digit Python int. The suit keys are the smallest that still separate the flushes.
-- The keys are looked up two cards at a time, which halves the additions.
-- The suits are not masked away. Each suit sum has its own view of the values that starts the right distance before
-  them, in a block of zeros; a suit sum that means a flush has a view of the zeros, so finding a 0 means "flush".
-
-The values are two-byte items behind memoryviews: a list of ints would save an allocation, and lose as much by spreading
-over more of the processor's cache. They are read at the first call (about 2 ms), not at import: an empty table raises
-IndexError inside a `try` that costs nothing otherwise.
-
-Hands of eight to ten cards have too many sums for a table. There the five ranks that count are picked by hand and
-looked up as a five-card hand.
+`engine.batch` returns the same ranks for arrays of hands.
 """
 
 from __future__ import annotations
@@ -27,17 +13,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
+# With these keys, a suit sum of 5 to 7 cards with a flush differs from all sums without one and from those of flushes
+# in other suits. No four numbers with a smaller maximum have this property. Whole keys then sum to less than 2**30,
+# which Python stores in one digit.
 _SUIT_KEYS = (0, 1, 25, 32)
-"""With these, the suit sum of a 5, 6 or 7 card hand that holds a flush is never that of one without, nor that of a
-flush in another suit. No four numbers with a smaller maximum do it; the tests check every combination."""
 
+# Seven rank keys sum to less than 2**23.
 _SUIT_SHIFT = 23
-"""Seven rank keys sum to less than 2**23."""
 
 _PLAIN = (1 << _SUIT_SHIFT) - 1
 _ACE_LOW = 0b1_0000_0000_1111
 
-# Filled by _load, the key tables last: where one of them is filled, everything is.
+# Filled by _load at the first call, which takes 2 ms, and not at import. The keys are filled last, so that in another
+# thread a missing table raises IndexError before a wrong rank can be returned.
 _PAIR_KEYS: list[list[int]] = []
 _CARD_KEYS: list[int] = []
 _RANK_KEYS: list[int] = []
@@ -53,7 +41,7 @@ _OFFSETS_7: list[int] = []
 
 
 class Category(IntEnum):
-    """What a hand is called, weakest first. A royal flush is the highest straight flush."""
+    """Name of a hand, weakest first. A royal flush is the highest straight flush."""
 
     HIGH_CARD = 0
     PAIR = 1
@@ -67,7 +55,7 @@ class Category(IntEnum):
 
 
 def category(rank: int) -> Category:
-    """Return the category of a hand rank.
+    """Return the category of a rank.
 
     Raises:
         ValueError: no hand has this rank.
@@ -76,20 +64,24 @@ def category(rank: int) -> Category:
 
 
 def rank_hand(cards: Sequence[int]) -> int:
-    """Return the rank of the best five of 1 to 10 cards: a higher number is a better hand, an equal one a tie.
+    """Return the rank of the best five of 1 to 10 cards, between 1 and 2**16 - 1; a higher rank is a better hand.
 
-    The cards are ints 0..51 = rank * 4 + suit, in any order. The number is above 0 and below 2**16. With fewer than
-    five cards there are no straights and no flushes. The number depends on the best five cards alone, so it may be
-    compared between hands of 5 to 10 cards too; a hand of fewer cards has no kickers where cards are missing.
+    The rank depends on the best five cards alone, so hands of 5 to 10 cards can be compared with each other. Hands of
+    fewer cards have no straights, no flushes and fewer kickers.
 
-    For speed the cards are not checked: it is up to the caller that they are all different and none is negative.
-    Otherwise the result is meaningless, or an error.
+    For speed, the cards are not checked to be different. The rank of a hand with a repeated card means nothing.
+
+    Args:
+        cards: integers 0..51 = rank * 4 + suit, in any order.
 
     Raises:
-        ValueError: not 1 to 10 cards, or a card found to be impossible.
+        ValueError: the number of cards is not 1 to 10, or a card was noticed to be impossible.
     """
     count = len(cards)
     try:
+        # Three tricks for the interpreter. Keys are looked up for two cards at a time, which halves the additions. The
+        # suits stay in the index: each suit sum has its own view of the values, shifted by that much. The view of a
+        # flush contains zeros only, so that one test finds all flushes.
         if count == 7:
             a, b, c, d, e, f, g = cards
             key = _PAIR_KEYS[a][b] + _PAIR_KEYS[c][d] + _PAIR_KEYS[e][f] + _CARD_KEYS[g]
@@ -108,7 +100,7 @@ def rank_hand(cards: Sequence[int]) -> int:
             return _rank_few(cards)
         return _rank_many(cards)
     except IndexError:
-        # With good cards this can only be the first call (perhaps while another thread is making the first call too).
+        # With valid cards the tables are not loaded yet, or another thread is loading them.
         if len(set(cards)) < count or min(cards) < 0 or max(cards) > 51:
             raise ValueError(f"these are not {count} different cards 0..51: {list(cards)}") from None
     _load()
@@ -137,8 +129,15 @@ def _rank_many(cards: Sequence[int]) -> int:
 
 
 def _best_five_key(seen: int, twice: int, thrice: int, four: int) -> int:
-    # The masks hold the ranks of which there are at least one, two, three, four cards; of at least eight cards in all,
-    # so that some kicker is always left.
+    """Return the sum of the rank keys of the best five cards, flushes aside.
+
+    Args:
+        seen: set of the ranks of which there is at least one card, among eight cards or more.
+        twice: those of which there are at least two.
+        thrice: those of which there are at least three.
+        four: those of which there are four.
+    """
+    # A kicker always exists, because there are at least eight cards.
     keys = _RANK_KEYS
     if four:
         quads = four.bit_length() - 1
@@ -154,21 +153,22 @@ def _best_five_key(seen: int, twice: int, thrice: int, four: int) -> int:
             return sum(keys[top - 4 : top + 1])
     if seen & _ACE_LOW == _ACE_LOW:
         return sum(keys[:4]) + keys[12]
+    # Three of a kind, one or two pairs, or nothing; then the highest kickers.
     key = 0
-    wanted = 5
+    missing = 5
     if thrice:
         key = 3 * keys[trips]
-        wanted = 2
+        missing = 2
         seen = seen & ~(1 << trips)
     else:
         for _ in range(2):
             if twice:
                 pair = twice.bit_length() - 1
                 key = key + 2 * keys[pair]
-                wanted = wanted - 2
+                missing = missing - 2
                 twice &= ~(1 << pair)
                 seen &= ~(1 << pair)
-    for _ in range(wanted):
+    for _ in range(missing):
         high = seen.bit_length() - 1
         key += keys[high]
         seen &= ~(1 << high)
@@ -180,7 +180,7 @@ def _rank_flush(cards: Sequence[int], suit_sum: int) -> int:
         rank = _FLUSHES[_or_all(suited, cards)]
         if rank:
             return rank
-    # Some card was given twice.
+    # Only a repeated card leads here. The caller reports it.
     raise IndexError(f"suit sum {suit_sum} without a flush")
 
 
@@ -196,8 +196,10 @@ def _load() -> None:
     from engine.tables import load_tables
 
     tables = load_tables()
-    offsets = [memoryview(of_n) for of_n in tables.offsets]
-    values = [memoryview(of_n) for of_n in tables.values]
+    # Memoryviews of 16-bit items. Lists of integers would save an allocation per call, and lose as much because they
+    # occupy more of the processor's cache.
+    offsets = [memoryview(table) for table in tables.offsets]
+    values = [memoryview(table) for table in tables.values]
     _OFFSETS_5[:], _OFFSETS_6[:], _OFFSETS_7[:] = offsets[4:]
     _VIEWS_5[:], _VIEWS_6[:], _VIEWS_7[:] = (
         _views(cards, values[cards - 1], _SUIT_SHIFT - tables.row_bits[cards - 1]) for cards in (5, 6, 7)
@@ -205,26 +207,30 @@ def _load() -> None:
     _SMALL[:] = [(0, offsets[0], values[0]), *zip(tables.row_bits, offsets, values, strict=True)]
     _FLUSHES = memoryview(tables.flushes)
     _RANK_KEYS[:] = tables.rank_keys
-    # The bits of each suit's cards (the other suits' are 0), and as a fifth list the bits of all.
-    _FLUSH_BITS[:] = [[1 << (card >> 2) if suit in (4, card & 3) else 0 for card in range(52)] for suit in range(5)]
+    # For each suit, the bits of the ranks of its cards, and 0 for other cards. A fifth list has the bits of all cards.
+    bits = [1 << (card >> 2) for card in range(52)]
+    _FLUSH_BITS[:] = [[bit if card & 3 == suit else 0 for card, bit in enumerate(bits)] for suit in range(4)] + [bits]
     keys = [_RANK_KEYS[card >> 2] + (_SUIT_KEYS[card & 3] << _SUIT_SHIFT) for card in range(52)]
     _CARD_KEYS[:] = keys
-    one_object: dict[int, int] = {}  # equal sums share an int: less than half the memory
-    _PAIR_KEYS[:] = [[one_object.setdefault(key + other, key + other) for other in keys] for key in keys]
+    # Equal sums share one object, which halves the memory.
+    shared: dict[int, int] = {}
+    _PAIR_KEYS[:] = [[shared.setdefault(key + other, key + other) for other in keys] for key in keys]
 
 
 def _views(cards: int, values: memoryview[int], shift: int) -> list[memoryview[int]]:
-    """Return, for every suit sum of `cards` cards, where `sum >> row bits` (suits included) plus the row offset leads.
+    """Return a view of the values for each suit sum, to be indexed by the key without its row bits plus the row offset.
 
-    The suit sum s moves that index by s << shift. For a hand without a flush the view therefore begins that many items
-    before the values; for a flush it begins at the zeros, of which there are enough for any index. The zeros are
-    allocated but hardly touched, so the system gives them no memory.
+    Args:
+        shift: number of bits of such an index below the suit sum.
     """
-    most = cards * max(_SUIT_KEYS)
-    zeros = ((most + 1) << shift) + len(values)
-    block = memoryview(bytearray(2 * (zeros + len(values)))).cast("H")
-    block[zeros:] = values
-    views = [block[zeros - (suit_sum << shift) :] for suit_sum in range(most + 1)]
+    max_sum = cards * max(_SUIT_KEYS)
+    # A block of zeros, then the values. The view of a suit sum begins before the values by as much as the sum adds to
+    # an index. That of a flush begins with the zeros, of which there are enough for any index. Zeros that are never
+    # read take no memory.
+    num_zeros = ((max_sum + 1) << shift) + len(values)
+    block = memoryview(bytearray(2 * (num_zeros + len(values)))).cast("H")
+    block[num_zeros:] = values
+    views = [block[num_zeros - (suit_sum << shift) :] for suit_sum in range(max_sum + 1)]
     for flush in _flush_sums(cards):
         views[flush] = block
     return views

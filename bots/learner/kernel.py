@@ -24,7 +24,7 @@ from bots.formula.bot import MfsBot, RhBot
 from bots.formula.formulas import Decision, Proportions
 from bots.sdk.bot import Bot
 from engine.cards import starting_hand_table
-from engine.equity import MOST_OPPONENTS, preflop_equity
+from engine.equity import MAX_OPPONENTS, preflop_equity
 from engine.kernels.betting import (
     ABLE,
     CALLED,
@@ -47,12 +47,12 @@ from engine.splitmix import MASK_64, STEP
 from engine.splitmix import mixed as mixed_here
 
 _STARTING_HAND = np.array(starting_hand_table(), np.uint8)
-_PREFLOP = np.zeros((169, MOST_OPPONENTS), np.float64)
+_PREFLOP = np.zeros((169, MAX_OPPONENTS), np.float64)
 for _one in range(52):
     for _other in range(52):
         if _one != _other:
             _PREFLOP[_STARTING_HAND[_one, _other]] = [
-                100 * preflop_equity((_one, _other), opponents).equity for opponents in range(1, MOST_OPPONENTS + 1)
+                100 * preflop_equity((_one, _other), opponents).equity for opponents in range(1, MAX_OPPONENTS + 1)
             ]
 
 _CARD_BITS = np.uint64(6)

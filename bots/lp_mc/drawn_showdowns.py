@@ -19,7 +19,7 @@ from engine.kernels.draw import mixed
 from engine.kernels.evaluation import key_and_set, seven_rank
 from engine.kernels.jit import njit
 from engine.splitmix import STEP
-from engine.tables import MOST_OPPONENTS, read_preflop
+from engine.tables import MAX_OPPONENTS, read_preflop
 
 _Places: TypeAlias = NDArray[np.uint8]
 
@@ -78,7 +78,7 @@ def _pairs(cards: int) -> tuple[_Places, _Places]:
 @cache
 def _strength_before_the_flop() -> NDArray[np.float64]:
     share_of_one = 2
-    table = np.array(read_preflop()).reshape(-1, MOST_OPPONENTS, 3)[:, 0, share_of_one]
+    table = np.array(read_preflop()).reshape(-1, MAX_OPPONENTS, 3)[:, 0, share_of_one]
     strength: NDArray[np.float64] = table[np.array(starting_hand_table())]
     return strength
 

@@ -1,37 +1,8 @@
-"""The tables of numbers that come with the package: the checks of all, the layout of two.
+"""Tables of numbers shipped with the package, and the readers of two of them.
 
-`TableFile` refuses a file that is damaged or of another version. `engine.duels` and `engine.matchups` read the tables
-that they are about.
-
-**The hand evaluators' numbers.**
-`hand_ranks.bin` is written by `tests/engine/generators.py` and read here, without numpy: the pure Python evaluator
-and the batch kernels share it. Everything in it is little-endian:
-
-    8 bytes     magic
-    13 uint32   rank keys, deuce first: for each n of 1..7 the sums of the keys of any n cards of a deck are distinct
-    7 uint32    b(n) for n = 1..7: how many low bits of a sum choose the row
-    7 uint32    number of values for n = 1..7 cards
-    then for each n = 1..7
-      uint16[2**b(n)]   offset of each row
-      uint16[values]    hand ranks: that of sum s is values[(s >> b(n)) + offset[s & (2**b(n) - 1)]]
-    uint16[8192]        hand rank of the flush (or straight flush) of a 13-bit mask of ranks, 0 if it has fewer than 5
-
-The values of one row lie (s >> b) apart, and the rows are slid into each other's gaps (row displacement), so that the
-table is nearly dense although the sums are sparse. Taking the row from the low bits, which look random, keeps the rows
-short and alike; rows taken from the high bits pack 1.8 times as large.
-
-A hand rank is a uint16 above 0: the category in the top four bits, below it the order within the category. It depends
-on the best five cards alone, not on how many they were picked from.
-
-**The chances of hole cards before the flop.** `preflop_equity.bin` is written by `tests/engine/generators.py` and
-read here, without numpy:
-
-    8 bytes               magic
-    169 * 9 * 3 doubles   by class of hole cards, by opponents (1 to 9): win, tie and equity of `engine.equity.Equity`
-
-The classes are those of `engine.cards`, in their order. Against one opponent the numbers are exact: all its
-hands with all boards. Against more they are sampled, `TRIALS` showdowns each, so that the standard error is at most
-0.0005.
+`load_tables` reads the tables of the hand evaluators, `read_preflop` the equities before the flop. `engine.duels` and
+`engine.matchups` read the others. `tests/engine/generators.py` writes all four files. Each begins with a magic of eight
+bytes, and all numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -53,17 +24,23 @@ if TYPE_CHECKING:
     Numbers = TypeVar("Numbers", bound=np.ndarray[Any, Any])
 
 FOLDER = dirname(__file__)
-MOST_OPPONENTS = 9
+MAX_OPPONENTS = 9
 TRIALS = 1_000_000
-"""Showdowns behind each number before the flop against two or more opponents."""
+"""Showdowns drawn for each equity before the flop against two or more opponents."""
 
-_PREFLOP_LAYOUT = struct.Struct(f"<{169 * MOST_OPPONENTS * 3}d")
+_PREFLOP_LAYOUT = struct.Struct(f"<{169 * MAX_OPPONENTS * 3}d")
 _HEADER = struct.Struct("<13I7I7I")
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file of numbers behind a magic, which comes with the package. `what`: a noun phrase for the message."""
+    """File of numbers shipped with the package.
+
+    Attributes:
+        magic: bytes at the beginning of the file.
+        sha256: checksum of the file that belongs to this version.
+        what: noun phrase for messages.
+    """
 
     path: str
     magic: bytes
@@ -71,11 +48,11 @@ class TableFile:
     what: str
 
     def numbers(self, data: bytes | None = None) -> bytes:
-        """The data after the magic, in the packaged file unless other data are given.
+        """Return the bytes after the magic, of the file or of `data`.
 
         Raises:
             OSError: the file is missing from the installation.
-            TableError: these bytes are not the file that belongs to this version.
+            TableError: the bytes are not those of this version.
         """
         if data is None:
             with open(self.path, "rb") as file:
@@ -101,8 +78,21 @@ PREFLOP = TableFile(
 
 @dataclass(frozen=True, slots=True)
 class RankTables:
-    """The contents of the file. Tuples over the number of cards start at one card; arrays have the type code 'H'."""
+    """Tables of the hand evaluators. Tuples by number of cards begin with one card.
 
+    Each set of ranks has a different sum of rank keys. The rank of a hand with sum s is
+    ``values[(s >> b) + offsets[s & (2**b - 1)]]`` with the tables and row bits b of its number of cards.
+
+    Attributes:
+        rank_keys: keys of the ranks, deuce first.
+        row_bits: number of low bits of a sum that select a row, by number of cards.
+        offsets: place of each row in `values`, by number of cards.
+        values: ranks of hands, by number of cards. The category is in the top four bits.
+        flushes: rank of a flush or straight flush by the set of its ranks, 13 bits; 0 for fewer than five ranks.
+    """
+
+    # The values of a row are far apart, and the rows are shifted into each other's gaps (row displacement). Low bits
+    # look random, so rows selected by them are short and alike; rows selected by high bits need 1.8 times the space.
     rank_keys: tuple[int, ...]
     row_bits: tuple[int, ...]
     offsets: tuple[array[int], ...]
@@ -111,24 +101,27 @@ class RankTables:
 
 
 def load_tables() -> RankTables:
-    """Read the packaged file (about 200 KB, well under a millisecond).
+    """Read the tables of the hand evaluators. Needs neither numpy nor a millisecond.
 
     Raises:
         OSError: the file is missing from the installation.
-        TableError: the file is not the one that belongs to this version.
+        TableError: the file is not that of this version.
     """
+    # The header has 13 rank keys and, for 1 to 7 cards, the row bits and the number of values. For each number of cards
+    # the offsets and the values follow, then the flushes.
     data = HAND_RANKS.numbers()
     header = _HEADER.unpack_from(data)
     row_bits = header[13:20]
+    lengths = header[20:]
     words = array("H", data[_HEADER.size :])
     if sys.byteorder == "big":
         words.byteswap()
     offsets = []
     values = []
     start = 0
-    for bits, length in zip(row_bits, header[20:], strict=True):
+    for bits, length in zip(row_bits, lengths, strict=True):
         middle = start + (1 << bits)
-        end = start + (1 << bits) + length
+        end = middle + length
         offsets.append(words[start:middle])
         values.append(words[middle:end])
         start = end
@@ -137,14 +130,19 @@ def load_tables() -> RankTables:
 
 @cache
 def read_preflop(data: bytes | None = None) -> tuple[float, ...]:
-    """The numbers of the file (37 KB, 0.2 ms); those of class c against n opponents begin at ``3 * (9 * c + n - 1)``.
+    """Read the equities before the flop: win, tie and equity by starting hand and by 1 to 9 opponents.
 
-    Errors are those of `TableFile.numbers`.
+    Those of starting hand h against n opponents begin at ``3 * (9 * h + n - 1)``. They are exact for one opponent. For
+    more they are sampled, with a standard error of at most 0.0005.
+
+    Raises:
+        OSError: the file is missing from the installation.
+        TableError: the bytes are not those of this version.
     """
     return _PREFLOP_LAYOUT.unpack(PREFLOP.numbers(data))
 
 
 def read_only(numbers: Numbers) -> Numbers:
-    """The array itself, which others may keep: it is not to be written to."""
+    """Make an array read-only, so that it can be cached and shared, and return it."""
     numbers.setflags(write=False)
     return numbers

@@ -293,7 +293,7 @@ def preflop_chances() -> Iterator[Equity]:
     """All entries of the table, in its order."""
     for number, exact in enumerate(exact_against_one()):
         yield exact
-        for opponents in range(2, tables.MOST_OPPONENTS + 1):
+        for opponents in range(2, tables.MAX_OPPONENTS + 1):
             yield sample_against(number, opponents)
 
 

@@ -15,7 +15,7 @@ from engine.cards import STARTING_HANDS, cards_of, starting_hand
 from engine.equity import Equity, compile_kernels, equity_of_counts, preflop_equity
 from engine.errors import TableError
 from engine.kernels.showdowns import count_against_one
-from engine.tables import MOST_OPPONENTS, PREFLOP, read_preflop
+from engine.tables import MAX_OPPONENTS, PREFLOP, read_preflop
 from tests.engine import generators
 
 CLASSES = len(STARTING_HANDS)
@@ -79,7 +79,7 @@ def test_exact_entries_are_counts_and_cancel_out():
     assert wins == losses
 
 
-@pytest.mark.parametrize("opponents", range(1, MOST_OPPONENTS + 1))
+@pytest.mark.parametrize("opponents", range(1, MAX_OPPONENTS + 1))
 def test_entries_make_sense_together(opponents):
     chances = [preflop_equity(cards_of(number), opponents) for number in range(CLASSES)]
     mean = sum(hands_in_class(number) * chance.equity for number, chance in enumerate(chances)) / 1326
@@ -94,7 +94,7 @@ def test_entries_make_sense_together(opponents):
 def test_more_opponents_are_worse():
     for number in range(CLASSES):
         hole = cards_of(number)
-        shares = [preflop_equity(hole, opponents).equity for opponents in range(1, MOST_OPPONENTS + 1)]
+        shares = [preflop_equity(hole, opponents).equity for opponents in range(1, MAX_OPPONENTS + 1)]
         assert shares == sorted(shares, reverse=True)
 
 
