@@ -1,14 +1,7 @@
-"""Every class of starting hands against every other: the showdowns won, tied and lost before the flop, exactly.
+"""Exact results of every starting hand against every other before the flop, from a shipped table.
 
-Counted are all pairs of holdings without a common card, each with all 1,712,304 boards without its cards. The classes
-and their order are those of `engine.cards`. The numbers come with the package in `matchups.bin`, which
-`tests/engine/generators.py` writes. Everything in it is little-endian:
-
-    8 bytes              magic
-    169 * 169 uint32     by class and by class of the opponent: the showdowns won, summed over the pairs of holdings
-                         without a common card and all boards that exclude them
-
-Losses are the wins of the opponent, and the other showdowns are tied.
+The results are sums over all pairs of holdings without a common card and all 1,712,304 boards without their cards.
+Starting hands are numbered as in `engine.cards`.
 
     >>> aces, kings = STARTING_HANDS.index("AA"), STARTING_HANDS.index("KK")
     >>> counts()[aces, kings].tolist(), int(pairs()[aces, kings])
@@ -39,7 +32,7 @@ MATCHUPS: Final = TableFile(
 
 @cache
 def counts() -> NDArray[np.int64]:
-    """Showdowns won, tied and lost by the row's class against the column's, shape (169, 169, 3); not to be written to.
+    """Return the showdowns won, tied and lost by the row against the column, shape (169, 169, 3), read-only.
 
     Raises:
         OSError: the table is missing from the installation.
@@ -49,24 +42,26 @@ def counts() -> NDArray[np.int64]:
 
 
 def counts_of_wins(wins: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Showdowns won, tied and lost, from those won, shape (169, 169): a loss is a win of the other side."""
+    """Return the showdowns won, tied and lost, given those won, shape (169, 169)."""
+    # Losses are the wins of the other side, and all other showdowns are tied.
     return read_only(np.stack([wins, pairs() * BOARDS - wins - wins.T, wins.T], axis=2))
 
 
 @cache
 def pairs() -> NDArray[np.int64]:
-    """Pairs of a holding of the row's class and one of the column's without a common card, shape (169, 169)."""
+    """Return the number of pairs of a holding of the row and one of the column without a common card, (169, 169)."""
+    # By starting hand and card, the number of holdings with this card.
     holds = np.zeros((len(STARTING_HANDS), 52), np.int64)
     for cards in combinations(range(52), 2):
         holds[starting_hand(cards), cards] += 1
     sizes = holds.sum(axis=1) // 2
-    # A holding shares two cards only with itself, and is then taken away twice.
+    # Subtract the pairs that share a card, once for each shared card. A holding shares two only with itself.
     return read_only(np.outer(sizes, sizes) - holds @ holds.T + np.diag(sizes))
 
 
 @cache
 def equities() -> NDArray[np.float64]:
-    """The row's share of the pot against the column, 0 to 1, a tie counted half, shape (169, 169).
+    """Return the expected share of the pot of the row against the column, 0 to 1, shape (169, 169), read-only.
 
     Raises:
         OSError: the table is missing from the installation.
@@ -77,5 +72,10 @@ def equities() -> NDArray[np.float64]:
 
 
 def read(data: bytes | None = None) -> NDArray[np.int64]:
-    """The showdowns won, shape (169, 169); errors are those of `TableFile.numbers`."""
+    """Read the showdowns won by the row against the column, shape (169, 169), from the file or from `data`.
+
+    Raises:
+        OSError: the file is missing from the installation.
+        TableError: the bytes are not those of this version.
+    """
     return np.frombuffer(MATCHUPS.numbers(data), "<u4").reshape(len(STARTING_HANDS), -1).astype(np.int64)

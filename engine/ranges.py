@@ -1,7 +1,7 @@
-"""All 1,326 holdings of hold'em at once: what each is worth, and what two cards are worth against each.
+"""Equities of all 1,326 holdings of hold'em at once.
 
-Arrays are indexed by the number of a holding, that of its two cards among all pairs of cards: 2c2d is 0, 2c2h 1, and
-AhAs 1,325. Before the flop the numbers come from shipped tables; from the flop on compiled code counts every showdown.
+Arrays are indexed by the number of a holding among all pairs of cards: 2c2d is 0, 2c2h is 1, and AhAs is 1,325. Before
+the flop the equities come from shipped tables. From the flop on, compiled code counts every showdown.
 
     >>> from engine.cards import parse_cards
     >>> aces, board = parse_cards("AhAs"), parse_cards("AdAc2c")
@@ -26,19 +26,17 @@ from engine.tables import read_only
 
 _CARDS: Final = 52
 _BOARD_CARDS: Final = 5
-_REMEMBERED: Final = 64
-"""Boards, and pairs of hole cards and boards, whose numbers are kept: those of a few hands."""
-
+# Results are remembered for the boards of a few hands.
+_MAX_REMEMBERED: Final = 64
 
 HOLDINGS: Final[tuple[tuple[Card, Card], ...]] = tuple(combinations(range(_CARDS), 2))
-"""The two cards of each holding, the lower first."""
+"""Cards of each holding, the lower one first."""
 
 
 class RangeChances(NamedTuple):
-    """The chances of every holding against random cards, arrays of shape (1326,); nan where the board has a card of it.
+    """Equities of all holdings against random cards, as in `engine.equity.Equity`.
 
-    Attributes:
-        win: the chance of the best hand alone, as `engine.equity.Equity` has it.
+    Arrays of shape (1326,), nan for holdings that share a card with the board.
     """
 
     win: NDArray[np.float64]
@@ -46,41 +44,42 @@ class RangeChances(NamedTuple):
     equity: NDArray[np.float64]
 
 
-def holding_number(one: int, other: int) -> int:
-    """The number of two cards, in any order."""
-    low = min(one, other)
-    high = max(one, other)
+def holding_number(first: int, second: int) -> int:
+    """Return the number of the holding with two cards, in any order."""
+    low = min(first, second)
+    high = max(first, second)
     return low * (2 * _CARDS - low - 1) // 2 + high - low - 1
 
 
 @cache
 def classes() -> NDArray[np.int64]:
-    """The starting hand (`engine.cards`) of each holding, shape (1326,); not to be written to."""
+    """Return the starting hand of each holding, shape (1326,), read-only."""
     return read_only(np.array([starting_hand(cards) for cards in HOLDINGS]))
 
 
 def are_free(cards: Iterable[int]) -> NDArray[np.bool_]:
-    """Which holdings have none of some cards, shape (1326,)."""
-    found = np.ones(len(HOLDINGS), bool)
+    """Return which holdings contain none of the cards, shape (1326,)."""
+    is_free = np.ones(len(HOLDINGS), bool)
     for card in cards:
-        found &= _without()[card]
-    return found
+        is_free &= _holdings_without()[card]
+    return is_free
 
 
 @cache
-def _without() -> NDArray[np.bool_]:
+def _holdings_without() -> NDArray[np.bool_]:
+    """Return which holdings do not contain a card, shape (52, 1326)."""
     pairs = np.array(HOLDINGS)
     return np.array([(pairs != card).all(axis=1) for card in range(_CARDS)])
 
 
 def chances_of_all(board: Sequence[int]) -> RangeChances:
-    """The chances of every holding against one opponent with random cards: to the bit those of `engine.equity.equity`.
+    """Return the equities of all holdings against one random holding, to the last bit those of `engine.equity.equity`.
 
     Args:
         board: none, or three to five different cards.
 
     Raises:
-        ValueError: another number of cards.
+        ValueError: the board has another number of cards, or one twice.
     """
     _require(board)
     if not board:
@@ -94,7 +93,7 @@ def _preflop_chances() -> RangeChances:
     return RangeChances(*read_only(by_class[classes()]).T)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_MAX_REMEMBERED)
 def _chances(board: tuple[int, ...]) -> RangeChances:
     from engine.kernels.ranges import count_against_all
 
@@ -102,21 +101,22 @@ def _chances(board: tuple[int, ...]) -> RangeChances:
     count_against_all(np.array(board, np.uint8), wins, ties)
     missing = _BOARD_CARDS - len(board)
     showdowns = boards_to_come(_CARDS, len(board) + 2, missing) * boards_to_come(_CARDS, _BOARD_CARDS + 2, 2)
-    found = np.stack([wins / showdowns, ties / showdowns, (wins + ties / 2) / showdowns], axis=1)
-    found[~are_free(board)] = np.nan
-    return RangeChances(*read_only(found).T)
+    chances = np.stack([wins / showdowns, ties / showdowns, (wins + ties / 2) / showdowns], axis=1)
+    chances[~are_free(board)] = np.nan
+    return RangeChances(*read_only(chances).T)
 
 
 def shares_against(hole: Sequence[int], board: Sequence[int]) -> NDArray[np.float64]:
-    """The expected share of the pot of two cards against each holding, 0 to 1, shape (1326,).
+    """Return the expected share of the pot of two cards against each holding, 0 to 1, shape (1326,).
 
-    0 where a holding has a card of the others.
+    It is 0 against holdings that share a card with `hole` or the board.
 
     Args:
-        board: none, or three to five cards, all different.
+        hole: two cards.
+        board: none, or three to five cards.
 
     Raises:
-        ValueError: another number of cards, or one twice.
+        ValueError: there is another number of cards, or a card twice.
     """
     _require(board)
     if len(hole) != 2 or len({*hole, *board}) != 2 + len(board):
@@ -124,7 +124,7 @@ def shares_against(hole: Sequence[int], board: Sequence[int]) -> NDArray[np.floa
     return _shares((min(hole), max(hole)), tuple(sorted(board)))
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_MAX_REMEMBERED)
 def _shares(hole: tuple[int, int], board: tuple[int, ...]) -> NDArray[np.float64]:
     from engine.kernels.ranges import count_duels, count_shares
 

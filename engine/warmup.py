@@ -1,4 +1,7 @@
-"""Calls of the engine's kernels as their callers make them, so that each has been compiled: for ``arena warmup``."""
+"""Calls that compile every kernel of the engine, for ``arena warmup``.
+
+A kernel is compiled for the types of its arguments, so these calls use those of the real callers.
+"""
 
 from __future__ import annotations
 
@@ -53,4 +56,4 @@ ENGINE_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("all holdings at once", _count_ranges),
     ("matchups before the flop", compile_matchups),
 )
-"""What each group of kernels is for, and the call that has it compiled."""
+"""Purpose of each group of kernels, and the call that compiles it."""

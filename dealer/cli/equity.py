@@ -15,7 +15,7 @@ from dealer.cli.shell.documents import DocumentOptions
 from dealer.cli.shell.progress import showing_progress
 from engine import CARD_TEXTS, STARTING_HANDS, Card, CardError, parse_cards
 from engine.cards import RANKS, holdings_of
-from engine.equity import ANY_HOLDING, DEFAULT_SHOWDOWNS, MOST_PLAYERS, Chances, Holding, chances
+from engine.equity import ANY_HOLDING, DEFAULT_SHOWDOWNS, MAX_PLAYERS, Chances, Holding, chances
 from engine.errors import quoted
 from engine.text import count_of
 from logs.document import TEXT, Column, Document, Fact, Section, Table
@@ -130,8 +130,8 @@ def _parsed(words: Sequence[str], board: Sequence[Card], players: int | None) ->
     if not fields:
         abort("no player's cards are given: give at least one player's, such as AhKd")
     number = max(2, len(fields)) if players is None else players
-    if not 2 <= number <= MOST_PLAYERS:
-        abort(f"a showdown has 2 to {MOST_PLAYERS} players, not {number}")
+    if not 2 <= number <= MAX_PLAYERS:
+        abort(f"a showdown has 2 to {MAX_PLAYERS} players, not {number}")
     if len(fields) > number:
         abort(f"--players {number}: {len(fields)} players are named")
     return fields + [("random", ANY_HOLDING)] * (number - len(fields)), board

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import BettingState, Card, Deal, Game, side_pots
-from engine.equity import MOST_BOARDS, showdown_odds
+from engine.equity import MAX_BOARDS, showdown_odds
 from engine.holdem import is_holdem
 from engine.splitmix import MASK_64, STEP, mixed
 
@@ -61,7 +61,7 @@ class Shares:
         """
         self._game = game
         self._draws = draws
-        self._cached_shares = lru_cache(MOST_BOARDS)(self._enumerate)
+        self._cached_shares = lru_cache(MAX_BOARDS)(self._enumerate)
 
     def of(
         self, deals: Sequence[Deal], hands: NDArray[np.int64], rows: Sequence[PotRow], streams: Sequence[int]
