@@ -122,20 +122,20 @@ def sampled_equity(
     import numpy as np
 
     counts = np.zeros(opponents + 2, np.int64)
-    hole_cards, board_cards, unseen = _as_arrays(hole, board, _unseen([hole], board))
+    cards = _as_arrays(hole, board, _unseen([hole], board))
     start = mixed(seed & MASK_64)
     if _is_compiled and board:
         from engine.kernels.draw import count_against_many
 
-        count_against_many(hole_cards, board_cards, opponents, trials, np.uint64(start), counts)
+        count_against_many(*cards[:2], opponents, trials, np.uint64(start), counts)
     elif _is_compiled:
         from engine.kernels.draw import count_sampled as count_compiled
 
-        count_compiled(hole_cards, board_cards, unseen, opponents, trials, np.uint64(start), counts)
+        count_compiled(*cards, opponents, trials, np.uint64(start), counts)
     else:
         from engine.kernels.showdowns import count_sampled
 
-        count_sampled(hole_cards, board_cards, unseen, opponents, trials, start, counts)
+        count_sampled(*cards, opponents, trials, start, counts)
     return equity_of_counts(counts.tolist())
 
 
