@@ -243,7 +243,7 @@ class Service:
     def can_join_table(self, name: str) -> bool:
         """Return whether a user's bot is connected and may join a table with people."""
         # Runs of the ladder do not count: `seat_bots` interrupts them.
-        return self.presence.has_free_seat(name, self.queue.users_runs(name))
+        return self.presence.has_free_seat(name, self.queue.count_user_runs(name))
 
     def seat_bots(self, names: Collection[str]) -> None:
         """Take seats of users' bots for a table with people, until `Presence.release_seats`."""

@@ -109,7 +109,7 @@ class Intake:
             raise RefusedError("the server cannot store the archive now; try again later") from None
         try:
             games = described.games or (self._parts.settings.games[0].name,)
-            games = self._parts.service.presence.checked(Join(described.name, "", games=games))
+            games = self._parts.service.presence.check(Join(described.name, "", games=games))
             add = partial(add_upload, user=user, described=described, games=games, settings=settings)
             return await self._parts.store.write(partial(add, folder=name, archive=archive))
         except BaseException:

@@ -1,1 +1,1 @@
-"""Requests on their way: checked, queued, played by `dealer.library`, counted and rated."""
+"""Queue of a server: check requests, choose the next run, play it with `dealer.library`, count and rate it."""

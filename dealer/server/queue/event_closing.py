@@ -1,4 +1,4 @@
-"""Close events when their time has come, rank those that are over, give up contests of bots that stay away."""
+"""Close events at their times, rank finished ones, and stop contests of absent bots."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from dealer.server.queue.presence import Presence
 from dealer.server.server_settings import ServerGame
 
 _log = logging.getLogger(__name__)
-_EVENTS_EVERY_S = 1.0
-"""How often events are looked at, which other programs also enter."""
+_POLL_S = 1.0
+"""Interval of the checks; the database is polled because other programs also add events."""
 
 
 class Events:
-    """Events of a server."""
+    """Background task that drives the events of a server."""
 
     def __init__(
         self,
@@ -48,10 +48,10 @@ class Events:
         limits: Limits,
         reconnect_timeout_s: float,
     ) -> None:
-        """Prepare.
+        """Prepare to run.
 
         Args:
-            reconnect_timeout_s: time that a contest waits for a bot in the version that has entered.
+            reconnect_timeout_s: time that a contest waits for a bot in the version that entered.
         """
         self._games = {game.name: game for game in games}
         self._store = store
@@ -62,8 +62,8 @@ class Events:
         self._reconnect_timeout_s = reconnect_timeout_s
 
     async def run(self) -> None:
-        """Check all events again and again, until cancelled."""
-        absent_s: dict[int, float] = {}
+        """Check all events at intervals until cancelled."""
+        absent_since_s: dict[int, float] = {}
         while True:
             try:
                 for event in due_events(self._store):
@@ -72,12 +72,12 @@ class Events:
                     if event.state is EventState.FINISHED:
                         await self._rank(event)
             except (StoreError, WorkersError) as error:
-                _log.error("no event can be closed: %s", error)
-            absent_s = self._give_up_absent(absent_s)
-            await asyncio.sleep(_EVENTS_EVERY_S)
+                _log.error("no event can be closed or ranked: %s", error)
+            absent_since_s = self._stop_absent(absent_since_s)
+            await asyncio.sleep(_POLL_S)
 
-    def _give_up_absent(self, absent_s: dict[int, float]) -> dict[int, float]:
-        """Stop contests that have waited for too long; return since when each of the others has waited."""
+    def _stop_absent(self, absent_since_s: dict[int, float]) -> dict[int, float]:
+        """Stop contests that have waited too long for a bot; return the start of the wait for each that waits."""
         now_s = time.monotonic()
         waiting: dict[int, float] = {}
         for job in self._queue.active():
@@ -86,10 +86,10 @@ class Events:
             name = self._queue.absent_player(job)
             if not name:
                 continue
-            since_s = absent_s.get(job.row.id, now_s)
+            since_s = absent_since_s.get(job.row.id, now_s)
             waiting[job.row.id] = since_s
             if now_s - since_s > self._reconnect_timeout_s:
-                reason = f"{name} has not come in the version that has entered"
+                reason = f"{name} has not connected in the version that entered"
                 self._queue.stop(job, reason, is_run_stopped=False)
         return waiting
 
@@ -99,12 +99,13 @@ class Events:
         await self._store.write(lambda db: store_standings(db, event.id, standings.model_dump_json()))
 
     async def _close(self, event: ScheduledEvent) -> None:
-        """Freeze the entrants of an event whose time has come, and enter its contests in the same change."""
+        """Freeze the entrants of an event and add its contests, in one change."""
         game = self._games.get(event.game)
         event_user = User(await self._store.write(lambda db: add_user(db, EVENT_USER)), EVENT_USER)
         decided, entrants, scheduled = plan_event(self._store, event, game, self._limits, self._presence.version)
         contests = [(self._queue.new_job(event_user, request), versions) for request, versions in scheduled]
-        entered = await self._store.write(lambda db: close_event(db, decided, entrants, contests))
-        for row, (_, versions) in zip(entered, contests, strict=False):
+        rows = await self._store.write(lambda db: close_event(db, decided, entrants, contests))
+        # No rows if the event was closed already.
+        for row, (_, versions) in zip(rows, contests, strict=False):
             assert game is not None
             self._queue.add(ActiveJob(row, game, versions=versions))

@@ -1,8 +1,8 @@
-"""Whose turn it is: the fair queue as a function of what waits and what runs; no clock, no database, no sockets.
+"""Fair queue, as pure functions of the waiting and the running jobs.
 
-Among the users the one who was served longest ago comes first, and among one user's jobs the one that started or came
-longest ago, as in the reference. A job that does not fit now is skipped, but not for ever: when others have been taken
-`MAX_SKIPS` times in its place, nothing that uses what it waits for starts before it.
+The user who was served longest ago comes first, and among a user's jobs the one that started or arrived longest ago,
+as in the reference. A job that does not fit now is skipped. After `MAX_SKIPS` skips, no job that would take what it
+waits for starts before it.
 """
 
 from __future__ import annotations
@@ -13,24 +13,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dealer.server.capacity import CapacityShare, Limits
-from engine.text import count_of, times_of
+from engine.text import count_of
 
 MAX_SKIPS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingJob:
-    """A job that waits.
+    """A waiting job.
 
     Attributes:
-        runs_left: how many are to be started.
-        stamp: when it last started, or came: a larger number is later.
-        user_served: when its user was last served; 0 for never.
-        skips: how often another was taken in its place because it did not fit.
+        share: of the limits, for one of its runs.
+        runs_left: number of runs to start.
+        stamp: order of its last start, or of its arrival; a larger number is later.
+        user_served: stamp of the last start of its user; 0 for never.
+        skips: number of times that another job started in its place because it did not fit.
+        is_ready: whether its players are connected and free.
     """
 
     id: int
-    slot: CapacityShare
+    share: CapacityShare
     runs_left: int
     stamp: int
     user_served: int
@@ -39,50 +41,52 @@ class WaitingJob:
 
     @property
     def order(self) -> tuple[bool, int, int, int]:
-        """The job with the smallest comes first; users that were never served in the order in which they came."""
-        return self.slot.is_idle, self.user_served, self.slot.user, self.stamp
+        """Sort key: the smallest is first. Users who were never served are in the order of their numbers."""
+        return self.share.is_idle, self.user_served, self.share.user, self.stamp
 
 
-def never_fits(slot: CapacityShare, limits: Limits) -> str:
-    """Why a job can never run under these limits, as a clause; empty if it can."""
-    if limits.bots is not None and len(slot.bots) > limits.bots:
-        return f"it needs {count_of(len(slot.bots), 'bot')}, and at most {limits.bots} may run at a time"
-    for bot, times in Counter(slot.bots).items():
+def never_fits(share: CapacityShare, limits: Limits) -> str:
+    """Reason that a run cannot fit into the limits at any time, as a clause; empty if it can."""
+    if limits.bots is not None and len(share.bots) > limits.bots:
+        return f"it needs {count_of(len(share.bots), 'bot')}, and at most {limits.bots} may run at a time"
+    for bot, times in Counter(share.bots).items():
         if limits.runs_per_bot is not None and times > limits.runs_per_bot:
-            return f"the bot {bot} would sit {times_of(times)}, and may sit {times_of(limits.runs_per_bot)} at a time"
+            return f"the bot {bot} would have {count_of(times, 'seat')}, and the limit is {limits.runs_per_bot}"
     return ""
 
 
-def _has_room(slot: CapacityShare, running: Sequence[CapacityShare], limits: Limits) -> bool:
+def _fits(share: CapacityShare, running: Sequence[CapacityShare], limits: Limits) -> bool:
     games = limits.runs_per_game or {}
-    if slot.game in games and sum(other.game == slot.game for other in running) >= games[slot.game]:
+    if share.game in games and sum(other.game == share.game for other in running) >= games[share.game]:
         return False
-    if limits.runs_per_user is not None and sum(other.user == slot.user for other in running) >= limits.runs_per_user:
+    if limits.runs_per_user is not None and sum(other.user == share.user for other in running) >= limits.runs_per_user:
         return False
-    if limits.bots is not None and sum(len(other.bots) for other in running) + len(slot.bots) > limits.bots:
+    if limits.bots is not None and sum(len(other.bots) for other in running) + len(share.bots) > limits.bots:
         return False
     if limits.runs_per_bot is None:
         return True
-    seated = Counter(bot for other in (*running, slot) for bot in other.bots)
-    return all(seated[bot] <= limits.runs_per_bot for bot in slot.bots)
+    seats = Counter(share.bots)
+    for other in running:
+        seats.update(other.bots)
+    return all(seats[bot] <= limits.runs_per_bot for bot in share.bots)
 
 
-def _is_delayed(slot: CapacityShare, other: CapacityShare) -> bool:
-    """Whether a run in the one slot takes something that the other may be waiting for.
-
-    The limit of a user is not shown to others.
-    """
-    return slot.game == other.game or bool(slot.bots and other.bots)
+def _is_delayed(share: CapacityShare, other: CapacityShare) -> bool:
+    """Return whether a run with `share` could take capacity that `other` waits for."""
+    # The limit per user is left out, because it concerns no other user.
+    return share.game == other.game or bool(share.bots and other.bots)
 
 
 def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], limits: Limits) -> WaitingJob | None:
-    """The job of which a run starts next; None if none can start now."""
+    """Return the job whose run starts next; None if none can start now."""
     passed: list[WaitingJob] = []
     for job in sorted(_eligible(waiting, running), key=lambda job: job.order):
-        starved = [other for other in passed if other.skips >= MAX_SKIPS and _is_delayed(job.slot, other.slot)]
-        if not starved and _has_room(job.slot, list(running.values()), limits):
+        starved = [other for other in passed if other.skips >= MAX_SKIPS and _is_delayed(job.share, other.share)]
+        if not starved and _fits(job.share, list(running.values()), limits):
             return job
-        if _has_room(job.slot, [other for other in running.values() if other.user == job.slot.user], limits):
+        # A job that only its own user's runs keep from starting does not hold back others.
+        own_runs = [share for share in running.values() if share.user == job.share.user]
+        if _fits(job.share, own_runs, limits):
             passed.append(job)
     return None
 
@@ -92,46 +96,44 @@ def _eligible(waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare
 
 
 def can_start_idle_run(
-    waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], *, max_idle: int, most: int
+    waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], *, max_idle: int, max_runs: int
 ) -> bool:
-    """Whether something may start that is played only while no request waits.
+    """Return whether an idle run, one that is played only while no request waits, may start.
 
     Args:
-        max_idle: how many runs of that kind may go on at a time. most: how many of any kind.
+        max_idle: limit on concurrent idle runs.
+        max_runs: limit on all concurrent runs, for idle ones.
     """
-    if any(not job.slot.is_idle for job in _eligible(waiting, running)):
+    if any(not job.share.is_idle for job in _eligible(waiting, running)):
         return False
-    return len(running) < most and sum(slot.is_idle for slot in running.values()) < max_idle
+    idle_runs = sum(share.is_idle for share in running.values())
+    return len(running) < max_runs and idle_runs < max_idle
 
 
 def preempted_jobs(
-    waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], limits: Limits, *, most: int
+    waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], limits: Limits, *, max_runs: int
 ) -> list[int]:
-    """The jobs that are played only while no request waits, and have to make room now.
-
-    Args:
-        most: how many runs of any kind may run next to one that has to make room.
-    """
-    idle = [number for number, slot in running.items() if slot.is_idle]
-    others = {number: slot for number, slot in running.items() if not slot.is_idle}
-    wanted = [job for job in waiting if not job.slot.is_idle and job.id not in running]
-    if next_job(wanted, others, limits) is not None:
+    """Return the idle jobs to interrupt: all if a request could start without them, else those above `max_runs`."""
+    idle = [number for number, share in running.items() if share.is_idle]
+    requested = {number: share for number, share in running.items() if not share.is_idle}
+    requests = [job for job in waiting if not job.share.is_idle and job.id not in running]
+    if next_job(requests, requested, limits) is not None:
         return idle
-    return idle[: max(0, len(running) - most)]
+    return idle[: max(0, len(running) - max_runs)]
 
 
 def skipped_jobs(waiting: Iterable[WaitingJob], running: Mapping[int, CapacityShare], chosen: WaitingJob) -> list[int]:
-    """The jobs in whose place another was chosen: they came first and did not fit."""
+    """Return the jobs that came before the chosen one and did not fit."""
     return [job.id for job in _eligible(waiting, running) if job.order < chosen.order]
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When a job that waits will start.
+    """Forecast of a waiting job's next start.
 
     Attributes:
-        position: from 1, in the order of the starts to come.
-        starts_in_s: an estimate; None where nothing is known about how long runs take.
+        position: in the order of starts, from 1.
+        starts_in_s: an estimate; None if the duration of runs is unknown.
     """
 
     position: int
@@ -147,40 +149,44 @@ def forecast(
     left_s: Callable[[int], float | None] = lambda job: None,
     max_starts: int = 2000,
 ) -> dict[int, Forecast]:
-    """When each job that waits will start: the queue is played out in advance.
+    """Forecast the start of each waiting job by a simulation of the queue.
 
     Args:
-        seconds_of: how long a run of a job takes; None if unknown.
-        left_s: how long a run that goes on still takes; None if unknown.
-        max_starts: no more starts are looked ahead; jobs beyond them are left out.
+        seconds_of: returns the duration of a job's runs; None if unknown.
+        left_s: returns the remaining time of a job's run; None if unknown.
+        max_starts: number of starts to simulate; jobs beyond are left out.
     """
     jobs = {job.id: job for job in waiting}
-    going = dict(running)
+    simulated = dict(running)
+    # Heap of the ends of runs: time, whether it is known, number of the job.
     ends: list[tuple[float, bool, int]] = []
-    for number in going:
+    for number in simulated:
         left = left_s(number)
-        left = seconds_of(number) if left is None else left
+        if left is None:
+            left = seconds_of(number)
         heapq.heappush(ends, (left or 0.0, left is not None, number))
-    found: dict[int, Forecast] = {}
-    now_s, is_known = 0.0, True
+    forecasts: dict[int, Forecast] = {}
+    now_s = 0.0
+    is_known = True
     stamp = max((max(job.stamp, job.user_served) for job in jobs.values()), default=0)
     for _ in range(max_starts):
-        job = next_job(jobs.values(), going, limits)
+        job = next_job(jobs.values(), simulated, limits)
         while job is None and ends:
             end_s, is_end_known, number = heapq.heappop(ends)
-            now_s, is_known = max(now_s, end_s), is_known and is_end_known
-            del going[number]
-            job = next_job(jobs.values(), going, limits)
+            now_s = max(now_s, end_s)
+            is_known = is_known and is_end_known
+            del simulated[number]
+            job = next_job(jobs.values(), simulated, limits)
         if job is None:
             break
         stamp += 1
         for other in jobs.values():
-            if other.slot.user == job.slot.user:
+            if other.share.user == job.share.user:
                 jobs[other.id] = replace(other, user_served=stamp)
         jobs[job.id] = replace(jobs[job.id], runs_left=job.runs_left - 1, stamp=stamp)
-        going[job.id] = job.slot
-        if job.id not in found and job.id not in running:
-            found[job.id] = Forecast(len(found) + 1, now_s if is_known else None)
+        simulated[job.id] = job.share
+        if job.id not in forecasts and job.id not in running:
+            forecasts[job.id] = Forecast(len(forecasts) + 1, now_s if is_known else None)
         seconds = seconds_of(job.id)
         heapq.heappush(ends, (now_s + (seconds or 0.0), seconds is not None, job.id))
-    return found
+    return forecasts

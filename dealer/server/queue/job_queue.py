@@ -1,6 +1,6 @@
-"""The jobs of a server: which run starts next, and what becomes of a job until its end is written.
+"""Queue of unfinished jobs: start the next run, follow it to its end, and close jobs.
 
-A run is entered before it starts and counted in one change. What a client learns has been written before.
+A run is in the database before it starts, and is counted in one change. Clients are notified after each change.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class JobQueue:
         """Prepare to play.
 
         Args:
-            jobs: of earlier starts, by their numbers.
+            jobs: of earlier starts, by number.
             changes: notified when a run may be able to start.
-            max_idle: the most runs of the ladder at a time.
+            max_idle: limit on concurrent runs of the ladder.
             on_counted: receives each run that was counted.
         """
         self._jobs = dict(jobs)
@@ -88,7 +88,7 @@ class JobQueue:
         self._max_idle = max_idle
         self._on_counted = on_counted
         self._running: dict[int, ActiveJob] = {}
-        """The jobs that are `Running`, in the order of their starts."""
+        """Jobs that are `Running`, in the order of their starts."""
         self._stamp = last_stamp(store)
         self._served = served_stamps(store)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -97,58 +97,62 @@ class JobQueue:
     # ---- starting runs
 
     async def run(self) -> None:
-        """Start runs whenever some can start, until cancelled."""
+        """Start runs until cancelled."""
         while True:
             chosen = self._next()
             if chosen is None:
                 await self._changes.wait_for(self._can_start)
                 continue
-            for job in skipped_jobs(self._waiting(), self._places(), chosen):
+            for job in skipped_jobs(self._waiting(), self._shares(), chosen):
                 self._jobs[job].skips += 1
             await self._begin(self._jobs[chosen.id])
-            self._make_room()
+            self._preempt()
 
     def interrupt(self) -> None:
-        """Interrupt all runs, to be resumed at the next start, and start no more."""
+        """Interrupt all runs, which the next start resumes, and start no more."""
         self._is_stopping = True
         for job in self._running.values():
             if isinstance(job.state, Running):
                 job.state.interrupt()
 
     async def close(self) -> None:
-        """Wait until the interrupted runs and all changes are written."""
+        """Wait for the interrupted runs to stop and for all changes to be written."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
     def _next(self) -> WaitingJob | None:
         if not self._disk.has_space:
             return None
-        chosen = next_job(self._waiting(), self._places(), self._limits)
-        return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen
+        chosen = next_job(self._waiting(), self._shares(), self._limits)
+        if chosen is not None and chosen.share.is_idle and not self._can_start_idle_run():
+            return None
+        return chosen
 
     def _can_start(self) -> bool:
-        self._make_room()
+        self._preempt()
         return self._next() is not None
 
-    def _is_idle(self) -> bool:
-        return self._disk.has_space and can_start_idle_run(
-            self._waiting(), self._places(), max_idle=self._max_idle, most=os.cpu_count() or 1
-        )
+    def _can_start_idle_run(self) -> bool:
+        if not self._disk.has_space:
+            return False
+        max_runs = os.cpu_count() or 1
+        return can_start_idle_run(self._waiting(), self._shares(), max_idle=self._max_idle, max_runs=max_runs)
 
-    def _make_room(self) -> None:
-        most = os.cpu_count() or 1
-        for number in preempted_jobs(self._waiting(), self._places(), self._limits, most=most):
+    def _preempt(self) -> None:
+        """Interrupt runs of the ladder for which requests need the capacity."""
+        max_runs = os.cpu_count() or 1
+        for number in preempted_jobs(self._waiting(), self._shares(), self._limits, max_runs=max_runs):
             _interrupt_after_hand(self._running[number])
 
     def _waiting(self) -> list[WaitingJob]:
         jobs = [job for job in self._jobs.values() if job.runs_left]
         return [job.waiting(self._served.get(job.row.user.id, 0), is_ready=self._is_ready(job)) for job in jobs]
 
-    def _places(self) -> dict[int, CapacityShare]:
-        return {number: job.slot for number, job in self._running.items()}
+    def _shares(self) -> dict[int, CapacityShare]:
+        return {number: job.share for number, job in self._running.items()}
 
     def _is_ready(self, job: ActiveJob) -> bool:
-        """Whether all players of a job are connected, and not busy."""
+        """Return whether all players of a job are connected and free."""
         if (job.has_own_seat and job.client is None) or self.absent_player(job):
             return False
         for name in job.user_bots:
@@ -158,14 +162,14 @@ class JobQueue:
         return True
 
     def absent_player(self, job: ActiveJob) -> str:
-        """A user's bot that is not connected in the version that is to play; empty if all are."""
+        """Name of a user's bot that is not connected in the required version; empty if all are."""
         for name in sorted(job.user_bots):
             connected = self._presence.find(job.row.game, name)
-            if connected is None or not job.takes(name, connected.versions[job.row.game]):
+            if connected is None or not job.accepts(name, connected.versions[job.row.game]):
                 return name
         return ""
 
-    # ---- a run from its start to its end
+    # ---- runs
 
     async def _begin(self, job: ActiveJob) -> None:
         running = Running(job.run)
@@ -173,34 +177,34 @@ class JobQueue:
         self._running[job.row.id] = job
         run = running.run
         if run is None:
-            run = await self._enter_run(job)
+            run = await self._add_run(job)
         if run is None:
             del self._running[job.row.id]
-            await self._go_on(job, running.end)
+            await self._continue(job, running.end)
             return
         running.run = run
-        running.began_s = time.monotonic()
+        running.start_s = time.monotonic()
         job.skips = 0
         self._publish_run(job, run, RunState.RUNNING)
         self._start(self._play(job, running, run))
 
-    async def _enter_run(self, job: ActiveJob) -> Run | None:
-        """Enter the next run of a job; None, after a pause, if it cannot be written."""
+    async def _add_run(self, job: ActiveJob) -> Run | None:
+        """Add the next run of a job to the database; after an error, pause and return None."""
         stamp = self._next_stamp()
         versions = [self._presence.version(job.row.game, player) for player in job.row.players]
         row = job.row
         try:
             run = await self._store.write(lambda db: begin_run(db, row, versions, stamp))
         except StoreError as error:
-            _log.error("no run can be entered: %s", error)
+            _log.error("no run can be started: %s", error)
             await asyncio.sleep(RETRY_S)
             return None
         job.row = replace(row, started=row.started + 1, stamp=stamp)
         self._served[row.user.id] = stamp
         return run
 
-    async def _go_on(self, job: ActiveJob, end: str) -> None:
-        """Have a job wait for its next run, or end it; `end` is why it has no next run, if that was decided."""
+    async def _continue(self, job: ActiveJob, end: str) -> None:
+        """Let a job wait for its next run, or end it: if none is left, or for the reason `end`."""
         if end or job.row.started >= job.row.runs:
             await self._end(job, end)
         else:
@@ -212,18 +216,18 @@ class JobQueue:
             report = await self._player.play(job, running, run)
             running.match_run = None
             if report is not None and report.state is RunState.FAILED and not self._disk.has_space:
-                # Its failure is that of the disk: it is resumed once there is room.
+                # It failed because the disk is full, and is resumed once there is space.
                 report = None
             if report is not None:
                 await self._count(job, run, report)
         finally:
-            self._player.watchers.closed(run.id)
+            self._player.watchers.remove_run(run.id)
             del self._running[job.row.id]
             if self._is_stopping:
                 # The next start resumes it.
                 pass
             elif report is not None:
-                await self._go_on(job, running.end)
+                await self._continue(job, running.end)
             elif running.end:
                 await self._drop(job, run, running.end)
             else:
@@ -247,10 +251,10 @@ class JobQueue:
                     job.client.notify(ended)
                 return
 
-    # ---- the end of a job
+    # ---- ends of jobs
 
     def stop(self, job: ActiveJob, reason: str, *, is_run_stopped: bool) -> None:
-        """Start no more runs of a job. Its present run is stopped too, or played to its end."""
+        """Start no more runs of a job, and cancel its current run if `is_run_stopped`."""
         match job.state:
             case Waiting():
                 job.state = Ending(reason)
@@ -263,7 +267,7 @@ class JobQueue:
                 if is_run_stopped:
                     running.cancel()
             case Running() | Ending():
-                # The last run is played to its end, and nothing is lost.
+                # The last run is played to its end in any case.
                 return
         self._changes.notify()
 
@@ -279,7 +283,7 @@ class JobQueue:
         try:
             await self._store.write(lambda db: end_job(db, job.row.id, state, reason))
         except StoreError as error:
-            # Nothing is left of it at the next start, either; it is closed then.
+            # The next start closes it, because it has no runs left.
             _log.error("job %d cannot be closed: %s", job.row.id, error)
         finally:
             del self._jobs[job.row.id]
@@ -288,7 +292,7 @@ class JobQueue:
             job.client.notify(JobEnded(job.row, state, reason))
 
     def stop_unattended(self) -> None:
-        """Stop the jobs of an earlier start whose clients or bots have not come back."""
+        """Stop jobs of an earlier start whose clients or bots have not returned."""
         for job in self.active():
             if job.has_own_seat and job.client is None:
                 self.stop(job, "its client has not come back", is_run_stopped=True)
@@ -297,13 +301,13 @@ class JobQueue:
                     self.stop(job, f"{name} has not come back", is_run_stopped=True)
 
     def give_up(self, name: str) -> None:
-        """Start no more runs of jobs in which a user's bot plays."""
+        """Start no more runs of jobs with a user's bot."""
         for job in self.active():
             if name in job.user_bots:
                 self.stop(job, f"{name} has not come back", is_run_stopped=False)
 
     async def cancel(self, user: User, tag: str) -> int:
-        """Cancel a user's jobs with a tag and their runs; return how many there were.
+        """Cancel a user's jobs with a tag and their runs; return their number.
 
         Raises:
             StoreError: it cannot be written; nothing is cancelled.
@@ -312,10 +316,10 @@ class JobQueue:
         return await self._cancel([job for job in jobs if not _is_cancelled(job)], user)
 
     async def cancel_job(self, user: User, number: int, by: User | None = None) -> bool:
-        """Cancel one of a user's jobs; return False if the user has no such job of which something is left.
+        """Cancel a user's job; return False if the user has no such unfinished job.
 
         Args:
-            by: the user who cancels it; None for its own.
+            by: the user who cancels it; None for `user`.
 
         Raises:
             StoreError: it cannot be written; nothing is cancelled.
@@ -339,14 +343,14 @@ class JobQueue:
             self.stop(job, reason, is_run_stopped=True)
         return len(jobs)
 
-    # ---- new jobs, and their clients
+    # ---- new jobs and clients
 
     def new_job(self, user: User, request: JobRequest) -> Job:
-        """A job to be entered in the database."""
+        """Make a job to be added to the database."""
         return new_job(user, request, choose_seed(request.terms), self._next_stamp())
 
     def add(self, job: ActiveJob) -> None:
-        """Queue a job that has been entered."""
+        """Queue a job that is in the database."""
         self._publish_job(job.row, job.row.state)
         if job.row.runs:
             self._jobs[job.row.id] = job
@@ -357,7 +361,7 @@ class JobQueue:
         return self._stamp
 
     def adopt(self, user: User, client: Client) -> int:
-        """Give a client the jobs that its user had at an earlier start; return how many have own seats."""
+        """Make a client the one of its user's jobs of an earlier start; return the number of those with own seats."""
         jobs = [job for job in self.active() if job.row.user == user and job.client is None]
         for job in jobs:
             job.client = client
@@ -365,15 +369,15 @@ class JobQueue:
         return sum(job.has_own_seat for job in jobs)
 
     def follow(self, user: User, tag: str, client: Client) -> None:
-        """Notify a client of a user's jobs with a tag, except those with own seats."""
+        """Notify a client, from now on, of a user's jobs with a tag that have no own seats."""
         for job in self._jobs.values():
             if job.row.user == user and job.row.tag == tag and not job.has_own_seat:
                 job.client = client
 
     def leave(self, client: Client) -> None:
-        """Start no more runs with own seats of a client that has gone."""
+        """Start no more runs with own seats of a client that has disconnected."""
         if self._is_stopping:
-            # The server leaves, not the client: everything goes on at the next start.
+            # The server has closed the connection; the next start resumes the jobs.
             return
         for job in self.active():
             if job.client is client:
@@ -381,50 +385,52 @@ class JobQueue:
                 if job.has_own_seat:
                     self.stop(job, "its client has left", is_run_stopped=False)
 
-    # ---- the jobs that there are
+    # ---- queries
 
     def active(self) -> list[ActiveJob]:
-        """The jobs of which something is left, in the order in which they came."""
+        """Unfinished jobs in the order of their arrival."""
         return [job for job in self._jobs.values() if not isinstance(job.state, Ending)]
 
     @property
     def matches_played(self) -> int:
-        """Matches that are being played."""
+        """Number of matches in progress."""
         return sum(job.at_once for job in self._running.values())
 
     async def forecasts(self) -> dict[int, Forecast]:
-        """The next start of each job that waits."""
+        """Forecast the next start of each waiting job."""
         return await forecasts(self._store, self._jobs, self._running, self._waiting(), self._limits)
 
     def progress(self) -> dict[int, Progress]:
-        """Progress of the runs that are being played, by their numbers; for any thread."""
-        found = {}
+        """Progress of the runs in progress, by number; thread-safe."""
+        progress_by_run = {}
         for job in list(self._jobs.values()):
             match job.state:
                 case Running(run=records.Run(id=number), progress=Progress() as progress):
-                    found[number] = progress
-        return found
+                    progress_by_run[number] = progress
+        return progress_by_run
 
     # ---- the ladder, and tables with people
 
     def can_start_idle(self) -> bool:
-        """Whether a job of the ladder that is added now could start."""
-        return self._is_idle() and not any(
-            job.slot.is_idle and self._is_ready(job) for job in self.active() if not isinstance(job.state, Running)
-        )
+        """Return whether a new job of the ladder could start at once."""
+        if not self._can_start_idle_run():
+            return False
+        waiting = [job for job in self.active() if job.share.is_idle and not isinstance(job.state, Running)]
+        return not any(self._is_ready(job) for job in waiting)
 
     def idle_contests(self) -> list[tuple[str, frozenset[str]]]:
-        """Game and players of each job of the ladder."""
-        return [(job.row.game, frozenset(job.row.players)) for job in self.active() if job.slot.is_idle]
+        """Game and players of each unfinished job of the ladder."""
+        return [(job.row.game, frozenset(job.row.players)) for job in self.active() if job.share.is_idle]
 
-    def users_runs(self, name: str) -> int:
-        """Runs that a user's bot is playing, without those of the ladder."""
-        return sum(job.is_running and name in job.user_bots and not job.slot.is_idle for job in self.active())
+    def count_user_runs(self, name: str) -> int:
+        """Count the runs that a user's bot plays, without those of the ladder."""
+        requested = [job for job in self.active() if job.is_running and not job.share.is_idle]
+        return sum(name in job.user_bots for job in requested)
 
     def free_bots(self, names: Collection[str]) -> None:
-        """Interrupt the ladder's runs in which users' bots play that sit down at a table."""
+        """Interrupt runs of the ladder with users' bots that join a table."""
         for job in self.active():
-            if job.slot.is_idle and job.user_bots & set(names):
+            if job.share.is_idle and job.user_bots & set(names):
                 _interrupt_after_hand(job)
 
     def _publish_run(self, job: ActiveJob, run: Run, state: RunState) -> None:

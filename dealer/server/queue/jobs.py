@@ -1,7 +1,4 @@
-"""Jobs on their way: checked on request, waiting, being played, and what their clients are notified of.
-
-What can never be played is refused in a sentence; what passes is settled by the very code that plays it.
-"""
+"""Unfinished jobs: checks of requests, states of a job, events for clients, forecasts of starts."""
 
 from __future__ import annotations
 
@@ -35,19 +32,19 @@ from logs.estimation import FixedDeals, parse_stop_rule
 from protocol.benchmark import MAX_TAG_BYTES, OWN_SEAT, RequestRuns
 from protocol.joining import ContestTerms
 
-_LEAST_LEFT_S = 1.0
-"""A run that has taken longer than others is expected to end after this time."""
+_MIN_LEFT_S = 1.0
+"""Expected remaining time of a run that takes longer than predicted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatOpen:
-    """A seat waits for an agent at this port: a client's own, or a user's bot.
+    """A seat waits for a client's own agent or a user's bot.
 
     Attributes:
-        match: a user, a dot and the tag of a job.
-        player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
-        port: where the run awaits a client's own agent.
-        open_seat: where it awaits a user's bot.
+        match: label of the job, USER.TAG.
+        player: `protocol.benchmark.OWN_SEAT`, or name of the bot.
+        port: of the seat, for a client's own agent.
+        open_seat: for a user's bot.
     """
 
     run: int
@@ -61,7 +58,7 @@ class SeatOpen:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """A run has ended and is counted."""
+    """A run has ended, and its result is in the database."""
 
     job: records.Job
     run: records.Run
@@ -69,7 +66,7 @@ class RunEnded:
 
 @dataclass(frozen=True, slots=True)
 class JobEnded:
-    """Nothing is left of a job."""
+    """A job has ended."""
 
     job: records.Job
     state: JobState
@@ -83,13 +80,13 @@ class Client(Protocol):
     """A client that is notified of its jobs.
 
     Attributes:
-        address: from which it has connected.
+        address: of its connection.
     """
 
     address: str
 
     def notify(self, event: ServiceEvent) -> None:
-        """Take note; must not raise, and must not wait."""
+        """Receive an event; must not raise or block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +103,28 @@ class Resuming:
 
 @dataclass(slots=True, eq=False)
 class Running:
-    """A run is being entered, or is being played.
+    """A run is being added to the database, or is being played.
 
     Attributes:
-        run: None while it is being entered.
-        match_run: None until it is opened, and once its result is being counted.
-        progress: None before its first report.
-        began_s: when it started or was resumed, on the monotonic clock.
-        end: why no run is started after it; empty as long as that is not decided.
-        is_interrupted: whether it is to stop, to be resumed later.
-        is_cancelled: whether it is to stop for good.
+        run: None until it is in the database.
+        match_run: None until it is open, and again while its result is being counted.
+        progress: None before the first report.
+        start_s: start or resumption, on the monotonic clock.
+        end: reason that no further run starts; empty if the job continues.
+        is_interrupted: whether it stops to be resumed later.
+        is_cancelled: whether it stops for good.
     """
 
     run: records.Run | None = None
     match_run: Run[AnyResult] | None = None
     progress: Progress | None = None
-    began_s: float = field(default_factory=time.monotonic)
+    start_s: float = field(default_factory=time.monotonic)
     end: str = ""
     is_interrupted: bool = False
     is_cancelled: bool = False
 
-    def opened(self, match_run: Run[AnyResult]) -> None:
-        """Note the run that is played, and stop it if that was decided while it was opened."""
+    def attach(self, match_run: Run[AnyResult]) -> None:
+        """Set the open run, and stop it if it was interrupted or cancelled in the meantime."""
         self.match_run = match_run
         if self.is_interrupted or self.is_cancelled:
             match_run.interrupt()
@@ -139,7 +136,7 @@ class Running:
             self.match_run.interrupt()
 
     def interrupt_after_hand(self) -> None:
-        """Stop the run after the current hand, so that nobody who can stop it sees a deal twice."""
+        """Stop the run after the current hand, so that nobody can see a deal twice by interrupting it."""
         self.is_interrupted = True
         if self.match_run is not None:
             self.match_run.interrupt_after_hand()
@@ -153,10 +150,10 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """No run is left, and the end of the job is being written. Its client is notified after that.
+    """No run is left, and the end of the job is being written; its client is notified afterwards.
 
     Attributes:
-        reason: why it was cancelled; empty for a job whose runs have all been played.
+        reason: of its cancellation; empty if all runs have been played.
     """
 
     reason: str
@@ -167,13 +164,14 @@ _State: TypeAlias = Waiting | Resuming | Running | Ending
 
 @dataclass(slots=True, eq=False)
 class ActiveJob:
-    """A job until its end is written.
+    """An unfinished job.
 
     Attributes:
-        row: as it is kept, with the number of runs started.
-        versions: of the players, by seat, in a contest of an event: no others play. None where any may.
+        row: as in the database.
+        client: to notify; None if there is none.
+        versions: required of the players, by seat, in a contest of an event; None if any version may play.
         skips: see `dealer.server.queue.fair_queue.WaitingJob`.
-        at_once: how many matches of a run are played at a time.
+        at_once: number of matches of a run that are played at a time.
     """
 
     row: records.Job
@@ -189,12 +187,11 @@ class ActiveJob:
 
     @property
     def has_own_seat(self) -> bool:
-        """Whether a client's own agent plays."""
         return OWN_SEAT in self.row.players
 
     @property
     def run(self) -> records.Run | None:
-        """The run that is being played, or waits to be resumed."""
+        """Run that is being played or waits to be resumed."""
         match self.state:
             case Running(run=run) | Resuming(run=run):
                 return run
@@ -207,12 +204,11 @@ class ActiveJob:
 
     @property
     def is_running(self) -> bool:
-        """Whether a run is being played."""
         return isinstance(self.state, Running) and self.state.run is not None
 
     @property
     def runs_left(self) -> int:
-        """Runs to be started or resumed."""
+        """Number of runs to start or resume."""
         left = self.row.runs - self.row.started
         match self.state:
             case Waiting():
@@ -226,59 +222,60 @@ class ActiveJob:
 
     @property
     def user_bots(self) -> frozenset[str]:
-        """The bots of users that play."""
+        """Names of users' bots among the players."""
         return self.game.user_bots(self.row.players)
 
-    def takes(self, player: str, version: int | None) -> bool:
-        """Whether a version of a player may play."""
+    def accepts(self, player: str, version: int | None) -> bool:
+        """Return whether a version of a player may play."""
         return self.versions is None or self.versions[self.row.players.index(player)] == version
 
     @property
-    def slot(self) -> CapacityShare:
-        """What a run of it takes."""
+    def share(self) -> CapacityShare:
+        """Share of the limits for one of its runs."""
         is_idle = self.row.kind is JobKind.LADDER
         return capacity_share(self.game, self.row.players, user=self.row.user.id, at_once=self.at_once, is_idle=is_idle)
 
     def waiting(self, served: int, *, is_ready: bool) -> WaitingJob:
-        """The same for the queue.
+        """Return the job as the fair queue sees it.
 
         Args:
-            served: when its user was last served; 0 for never.
+            served: stamp of the last start of its user; 0 for never.
         """
-        # A run that was interrupted comes before everything else.
+        # -1 puts an interrupted run before all others.
         first = -1 if isinstance(self.state, Resuming) else served
         return WaitingJob(
-            self.row.id, self.slot, self.runs_left, self.row.stamp, first, skips=self.skips, is_ready=is_ready
+            self.row.id, self.share, self.runs_left, self.row.stamp, first, skips=self.skips, is_ready=is_ready
         )
 
 
-# ---- what is asked for
+# ---- requests
 
 
 def parse_text_request(request: RequestRuns) -> JobRequest:
-    """What a line of the text port asks for: one seating, as on the reference's server, of a seed that is sent."""
-    terms = ContestTerms(seed=request.seed or _drawn_seed(), seating=Seating.SINGLE.value)
+    """Convert a request of the text port: one seating, as on the reference's server, with a numeric seed."""
+    terms = ContestTerms(seed=request.seed or _draw_seed(), seating=Seating.SINGLE.value)
     return JobRequest(request.game, request.players, request.tag, request.runs, request.index, terms=terms)
 
 
-def _drawn_seed() -> int:
+def _draw_seed() -> int:
     return secrets.randbelow(2**32 - 1) + 1
 
 
 def choose_seed(terms: ContestTerms) -> Seed:
-    """The seed of a request: as asked for, else a number for practice, whose seatings share their cards, or a key."""
+    """Return the seed of a request, or draw one."""
+    # For practice, a number: seatings share their cards. Otherwise a key: cards shown predict no others.
     if terms.practice and not terms.seed:
-        return _drawn_seed()
+        return _draw_seed()
     return terms.seed or DealKey.new()
 
 
 def check_request(
     settings: ServerSettings, request: JobRequest, *, user: str, refusal: Callable[[str, str], str]
 ) -> ServerGame:
-    """The game of a request that can be played.
+    """Check that a request can be played at some time; return its game.
 
     Args:
-        refusal: why a bot that is not one of the server's own bots cannot play a game, as a clause; empty if it can.
+        refusal: returns the reason that a user's bot cannot play a game, as a clause; empty if it can.
 
     Raises:
         RefusedError: it can never be played; the message has the reason.
@@ -292,14 +289,16 @@ def check_request(
     if request.runs > game.max_runs:
         raise RefusedError(f"the game {game.shown} is played at most {times_of(game.max_runs)} for one request")
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MAX_TAG_BYTES - 3:
-        raise RefusedError(f"the tag is too long: with the name, {MAX_TAG_BYTES - 3} bytes are taken")
+        raise RefusedError(
+            f"the tag is too long: it has at most {MAX_TAG_BYTES - 3} bytes together with the user's name"
+        )
     seats = game.game.num_players
     players = request.players[:seats]
     if len(players) < seats:
         raise RefusedError(f"the game {game.shown} needs {seats} players, {len(players)} named")
     for player in players:
-        if player in game.user_bots(players) and (why := refusal(game.name, player)):
-            raise RefusedError(why)
+        if player in game.user_bots(players) and (reason := refusal(game.name, player)):
+            raise RefusedError(reason)
     has_users_duplicates = bool(terms.seed or terms.practice) and terms.seating != Seating.SINGLE
     if has_users_duplicates and game.user_bots(players) and not settings.practice_duplicates:
         raise RefusedError("users' bots are not dealt the same cards twice on this server, not even for practice")
@@ -313,10 +312,12 @@ def check_request(
 
 
 def _matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
-    """How many matches of a contest sit at tables at a time: all seatings where a rule looks at the scores.
+    """Number of matches of a contest that are played at a time.
+
+    A stop rule needs the scores of all seatings, so they are played together.
 
     Raises:
-        RefusedError: the rule is not a valid one.
+        RefusedError: the rule is not valid.
     """
     try:
         is_fixed = terms.stop is None or isinstance(parse_stop_rule(terms.stop), FixedDeals)
@@ -326,26 +327,26 @@ def _matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
 
 
 def check_contest(settings: ServerSettings, game: ServerGame, request: JobRequest) -> None:
-    """Refuse what is too long, and what `arena play` would refuse; looking at every bot takes a moment.
+    """Check the length and the settings of a contest. This starts no bot, but can take seconds.
 
     Raises:
         RefusedError: it can never be played.
     """
     terms = request.terms
     if terms.seating == Seating.SINGLE and terms.stop is None and terms.deals is None:
-        # As the server has set it.
+        # The server's own settings, which were checked when they were read.
         return
     deals = max_deals(game, terms)
-    most = max(game.max_deals, game.deals)
-    if not 1 <= deals <= most:
-        raise RefusedError(f"the game {game.shown} is played for 1 to {most} deals here, not {deals}")
+    limit = max(game.max_deals, game.deals)
+    if not 1 <= deals <= limit:
+        raise RefusedError(f"the game {game.shown} is played for 1 to {limit} deals here, not {deals}")
     try:
         settle(run_config(settings, game, request.players[: game.game.num_players], terms, user="user", seed=1))
     except ConfigError as error:
         raise RefusedError(str(error)) from None
 
 
-# ---- when it will be played
+# ---- forecasts
 
 
 async def forecasts(
@@ -355,11 +356,12 @@ async def forecasts(
     waiting: Iterable[WaitingJob],
     limits: Limits,
 ) -> dict[int, Forecast]:
-    """When each job that waits will start, as long as runs take what the last runs of their games took.
+    """Forecast the start of each waiting job from the durations of recent runs.
 
     Args:
-        jobs: all whose end is not written. running: those of them with a run, in the order of their starts.
-        waiting: the same as the queue sees them.
+        jobs: all unfinished jobs.
+        running: those that are `Running`, in the order of their starts.
+        waiting: those with runs left, for the fair queue.
 
     Raises:
         StoreError: the database cannot be read.
@@ -367,14 +369,14 @@ async def forecasts(
     per_hand_s = {game: seconds_per_hand(store, game) for game in {job.row.game for job in jobs.values()}}
     seconds = {number: _seconds(job, per_hand_s[job.row.game]) for number, job in jobs.items()}
     now_s = time.monotonic()
-    gone_s = {number: now_s - job.state.began_s for number, job in running.items() if isinstance(job.state, Running)}
-    places = {number: job.slot for number, job in running.items()}
+    elapsed_s = {number: now_s - job.state.start_s for number, job in running.items() if isinstance(job.state, Running)}
+    shares = {number: job.share for number, job in running.items()}
 
     def left_s(number: int) -> float | None:
-        all_s = seconds.get(number)
-        return None if all_s is None else max(_LEAST_LEFT_S, all_s - gone_s.get(number, 0.0))
+        total_s = seconds.get(number)
+        return None if total_s is None else max(_MIN_LEFT_S, total_s - elapsed_s.get(number, 0.0))
 
-    return await asyncio.to_thread(forecast, list(waiting), places, limits, seconds.get, left_s=left_s)
+    return await asyncio.to_thread(forecast, list(waiting), shares, limits, seconds.get, left_s=left_s)
 
 
 def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:

@@ -1,8 +1,4 @@
-"""What goes with a run while it is played, and what is kept of it.
-
-Agents are called to their seats, and watchers get its events; at its end, `make_report` gives what is kept: its result,
-its faults, and the score of every duplicate.
-"""
+"""Parts of playing a run: call agents to their seats, pass events to watchers, make the report at the end."""
 
 from __future__ import annotations
 
@@ -35,15 +31,15 @@ from protocol.joining import RunStanding
 def make_report(
     plan: ContestPlan, contest_scores: DealScores, result: AnyResult, cancelled: str, unrated: str
 ) -> RunReport:
-    """Make what is kept of a run of one contest.
+    """Make the report of a run.
 
     Args:
-        cancelled: why it was ended before its time; empty if it was not cancelled.
-        unrated: why it does not count in the standings; empty if it does.
+        cancelled: reason of its cancellation; empty if it was not cancelled.
+        unrated: reason that it does not count in the standings; empty if it does.
     """
     assert isinstance(result, ContestResult)
     faults = tuple(
-        # By player, who has another seat in every seating.
+        # Numbers of players, because a player has another seat in every seating.
         (match_plan.name, fault._replace(seat=Seat(match_plan.players[fault.seat])))
         for match_plan in plan.match_plans
         for fault in read_faults(plan.record.folder / f"{match_plan.name}.faults", len(match_plan.players))
@@ -55,21 +51,22 @@ def make_report(
     seats = tuple(
         RunSeat(
             player=number,
-            name=one.name,
-            chips=one.chips,
-            won=None if one.won is None else one.won.raw,
+            name=player.name,
+            chips=player.chips,
+            won=None if player.won is None else player.won.raw,
         )
-        for number, one in enumerate(result.players)
+        for number, player in enumerate(result.players)
     )
     is_comparable = plan.seatings > 1 and not plan.learners and not plan.is_sequential
-    units, is_complete = list(contest_scores.in_order()), result.outcome.is_complete
+    is_complete = result.outcome.is_complete
+    units = list(contest_scores.in_order())
     if is_comparable and plan.has_own_cards and not is_complete:
-        # Nothing in the seatings to come could make up for the luck of a seating that was broken off.
+        # Only complete rounds of seatings: the rest has cards of its own, whose luck nothing balances.
         units = list(contest_scores.in_rounds())
         if units:
             seats = _seats(plan, units)
     is_kept = is_complete or (is_comparable and bool(units))
-    # Also of what was broken off: who did that may have had a reason in the scores.
+    # Scores of a run that was broken off count too: it may have been broken off because of them.
     scores = tuple(array("d", column) for column in zip(*units, strict=True)) if is_kept else ()
     state, reason, cause = RunState.FINISHED, result.reason, None
     if not is_complete and cancelled:
@@ -90,7 +87,7 @@ def make_report(
 
 
 def _seats(plan: ContestPlan, units: Sequence[Sequence[float]]) -> tuple[RunSeat, ...]:
-    """The players with their winnings in these units."""
+    """Players with their winnings in some units of a contest."""
     board = Scoreboard(plan.new_mean, plan.names)
     for scores in units:
         board.add(zip(plan.names, scores, strict=True))
@@ -102,21 +99,21 @@ def _seats(plan: ContestPlan, units: Sequence[Sequence[float]]) -> tuple[RunSeat
 
 
 def bot_hosts(job: ActiveJob, presence: Presence) -> list[BotHost]:
-    """Who brings the users' bots of a job, as far as they are there."""
-    there = [presence.find(job.row.game, name) for name in sorted(job.user_bots)]
-    return [connected.host for connected in there if connected is not None]
+    """Hosts of the users' bots in a job that are connected."""
+    bots = [presence.find(job.row.game, name) for name in sorted(job.user_bots)]
+    return [bot.host for bot in bots if bot is not None]
 
 
-def _rate_of(rate: Rate | None, name: str) -> str:
+def _format_rate(rate: Rate | None, name: str) -> str:
     if rate is None:
         return ""
     return str(rate.of(name) if name in (rate.player, rate.opponent) else rate)
 
 
 class SeatCaller:
-    """Calls users' bots and clients' own agents to the seats of a run, as soon as they open, and shows how it stands.
+    """Call users' bots and clients' own agents to the seats of a run, and notify the bots of its progress.
 
-    Who is away is called when it is back.
+    An agent that is not connected is called again at each report of progress.
     """
 
     def __init__(
@@ -134,10 +131,11 @@ class SeatCaller:
         """Prepare to call.
 
         Args:
-            row: the run, with the versions of its players: a bot that is there in another version is not called.
+            row: the run, with the versions of its players. A bot with another version is not called.
             players: by seat.
-            match: whose and which: a user, a dot and a tag.
-            client: gives who brings the own agents.
+            hands: number of hands of a match.
+            match: label of the job, USER.TAG.
+            client: returns the client with the own agents.
         """
         self._players = dict(zip(run.planned[0].names, zip(players, row.seats, strict=True), strict=True))
         self._users_bots = sorted(game.user_bots(players))
@@ -150,7 +148,7 @@ class SeatCaller:
         self._waiting: dict[tuple[str, str], SeatOpen] = {}
 
     def see(self, event: MatchEvent) -> None:
-        """Call a player to its seat."""
+        """Call a player when its seat opens."""
         opened = event.event
         if not isinstance(opened, SeatOpened):
             return
@@ -169,37 +167,38 @@ class SeatCaller:
             self._call()
 
     def note(self, progress: Progress) -> None:
-        """Call those who were away, and show the progress to the others."""
+        """Call players that were away, and report progress to the bots."""
         self._call()
         for name in self._users_bots:
             connected = self._presence.find(self._game.name, name)
             if connected is not None:
-                rate = _rate_of(progress.rate, player_name(name))
+                rate = _format_rate(progress.rate, player_name(name))
                 connected.host.notify(RunStanding(self._match, progress.hands, progress.hands_planned, rate))
 
     def _call(self) -> None:
-        for key, seat in list(self._waiting.items()):
-            host = self._host_of(*self._players[key[1]])
+        for (match, name), seat in list(self._waiting.items()):
+            host = self._find_host(*self._players[name])
             if host is not None:
-                del self._waiting[key]
+                del self._waiting[match, name]
                 host.notify(seat)
 
-    def _host_of(self, player: str, seat: records.RunSeat) -> Client | BotHost | None:
+    def _find_host(self, player: str, seat: records.RunSeat) -> Client | BotHost | None:
         if player == OWN_SEAT:
             return self._client()
         connected = self._presence.find(self._game.name, player)
-        is_same = connected is not None and connected.versions[self._game.name] == seat.version
-        return connected.host if connected is not None and is_same else None
+        if connected is None or connected.versions[self._game.name] != seat.version:
+            return None
+        return connected.host
 
 
 class Watchers:
-    """Hands the events of matches to all who watch them."""
+    """Watchers of the runs in progress."""
 
     def __init__(self) -> None:
         self._by_run: dict[int, list[Watch]] = {}
 
-    def opened(self, run: int, first: Watch) -> Watch:
-        """What a run that begins is to be played with; `first` gets every event before all others."""
+    def add_run(self, run: int, first: Watch) -> Watch:
+        """Add a run, and return the function to play it with; `first` gets each event before all others."""
         watchers = self._by_run[run] = [first]
 
         def notify(event: MatchEvent) -> None:
@@ -208,12 +207,11 @@ class Watchers:
 
         return notify
 
-    def closed(self, run: int) -> None:
-        """A run has ended."""
+    def remove_run(self, run: int) -> None:
         self._by_run.pop(run, None)
 
     def live(self, run: int) -> LiveMatches | None:
-        """The matches of a run, followed since this was first asked; None unless it is being played. For any thread."""
+        """Live matches of a run, followed since the first call; None unless it is being played. Thread-safe."""
         watchers = self._by_run.get(run, [])
         if watchers and not any(isinstance(watch, LiveMatches) for watch in watchers):
             watchers.append(LiveMatches())

@@ -20,26 +20,27 @@ from protocol.game_definition import short_name
 def recovered_jobs(
     store: Store, games: Sequence[ServerGame], own_bots: Mapping[tuple[str, str], int], *, has_ladder: bool
 ) -> dict[int, ActiveJob]:
-    """Jobs of earlier starts of which something is left, by their numbers; close those that cannot be played."""
+    """Read the unfinished jobs of earlier starts, by number, and close those that cannot be played."""
     store.write_now(close_abandoned_runs)
     by_name = {game.name: game for game in games}
     jobs = {}
     versions = frozen_versions(store)
     for row in open_jobs(store):
         game = by_name.get(row.game)
-        going = next((run for run in runs_of_job(store, row) if run.state is RunState.RUNNING), None)
+        interrupted = next((run for run in runs_of_job(store, row) if run.state is RunState.RUNNING), None)
         if game is None:
-            why = f"there is no {short_name(row.game)} any more"
+            reason = f"the game {short_name(row.game)} no longer exists"
         else:
-            why = _refusal(store, own_bots, row, versions.get(row.id))
-        if not why and row.kind is JobKind.LADDER and not has_ladder:
-            why = "there is no ladder any more"
-        if why or game is None:
-            store.write_now(partial(_cancel_unplayable, job=row.id, run=going, reason=why))
-        elif going is None and row.started >= row.runs:
+            reason = _refusal(store, own_bots, row, versions.get(row.id))
+        if not reason and row.kind is JobKind.LADDER and not has_ladder:
+            reason = "the ladder no longer exists"
+        if reason or game is None:
+            store.write_now(partial(_cancel_unplayable, job=row.id, run=interrupted, reason=reason))
+        elif interrupted is None and row.started >= row.runs:
+            # The server stopped after the last run was counted, and before the job was closed.
             store.write_now(partial(end_job, job=row.id, state=JobState.DONE))
         else:
-            state = Waiting() if going is None else Resuming(going)
+            state = Waiting() if interrupted is None else Resuming(interrupted)
             jobs[row.id] = ActiveJob(row, game, versions=versions.get(row.id), state=state)
     return jobs
 
@@ -49,7 +50,7 @@ def _refusal(store: Store, own_bots: Mapping[tuple[str, str], int], row: Job, ve
     for player, version in zip(row.players, versions or row.players, strict=True):
         is_known = player == OWN_SEAT or (row.game, player) in own_bots
         if not is_known and bot_owner(store, row.game, player) is None:
-            return f"there is no {player} any more"
+            return f"the bot {player} no longer exists"
         if versions is not None and own_bots.get((row.game, player), version) != version:
             return f"{player} has changed since it entered"
     return ""

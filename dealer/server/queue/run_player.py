@@ -1,4 +1,4 @@
-"""Play the runs of jobs, each in its own folder, by the runner of `arena play`."""
+"""Play runs of jobs, each in its own folder, by the runner of `arena play`."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from dealer.server.server_bots import process_environment, run_config, update_co
 from dealer.server.server_settings import ServerSettings, max_deals
 
 _log = logging.getLogger(__name__)
-_PROGRESS_S = 1.0
+_PROGRESS_INTERVAL_S = 1.0
 
 
 class RunPlayer:
-    """Plays runs.
+    """Player of runs.
 
     Attributes:
-        watchers: receive the events of the matches.
+        watchers: of the runs in progress.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class RunPlayer:
         self._dealers = dealers
 
     async def play(self, job: ActiveJob, running: Running, row: Run) -> RunReport | None:
-        """Play a run to its end; returns its report, or None for a run that is to be resumed."""
+        """Play a run; return its report, or None if it was interrupted and has to be resumed."""
         try:
             for name, seat in zip(job.row.players, row.seats, strict=True):
                 connected = self._presence.find(job.row.game, name) if name in job.user_bots else None
                 if connected is not None and connected.versions[job.row.game] != seat.version:
-                    return RunReport(RunState.CANCELLED, f"{name} has come back as another version.")
+                    return RunReport(RunState.CANCELLED, f"{name} has reconnected in another version.")
             client = job.client if self._settings.seats_by_address else None
             run = await asyncio.to_thread(self._open, job, row, None if client is None else client.address)
-            running.opened(run)
+            running.attach(run)
             caller = SeatCaller(
                 run,
                 row,
@@ -85,8 +85,8 @@ class RunPlayer:
 
             result = await run.play(
                 note,
-                self.watchers.opened(row.id, caller.see),
-                progress_s=_PROGRESS_S,
+                self.watchers.add_run(row.id, caller.see),
+                progress_s=_PROGRESS_INTERVAL_S,
                 compute=self._computing.run,
                 dealers=self._dealers,
                 watches_newest=True,
@@ -114,14 +114,13 @@ class RunPlayer:
         path = folder / CONFIG_NAME
         assert row.seed is not None
         if path.is_file() and validated(read_config(path), str(path)).seed != row.seed:
-            # A run that is not in the database: an older copy of it was put in its place.
-            free = (folder.with_name(f"{folder.name}.{number}") for number in itertools.count(1))
-            folder.rename(next(beside for beside in free if not beside.exists()))
+            # The database was restored from a backup, and the folder is of a later run with the same number.
+            _move_aside(folder)
         if path.is_file():
             update_config(self._settings, job.game, job.row.players, path, self._environment, own_address)
             return library.reopen(folder)
         if folder.exists():
-            # The server ended while it was made.
+            # The server stopped while the folder was being created.
             empty_folder(folder, is_removed=True)
         config = run_config(
             self._settings,
@@ -134,3 +133,11 @@ class RunPlayer:
             environment=self._environment,
         )
         return library.new_run(config, folder)
+
+
+def _move_aside(folder: Path) -> None:
+    for number in itertools.count(1):
+        target = folder.with_name(f"{folder.name}.{number}")
+        if not target.exists():
+            folder.rename(target)
+            return

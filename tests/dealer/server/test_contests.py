@@ -123,7 +123,7 @@ async def until(service: Service, is_true: Callable[[], bool]) -> None:
 def watched(service: Service) -> list[MatchEvent]:
     """The events of all runs that begin from now on, as they come."""
     events: list[MatchEvent] = []
-    opened = service.player.watchers.opened
+    opened = service.player.watchers.add_run
 
     def open_watched(run: int, first: Watch) -> Watch:
         def notify(event: MatchEvent) -> None:
@@ -132,7 +132,7 @@ def watched(service: Service) -> list[MatchEvent]:
 
         return opened(run, notify)
 
-    service.player.watchers.opened = open_watched  # type: ignore[method-assign]
+    service.player.watchers.add_run = open_watched  # type: ignore[method-assign]
     return events
 
 
@@ -415,7 +415,7 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         (offer("LOCAL"), "cannot be a bot's name"),
         (offer("a/b"), "cannot be a bot's name"),
         (offer("..."), "cannot be a bot's name"),
-        (offer("eve", "\x1b[2J"), "letters that can be printed"),
+        (offer("eve", "\x1b[2J"), "printable characters"),
         (offer("eve", games=("chess",)), "there is no game 'chess' here"),
         (offer("taken"), "the bot taken belongs to another user"),
     ],

@@ -398,7 +398,7 @@ def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pyt
     [
         (Join("A", "s"), "the bot A is one of the server's own bots; give yours another name"),
         (Join("../x", "s"), "that cannot be a bot's name"),
-        (Join("mine", "s", version="\x1b"), "a version has at most 64 letters that can be printed"),
+        (Join("mine", "s", version="\x1b"), "a version has at most 64 printable characters"),
         (Join("mine", "s", games=("chess",)), "there is no game 'chess' here; the games are kuhn"),
         (Join("mine", "s", games=("../../etc/passwd",)), "there is no game '../../etc/passwd' here"),
         (CHALLENGE, "the first message joins"),

@@ -136,20 +136,20 @@ def wanted(number: int, **changes: bool) -> WaitingJob:
 
 def test_the_ladder_comes_after_everybody_and_only_when_nobody_waits() -> None:
     assert next_job([idle(1), wanted(2)], {}, Limits()) == wanted(2)
-    assert can_start_idle_run([idle(1)], {}, max_idle=1, most=2)
-    assert not can_start_idle_run([wanted(2)], {}, max_idle=1, most=2)
-    assert can_start_idle_run([wanted(2, is_ready=False)], {}, max_idle=1, most=2)
-    assert not can_start_idle_run([], {1: idle(1).slot}, max_idle=1, most=2)
-    assert not can_start_idle_run([], {2: wanted(2).slot, 3: wanted(3).slot}, max_idle=1, most=2)
+    assert can_start_idle_run([idle(1)], {}, max_idle=1, max_runs=2)
+    assert not can_start_idle_run([wanted(2)], {}, max_idle=1, max_runs=2)
+    assert can_start_idle_run([wanted(2, is_ready=False)], {}, max_idle=1, max_runs=2)
+    assert not can_start_idle_run([], {1: idle(1).share}, max_idle=1, max_runs=2)
+    assert not can_start_idle_run([], {2: wanted(2).share, 3: wanted(3).share}, max_idle=1, max_runs=2)
 
 
 def test_the_ladder_makes_room_only_where_it_is_in_the_way() -> None:
-    running = {1: idle(1).slot, 2: idle(2).slot}
+    running = {1: idle(1).share, 2: idle(2).share}
     one = Limits(runs_per_game={"g": 2})
-    assert preempted_jobs([wanted(3)], running, one, most=9) == [1, 2]
-    assert preempted_jobs([wanted(3, is_ready=False)], running, one, most=9) == []
-    assert preempted_jobs([], running | {3: wanted(3).slot}, one, most=2) == [1]
-    assert preempted_jobs([], running, one, most=2) == []
+    assert preempted_jobs([wanted(3)], running, one, max_runs=9) == [1, 2]
+    assert preempted_jobs([wanted(3, is_ready=False)], running, one, max_runs=9) == []
+    assert preempted_jobs([], running | {3: wanted(3).share}, one, max_runs=2) == [1]
+    assert preempted_jobs([], running, one, max_runs=2) == []
 
 
 def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,10 +191,10 @@ def test_a_clock_that_is_set_back_makes_no_run_shorter_than_nothing(tmp_path: Pa
 def test_runs_that_ended_while_nobody_looked_are_let_go() -> None:
     watchers = Watchers()
     for number in range(1, 4):
-        watchers.opened(number, lambda _: None)
+        watchers.add_run(number, lambda _: None)
         live = watchers.live(number)
         assert live is not None
         assert watchers.live(number) is live
-        watchers.closed(number)
+        watchers.remove_run(number)
         assert watchers.live(number) is None
     assert not watchers._by_run

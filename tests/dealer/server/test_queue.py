@@ -34,7 +34,7 @@ def played(jobs: Sequence[WaitingJob], limits: Limits, begun: Sequence[int] = ()
             waiting[number] = replace(waiting[number], skips=waiting[number].skips + 1)
         waiting[chosen.id] = replace(chosen, runs_left=chosen.runs_left - 1, stamp=stamp, skips=0)
         for other in list(waiting.values()):
-            if other.slot.user == chosen.slot.user:
+            if other.share.user == chosen.share.user:
                 waiting[other.id] = replace(other, user_served=stamp)
 
 
@@ -42,13 +42,13 @@ def test_the_user_served_longest_ago_comes_first_and_its_jobs_take_turns() -> No
     waiting = [job(1, 1, 3), job(2, 1, 3), job(3, 1, 2), job(4, 2, 3)]
     # As recorded of the reference, where the first job starts before the others come.
     first = [replace(waiting[0], runs_left=2, stamp=2, user_served=2)]
-    rest = [replace(one, stamp=one.id + 1, user_served=2 if one.slot.user == 1 else 0) for one in waiting[1:]]
+    rest = [replace(one, stamp=one.id + 1, user_served=2 if one.share.user == 1 else 0) for one in waiting[1:]]
     assert [1, *played(first + rest, ONE_AT_A_TIME)] == [1, 4, 1, 4, 2, 4, 3, 1, 2, 3, 2]
 
 
 def test_one_run_of_a_job_at_a_time() -> None:
     one = job(1, 1, 3)
-    assert next_job([one], {1: one.slot}, Limits()) is None
+    assert next_job([one], {1: one.share}, Limits()) is None
 
 
 def test_a_job_waits_for_whoever_has_to_be_there() -> None:
@@ -56,7 +56,7 @@ def test_a_job_waits_for_whoever_has_to_be_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "slot", "fits"),
+    ("limits", "share", "fits"),
     [
         (Limits(), CapacityShare(1, "g", ("a", "b")), True),
         (Limits(bots=3), CapacityShare(2, "h", ("c",)), True),
@@ -71,10 +71,10 @@ def test_a_job_waits_for_whoever_has_to_be_there() -> None:
         (Limits(runs_per_bot=2), CapacityShare(2, "h", ("b", "b")), False),
     ],
 )
-def test_limits(limits: Limits, slot: CapacityShare, *, fits: bool) -> None:
+def test_limits(limits: Limits, share: CapacityShare, *, fits: bool) -> None:
     """While user 1 has the bots a and b play g."""
     running = {1: CapacityShare(1, "g", ("a", "b"))}
-    found = next_job([WaitingJob(2, slot, 1, 2, 0)], running, limits)
+    found = next_job([WaitingJob(2, share, 1, 2, 0)], running, limits)
     assert (found is not None) is fits
 
 
@@ -104,7 +104,7 @@ def test_what_can_never_run_is_told() -> None:
     )
     assert (
         never_fits(CapacityShare(1, "g", ("a", "a")), Limits(runs_per_bot=1))
-        == "the bot a would sit 2 times, and may sit once at a time"
+        == "the bot a would have 2 seats, and the limit is 1"
     )
     assert never_fits(CapacityShare(1, "g", ("a", "b")), Limits(bots=2, runs_per_bot=1, runs_per_user=1)) == ""
 
@@ -140,9 +140,9 @@ def test_everything_that_can_run_does_run_within_the_limits(
     drawn: list[tuple[CapacityShare, int]], limits: Limits
 ) -> None:
     jobs = {
-        number: WaitingJob(number, slot, runs, number, 0)
-        for number, (slot, runs) in enumerate(drawn, 1)
-        if not never_fits(slot, limits)
+        number: WaitingJob(number, share, runs, number, 0)
+        for number, (share, runs) in enumerate(drawn, 1)
+        if not never_fits(share, limits)
     }
     wanted = sum(one.runs_left for one in jobs.values())
     running: dict[int, CapacityShare] = {}
@@ -157,23 +157,23 @@ def test_everything_that_can_run_does_run_within_the_limits(
         stamp += 1
         started += 1
         jobs[chosen.id] = replace(chosen, runs_left=chosen.runs_left - 1, stamp=stamp)
-        running[chosen.id] = chosen.slot
+        running[chosen.id] = chosen.share
         assert within(running, limits)
     assert started == wanted
 
 
 def within(running: Mapping[int, CapacityShare], limits: Limits) -> bool:
-    slots = list(running.values())
+    shares = list(running.values())
 
     def most(count: Callable[[CapacityShare], int], limit: int | None) -> bool:
-        return limit is None or sum(map(count, slots)) <= limit
+        return limit is None or sum(map(count, shares)) <= limit
 
     return (
-        most(lambda slot: len(slot.bots), limits.bots)
-        and all(most(lambda slot, user=user: slot.user == user, limits.runs_per_user) for user in (1, 2, 3))  # type: ignore[misc]
-        and all(most(lambda slot, bot=bot: slot.bots.count(bot), limits.runs_per_bot) for bot in "abc")  # type: ignore[misc]
+        most(lambda share: len(share.bots), limits.bots)
+        and all(most(lambda share, user=user: share.user == user, limits.runs_per_user) for user in (1, 2, 3))  # type: ignore[misc]
+        and all(most(lambda share, bot=bot: share.bots.count(bot), limits.runs_per_bot) for bot in "abc")  # type: ignore[misc]
         and all(
-            most(lambda slot, game=game: slot.game == game, limit)  # type: ignore[misc]
+            most(lambda share, game=game: share.game == game, limit)  # type: ignore[misc]
             for game, limit in (limits.runs_per_game or {}).items()
         )
     )

@@ -131,7 +131,7 @@ def test_a_long_tag_is_refused_and_stops_nobody() -> None:
         ann = await house.log_in()
         ann.say(line)
         await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark("the tag is too long: .*")
+        await ann.hear_remark("the tag is too long; .*")
         ann.say(re.sub("x{300}", "x" * 244, line).replace(" 1 alpha", " 1 LOCAL"))
         await ann.hear(f"# RUNNING ann.{'x' * 244}\nRUN 127.0.0.1 1\n")
 

@@ -181,9 +181,9 @@ def test_only_named_bots_enter_and_those_that_cannot_are_told() -> None:
         announced(service, entrants=("random", "calling", "nobody", "<b>"), deals=20)
         event = await finished(service)
         assert (event.entrants, event.contests, event.deals) == (("calling", "random"), 1, 20)
-        assert event.note == "no bot of this name can enter: <b> and nobody"
+        assert event.note == "no bot with this name can enter: <b> and nobody"
         document = event_document(service.store, event_detail(service.store, event))
-        assert "No bot of this name can enter: <b> and nobody." in document.sentences
+        assert "No bot with this name can enter: <b> and nobody." in document.sentences
 
     play(talk, house())
 
@@ -228,7 +228,7 @@ def test_another_version_does_not_play_and_what_it_lacks_is_given_up_at_last() -
         assert second.heard == []
         ended = {job.players: job.reason for job, _ in event_records.event_contests(service.store, final(service))}
         assert ended["calling", "random"] == ""
-        assert "eve has not come in the version that has entered" in ended.values()
+        assert "eve has not connected in the version that entered" in ended.values()
 
     play(talk, replace(house(patience=0.5), start_timeout_s=0.5))
 
@@ -304,7 +304,7 @@ def test_a_game_that_is_gone_ends_an_event_without_contests() -> None:
     async def talk(service: Service, ann: User) -> None:
         announced(service, game="gone")
         event = await finished(service)
-        assert (event.contests, event.note) == (0, "the game gone is not played here any more")
+        assert (event.contests, event.note) == (0, "the server no longer plays the game gone")
         document = event_document(service.store, event_detail(service.store, event))
         assert document.sentences[0] == "The event is finished: 0 contests."
 

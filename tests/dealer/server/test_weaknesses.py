@@ -525,7 +525,7 @@ def test_what_the_house_no_longer_has_is_cancelled_at_the_next_start() -> None:
     play(after, CONFIG.replace("bot slow ./slow.sh", "").replace("k1 ./bot.sh", "k1 ./botk.sh"))
     data = Path("data")
     assert rows(data, "SELECT jobs.tag, jobs.state, runs.state, runs.reason FROM jobs JOIN runs ON job = jobs.id") == [
-        ("gone", "cancelled", "cancelled", "there is no slow any more"),
+        ("gone", "cancelled", "cancelled", "the bot slow no longer exists"),
         ("stays", "done", "finished", "all deals were played."),
     ]
     # A bot that is described otherwise is another version of it.
