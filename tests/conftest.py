@@ -7,6 +7,7 @@ environment asks for none, because every process that a test starts would compil
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 import random
 import signal
@@ -25,6 +26,7 @@ from hypothesis import HealthCheck, settings
 
 from dealer.run.run_settings import SETTINGS_VARIABLE
 from engine.kernels import disk
+from tests.dealer.helpers import run_async
 from tests.programs import fork_bots
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -50,6 +52,16 @@ _SAMPLED = 5
 def pytest_xdist_auto_num_workers() -> int:
     """One more worker than there are cores, since many tests wait for programs that they start."""
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine function in the dealer's kind of event loop."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    run_async(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -217,43 +217,37 @@ def test_the_twins_do_the_same_inside_a_loop() -> None:
     assert {thread for _, thread in seen} == {threading.current_thread()}
 
 
-def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
-    async def main() -> None:
-        is_under_way = asyncio.Event()
+async def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
+    is_under_way = asyncio.Event()
 
-        def on_progress(progress: dealer.Progress) -> None:
-            if progress.hands:
-                is_under_way.set()
+    def on_progress(progress: dealer.Progress) -> None:
+        if progress.hands:
+            is_under_way.set()
 
-        playing = asyncio.create_task(
-            dealer.play_async("kuhn", ["calling", "random"], out="run", on_progress=on_progress, **ENDLESS)
-        )
-        async with asyncio.timeout(PATIENCE_S):
-            await is_under_way.wait()
-        playing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await playing
-        assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "interrupted"
-        resuming = asyncio.create_task(dealer.resume_async("run"))
-        await asyncio.sleep(0)
-        resuming.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await resuming
-
-    asyncio.run(main())
+    playing = asyncio.create_task(
+        dealer.play_async("kuhn", ["calling", "random"], out="run", on_progress=on_progress, **ENDLESS)
+    )
+    async with asyncio.timeout(PATIENCE_S):
+        await is_under_way.wait()
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "interrupted"
+    resuming = asyncio.create_task(dealer.resume_async("run"))
+    await asyncio.sleep(0)
+    resuming.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await resuming
 
 
-def test_a_run_interrupted_before_its_first_step_returns_what_there_is(tmp_path: Path) -> None:
-    async def main() -> None:
-        bots = [{"bot": "calling"}, {"bot": "random"}]
-        config = validated({"games": ["kuhn"], "bots": bots, "deals": 40, "in_process": True})
-        run = new_run(config, tmp_path / "run")
-        playing = asyncio.create_task(run.play())
-        # It runs after `play` has made its task, and before that task.
-        asyncio.get_running_loop().call_soon(run.interrupt)
-        assert (await playing).outcome is dealer.Outcome.INTERRUPTED
-
-    asyncio.run(main())
+async def test_a_run_interrupted_before_its_first_step_returns_what_there_is(tmp_path: Path) -> None:
+    bots = [{"bot": "calling"}, {"bot": "random"}]
+    config = validated({"games": ["kuhn"], "bots": bots, "deals": 40, "in_process": True})
+    run = new_run(config, tmp_path / "run")
+    playing = asyncio.create_task(run.play())
+    # It runs after `play` has made its task, and before that task.
+    asyncio.get_running_loop().call_soon(run.interrupt)
+    assert (await playing).outcome is dealer.Outcome.INTERRUPTED
 
 
 def test_a_run_is_resumed() -> None:

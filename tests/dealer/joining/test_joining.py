@@ -176,8 +176,13 @@ def challenge(**more: Any) -> tuple[Challenge, ...]:
     return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, terms=terms),)
 
 
-def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path) -> None:
+    def compare(over: RunOver) -> None:
+        here = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=40, seed=7, out=Path("here"))
+        assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
+        assert won_by(here.players[0]).raw.mean == over.mbb_per_game
+
+    async with running(settings_of(house_folder), web=server_site) as house:
         client = bringing(house, challenges=challenge())
         client.start()
         ending = await client.ending()
@@ -186,13 +191,6 @@ def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path
         (over,) = [news for news in client.news if isinstance(news, RunOver)]
         assert (over.state, over.player, over.hands) == ("finished", "mine", 80)
         await asyncio.to_thread(compare, over)
-
-    def compare(over: RunOver) -> None:
-        here = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=40, seed=7, out=Path("here"))
-        assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
-        assert won_by(here.players[0]).raw.mean == over.mbb_per_game
-
-    serve(talk, settings_of(house_folder))
 
 
 # ---- breaks
@@ -271,8 +269,8 @@ class Wire:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("budget", [851, 1003, 1201])
-def test_a_seat_goes_on_at_the_very_line_when_its_connection_breaks(house_folder: Path, budget: int) -> None:
-    async def talk(house: House) -> None:
+async def test_a_seat_goes_on_at_the_very_line_when_its_connection_breaks(house_folder: Path, budget: int) -> None:
+    async with running(settings_of(house_folder), web=server_site) as house:
         wire = Wire(house, budget)
         await wire.open()
         client = bringing(house, challenges=challenge(deals=10), address=wire.address)
@@ -283,16 +281,14 @@ def test_a_seat_goes_on_at_the_very_line_when_its_connection_breaks(house_folder
         assert wire.connections > 3
         await asyncio.to_thread(same_as_here, 10)
 
-    serve(talk, settings_of(house_folder))
-
 
 def same_as_here(hands: int) -> None:
     play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=hands, seed=7, out=Path("here"))
     assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
 
 
-def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder: Path) -> None:
+    async with running(settings_of(house_folder), web=server_site) as house:
         wire = Wire(house)
         await wire.open()
         client = bringing(house, challenges=challenge(deals=250), address=wire.address)
@@ -308,8 +304,6 @@ def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder: Path
         await wire.close()
         assert ending.is_good
         await asyncio.to_thread(same_as_here, 250)
-
-    serve(talk, settings_of(house_folder))
 
 
 def test_the_server_is_stopped_and_started_again(house_folder: Path) -> None:
@@ -337,8 +331,8 @@ def test_the_server_is_stopped_and_started_again(house_folder: Path) -> None:
 # ---- bots and clients that fail
 
 
-def test_a_bot_that_crashes_loses_its_match_and_says_why(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_a_bot_that_crashes_loses_its_match_and_says_why(house_folder: Path) -> None:
+    async with running(settings_of(house_folder), web=server_site) as house:
         client = bringing(house, "./midcrash.sh", challenges=challenge())
         client.start()
         ending = await client.ending()
@@ -348,22 +342,18 @@ def test_a_bot_that_crashes_loses_its_match_and_says_why(house_folder: Path) -> 
         over = await client.until(RunOver)
         assert "mine" in over.reason
 
-    serve(talk, settings_of(house_folder))
 
-
-def test_a_bot_that_does_not_start_loses_its_match_at_once(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_a_bot_that_does_not_start_loses_its_match_at_once(house_folder: Path) -> None:
+    async with running(settings_of(house_folder), web=server_site) as house:
         client = bringing(house, "./crash.sh", challenges=challenge())
         client.start()
         failed = await client.until(PlayedSeat)
         assert failed.problem == "it ended with exit code 3 before it connected"
         await client.leave()
 
-    serve(talk, settings_of(house_folder))
 
-
-def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Path) -> None:
+    async with running(settings_of(house_folder), web=server_site) as house:
         client = bringing(house, "./hang.sh", challenges=challenge())
         client.start()
         await client.until(SeatOffer)
@@ -374,11 +364,10 @@ def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Path) ->
         await client.leave()
         assert all(is_ended(int(pid)) for pid in path.read_text().split())
 
-    serve(talk, settings_of(house_folder))
 
-
-def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(house_folder: Path) -> None:
+    # Nothing but the client's leaving ends the run.
+    async with running(replace(settings_of(house_folder), start_timeout_s=0.0), web=server_site) as house:
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "ann.lee"), frozenset(Scope)))
         client = bringing(house, token=token, challenges=challenge(deals=100000))
@@ -395,11 +384,8 @@ def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(hous
         # Its matches end at once, and the first of them is told of.
         assert re.fullmatch(r"mine closed the connection (in hand [0-9]+|before it named its version)\.", reason)
 
-    # Nothing but the client's leaving ends the run.
-    serve(talk, replace(settings_of(house_folder), start_timeout_s=0.0))
 
-
-def test_a_bot_that_floods_is_stopped_by_the_match(house_folder: Path) -> None:
+async def test_a_bot_that_floods_is_stopped_by_the_match(house_folder: Path) -> None:
     flood = house_folder / "flood.sh"
     text = (house_folder / "bot2l.sh").read_text()
     flood.write_text(
@@ -408,17 +394,15 @@ def test_a_bot_that_floods_is_stopped_by_the_match(house_folder: Path) -> None:
     assert "* 20000)" in flood.read_text()
     flood.chmod(0o755)
 
-    async def talk(house: House) -> None:
+    async with running(settings_of(house_folder), web=server_site) as house:
         client = bringing(house, "./flood.sh", challenges=challenge())
         client.start()
         ending = await client.ending()
         assert ending.runs == {"failed": 1}
 
-    serve(talk, settings_of(house_folder))
 
-
-def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_folder: Path) -> None:
+    async with running(settings_of(house_folder, rejoin=0.2), web=server_site) as house:
         wire = Wire(house)
         await wire.open()
         client = bringing(house, challenges=challenge(deals=100000), address=wire.address)
@@ -435,8 +419,6 @@ def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_fold
         assert report.names[report.seat] == "mine"
         await client.leave()
 
-    serve(talk, settings_of(house_folder, rejoin=0.2))
-
 
 # ---- servers that are none, and logins that are not good
 
@@ -447,8 +429,8 @@ def refused(house: House, **more: Any) -> Bringing:
     return client
 
 
-def test_a_wrong_token_a_wrong_name_and_a_wrong_game(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_a_wrong_token_a_wrong_name_and_a_wrong_game(house_folder: Path) -> None:
+    async with running(settings_of(house_folder), web=server_site) as house:
         with pytest.raises(JoinError, match="This token is unknown or has been revoked"):
             await refused(house, token="wrong").ending()
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
@@ -460,8 +442,6 @@ def test_a_wrong_token_a_wrong_name_and_a_wrong_game(house_folder: Path) -> None
                 await refused(house, name=name).ending()
         with pytest.raises(JoinError, match="there is no game 'chess' here; the games are kuhn"):
             await refused(house, games=("chess",)).ending()
-
-    serve(talk, settings_of(house_folder))
 
 
 async def has_ended(settings: JoinSettings, news: list[News] | None = None) -> JoinEnding:
@@ -487,7 +467,7 @@ BUSY = b'HTTP/1.1 503 Busy\r\nContent-Length: 21\r\n\r\n{"detail": "So full"}'
         (BUSY, "So full"),
     ],
 )
-def test_a_port_that_is_no_server(house_folder: Path, answer: bytes, problem: str) -> None:
+async def test_a_port_that_is_no_server(house_folder: Path, answer: bytes, problem: str) -> None:
     async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readline()
         writer.write(answer)
@@ -496,21 +476,17 @@ def test_a_port_that_is_no_server(house_folder: Path, answer: bytes, problem: st
             await reader.read()
         writer.close()
 
-    async def run() -> None:
-        # Nobody else listens there afterwards.
-        server = await asyncio.start_server(serve_one, "127.0.0.1", free_ports(1)[0])
-        player = parse_player("./bot2l.sh", str(Path.cwd()))
-        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        settings = JoinSettings(address, "t", player, Path.cwd())
-        with pytest.raises(JoinError, match=problem):
-            await has_ended(settings)
-        server.close()
-        await server.wait_closed()
-        with pytest.raises(JoinError, match=r"cannot connect to http://127\.0\.0\.1:"):
-            await has_ended(settings)
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run())
+    # Nobody else listens there afterwards.
+    server = await asyncio.start_server(serve_one, "127.0.0.1", free_ports(1)[0])
+    player = parse_player("./bot2l.sh", str(Path.cwd()))
+    address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    settings = JoinSettings(address, "t", player, Path.cwd())
+    with pytest.raises(JoinError, match=problem):
+        await has_ended(settings)
+    server.close()
+    await server.wait_closed()
+    with pytest.raises(JoinError, match=r"cannot connect to http://127\.0\.0\.1:"):
+        await has_ended(settings)
 
 
 async def answered(
@@ -705,8 +681,8 @@ def test_a_bot_plays_the_games_of_its_challenges(house_folder: Path) -> None:
         assert joins.pop().games == offered
 
 
-def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: Path) -> None:
+    async with running(settings_of(house_folder), web=server_site) as house:
         wrong = [
             *challenge(opponents=("Z",)),
             *challenge(stop="nonsense"),
@@ -721,11 +697,9 @@ def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: P
         reasons = [news.reason for news in client.news if isinstance(news, ChallengeState)]
         assert any("no bot Z" in reason for reason in reasons)
 
-    serve(talk, settings_of(house_folder))
 
-
-def test_another_client_takes_the_bot_over(house_folder: Path) -> None:
-    async def talk(house: House) -> None:
+async def test_another_client_takes_the_bot_over(house_folder: Path) -> None:
+    async with running(settings_of(house_folder), web=server_site) as house:
         first, second = bringing(house), bringing(house)
         first.start()
         await first.until(JoinedServer)
@@ -735,19 +709,17 @@ def test_another_client_takes_the_bot_over(house_folder: Path) -> None:
         await second.until(JoinedServer)
         await second.leave()
 
-    serve(talk, settings_of(house_folder))
-
 
 # ---- encrypted
 
 
-def test_encrypted_from_end_to_end(house_folder: Path) -> None:
+async def test_encrypted_from_end_to_end(house_folder: Path) -> None:
     for name in ("server", "other"):
         make_certificate(house_folder, name, "IP:127.0.0.1")
     settings = settings_of(house_folder)
     settings = replace(settings, web=replace(settings.web, certificate="server.pem", key="server.key"))
 
-    async def talk(house: House) -> None:
+    async with running(settings, web=server_site) as house:
         client = bringing(house, challenges=challenge(), ca=Path("server.pem"))
         client.start()
         assert (await client.ending()).is_good
@@ -760,8 +732,6 @@ def test_encrypted_from_end_to_end(house_folder: Path) -> None:
         plain = (house.started.page or "").replace("https", "http")
         with pytest.raises(JoinError, match=NOT_PAGES):
             await refused(house, address=plain).ending()
-
-    serve(talk, settings)
 
 
 def test_a_client_loads_nothing_of_the_server() -> None:

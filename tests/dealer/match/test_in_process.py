@@ -43,7 +43,6 @@ from dealer.reference.command import failure_text
 from dealer.run.choices import Seating
 from dealer.run.match_files import MatchFiles
 from dealer.run.match_run import TcpRun
-from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
 from logs import HandRecord
 from logs.whole_file import LineFile
@@ -250,7 +249,7 @@ def test_comments_of_a_hand_are_bounded_alike() -> None:
         ("nolimit", ("random", "constant?action=raise,size=pot")),
     ],
 )
-def test_the_log_is_that_of_a_match_over_tcp(
+async def test_the_log_is_that_of_a_match_over_tcp(
     name: str, specs: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -259,15 +258,11 @@ def test_the_log_is_that_of_a_match_over_tcp(
     setup, here = plan.setup_of(match_plan), replace(plan.record, folder=tmp_path / "here")
     here.folder.mkdir()
 
-    async def over_tcp() -> None:
-        run = TcpRun(plan, match_plan)
-        async with asyncio.timeout(PATIENCE_S):
-            await run.play_until(setup.hands)
-            await run.close()
-        assert run.failure is None
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(over_tcp())
+    run = TcpRun(plan, match_plan)
+    async with asyncio.timeout(PATIENCE_S):
+        await run.play_until(setup.hands)
+        await run.close()
+    assert run.failure is None
     files = MatchFiles(setup, here)
     play(setup, [make_bot(spec, plan.bot_seed(match_plan, seat)) for seat, spec in enumerate(specs)], *files.watchers)
     files.close()

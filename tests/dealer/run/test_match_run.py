@@ -173,53 +173,45 @@ def test_bad_replies_are_counted_and_the_first_is_quoted(tmp_path: Path) -> None
     assert run.tally.faults[1] == {}
 
 
-def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> None:
+async def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "tcp", "calling", hands=1)
     run = _run(plan)
 
-    async def main() -> None:
-        playing = asyncio.create_task(_to_the_end(run))
-        while not run.ports:
-            await asyncio.sleep(0.001)
-        assert ("tcp", run.ports[0]) in [(player.name, player.port) for player in run.waiting_for()]
-        assert run.start_time_left_s is None
-        process = await asyncio.create_subprocess_exec(
-            *parse_player(write_program(tmp_path, "c.py", CONNECT + "hello()\nfor line in f: call(line)")).command,
-            "127.0.0.1",
-            str(run.ports[0]),
-        )
-        await playing
-        assert run.waiting_for() == []
-        await process.wait()
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main())
+    playing = asyncio.create_task(_to_the_end(run))
+    while not run.ports:
+        await asyncio.sleep(0.001)
+    assert ("tcp", run.ports[0]) in [(player.name, player.port) for player in run.waiting_for()]
+    assert run.start_time_left_s is None
+    process = await asyncio.create_subprocess_exec(
+        *parse_player(write_program(tmp_path, "c.py", CONNECT + "hello()\nfor line in f: call(line)")).command,
+        "127.0.0.1",
+        str(run.ports[0]),
+    )
+    await playing
+    assert run.waiting_for() == []
+    await process.wait()
     assert run.failure is None
 
 
-def test_strangers_are_counted_and_end_no_match(tmp_path: Path) -> None:
+async def test_strangers_are_counted_and_end_no_match(tmp_path: Path) -> None:
     """A port scan, a browser: whatever knocks at a client's port, the match waits for the client."""
     run = _run(_plan(tmp_path, "tcp", "calling"))
 
-    async def main() -> None:
-        playing = asyncio.create_task(_to_the_end(run))
-        while not run.ports:
-            await asyncio.sleep(0)
-        for said in (b"", b"GET / HTTP/1.1\r\n\r\n"):
-            with socket.create_connection(("127.0.0.1", run.ports[0]), timeout=PATIENCE_S) as stranger:
-                stranger.sendall(said)
-            while run.tally.strays == 0 or (said and run.tally.strays == 1):
-                await asyncio.sleep(0.001)
-        process = await asyncio.create_subprocess_exec(
-            *parse_player(write_program(tmp_path, "c.py", CONNECT + "hello()\nfor line in f: call(line)")).command,
-            "127.0.0.1",
-            str(run.ports[0]),
-        )
-        await playing
-        await process.wait()
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main())
+    playing = asyncio.create_task(_to_the_end(run))
+    while not run.ports:
+        await asyncio.sleep(0)
+    for said in (b"", b"GET / HTTP/1.1\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", run.ports[0]), timeout=PATIENCE_S) as stranger:
+            stranger.sendall(said)
+        while run.tally.strays == 0 or (said and run.tally.strays == 1):
+            await asyncio.sleep(0.001)
+    process = await asyncio.create_subprocess_exec(
+        *parse_player(write_program(tmp_path, "c.py", CONNECT + "hello()\nfor line in f: call(line)")).command,
+        "127.0.0.1",
+        str(run.ports[0]),
+    )
+    await playing
+    await process.wait()
     assert run.failure is None
     assert run.tally.strays == 2
     assert [stray.line for stray in run.tally.latest_strays] == [b"", b"GET / HTTP/1.1\r\n\r\n"]
@@ -346,7 +338,7 @@ class Compiling(Bot):
 
 @pytest.mark.parametrize("is_built_in", [True, False])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the bots of tests are forked")
-def test_the_time_that_a_built_in_bot_compiles_does_not_count(
+async def test_the_time_that_a_built_in_bot_compiles_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_built_in: bool
 ) -> None:
     ready = tmp_path / "ready"
@@ -357,19 +349,15 @@ def test_the_time_that_a_built_in_bot_compiles_does_not_count(
         monkeypatch.setitem(registry._ENTRIES, bot, (bot, ""))  # type: ignore[index]
     run = _run(_plan(tmp_path, f"Bob={bot}", "calling", limits=limits(start_s=PATIENCE_S)))
 
-    async def main() -> None:
-        playing = asyncio.create_task(_to_the_end(run))
-        while not (run._processes and run._processes[Seat(0)].has_written(COMPILING)):
-            await asyncio.sleep(0.01)
-        while [player.port for player in run.waiting_for()] != [run.ports[0]]:
-            await asyncio.sleep(0.01)
-        assert run._connections is not None
-        run._connections._start_timed_out()
-        ready.touch()
-        await playing
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main())
+    playing = asyncio.create_task(_to_the_end(run))
+    while not (run._processes and run._processes[Seat(0)].has_written(COMPILING)):
+        await asyncio.sleep(0.01)
+    while [player.port for player in run.waiting_for()] != [run.ports[0]]:
+        await asyncio.sleep(0.01)
+    assert run._connections is not None
+    run._connections._start_timed_out()
+    ready.touch()
+    await playing
     if is_built_in:
         assert (run.failure, run.tally.hands) == (None, 10)
     else:
@@ -392,21 +380,17 @@ def test_a_built_in_bot_that_compiles_for_ever_is_given_up(tmp_path: Path, monke
     assert not run._is_compiling(Seat(0))
 
 
-def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
+async def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
     run = _run(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=1)))
 
-    async def main() -> None:
-        playing = asyncio.create_task(_to_the_end(run))
-        while not run.ports:
-            await asyncio.sleep(0)
-        peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in run.ports]
-        peers[1].sendall(b"VERSION:2.0.0\r\n")
-        await playing
-        for peer in peers:
-            peer.close()
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main())
+    playing = asyncio.create_task(_to_the_end(run))
+    while not run.ports:
+        await asyncio.sleep(0)
+    peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in run.ports]
+    peers[1].sendall(b"VERSION:2.0.0\r\n")
+    await playing
+    for peer in peers:
+        peer.close()
     assert _words(run) == "tcp has not named its version within 1 s."
 
 
@@ -699,16 +683,12 @@ def test_a_match_moved_on_in_steps_is_the_match_played_at_once(tmp_path: Path) -
     assert _log(run) == expected
 
 
-def test_a_match_ended_before_its_last_hand_has_its_score(tmp_path: Path) -> None:
+async def test_a_match_ended_before_its_last_hand_has_its_score(tmp_path: Path) -> None:
     run = _run(_plan(tmp_path, "random", "random", hands=30))
 
-    async def main() -> None:
-        await run.play_until(12)
-        await run.finish()
-        await run.close()
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main())
+    await run.play_until(12)
+    await run.finish()
+    await run.close()
     assert [line.startswith("SCORE:") for line in _log(run)[4:]] == [False] * 12 + [True]
 
 
@@ -798,22 +778,18 @@ def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(
     assert _log(run)[4:] == _called_log(tmp_path)[4:]
 
 
-def test_a_client_that_somebody_else_starts_is_awaited_again(tmp_path: Path) -> None:
+async def test_a_client_that_somebody_else_starts_is_awaited_again(tmp_path: Path) -> None:
     """No process of ours is started again, and none is said to be."""
     run = _run(_plan(tmp_path, "tcp", "calling", on_fault=FaultPolicy.RESTART))
     client = parse_player(write_program(tmp_path, "c.py", CONNECT + _fails_once(tmp_path, DIES))).command
 
-    async def main() -> None:
-        playing = asyncio.create_task(_to_the_end(run))
-        while not run.ports:
-            await asyncio.sleep(0.001)
-        for code in (7, 0):
-            process = await asyncio.create_subprocess_exec(*client, "127.0.0.1", str(run.ports[0]))
-            assert await process.wait() == code
-        await playing
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main())
+    playing = asyncio.create_task(_to_the_end(run))
+    while not run.ports:
+        await asyncio.sleep(0.001)
+    for code in (7, 0):
+        process = await asyncio.create_subprocess_exec(*client, "127.0.0.1", str(run.ports[0]))
+        assert await process.wait() == code
+    await playing
     assert run.failure is None
     assert run.tally.restarts == [1, 0]
     assert fault_phrase(run.tally.first_faults[Seat(0)]) == "disconnect in hand 3, awaited again"
@@ -880,22 +856,18 @@ def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
         (None, "timeout"),
     ],
 )
-def test_a_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None, kind: str) -> None:
+async def test_a_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None, kind: str) -> None:
     bob = "Bob=tcp" if code is None else _bot(tmp_path, "Bob", code)
     plan = _plan(tmp_path, "raising", bob, on_fault=FaultPolicy.FORFEIT, limits=limits(start_s=PATIENCE_S))
     run = _run(plan)
 
-    async def main() -> None:
-        playing = asyncio.create_task(_to_the_end(run))
-        if kind == "timeout":
-            while not run.ports or [player.port for player in run.waiting_for()] != [run.ports[1]]:
-                await asyncio.sleep(0.001)
-            assert run._connections is not None
-            run._connections._start_timed_out()
-        await playing
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main())
+    playing = asyncio.create_task(_to_the_end(run))
+    if kind == "timeout":
+        while not run.ports or [player.port for player in run.waiting_for()] != [run.ports[1]]:
+            await asyncio.sleep(0.001)
+        assert run._connections is not None
+        run._connections._start_timed_out()
+    await playing
     assert (run.failure, run.tally.hands) == (None, 10)
     assert run.tally.faults == [{}, {kind: 1}]
     assert fault_phrase(run.tally.first_faults[Seat(1)]).endswith(", checks or folds from there on")

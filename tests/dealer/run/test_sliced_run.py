@@ -171,24 +171,21 @@ def test_a_bot_that_ends_its_process_ends_the_contest() -> None:
 
 
 @pytest.mark.parametrize("bot", [pytest.param(Drawing, marks=pytest.mark.slow), Stuck])
-def test_a_run_that_was_interrupted_goes_on(bot: type[Bot]) -> None:
+async def test_a_run_that_was_interrupted_goes_on(bot: type[Bot]) -> None:
     options: dict[str, Any] = {"deals": 1000, "seed": 1, "workers": 2}
 
-    async def interrupt() -> None:
-        played = asyncio.Event()
+    played = asyncio.Event()
 
-        def show(progress: dealer.Progress) -> None:
-            if progress.hands >= 5 if bot is Drawing else Path("stuck").exists():
-                played.set()
+    def show(progress: dealer.Progress) -> None:
+        if progress.hands >= 5 if bot is Drawing else Path("stuck").exists():
+            played.set()
 
-        task = asyncio.create_task(dealer.play_async("kuhn", [bot, "random"], out="run", on_progress=show, **options))
-        async with asyncio.timeout(PATIENCE_S):
-            await played.wait()
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-
-    asyncio.run(interrupt())
+    task = asyncio.create_task(dealer.play_async("kuhn", [bot, "random"], out="run", on_progress=show, **options))
+    async with asyncio.timeout(PATIENCE_S):
+        await played.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
     hands = sum(path.read_text().count("STATE:") for path in Path("run").glob("*.log"))
     assert hands < 2000
     if bot is Drawing:

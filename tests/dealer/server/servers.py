@@ -1,6 +1,6 @@
 """Servers inside a test, and clients that hear what is said to them as it was recorded of the reference.
 
-`conversation` starts a server in the loop of the test; `Talk` is a client. Bots of the server are small programs of
+`running` starts a server in the loop of the test; `Talk` is a client. Bots of the server are small programs of
 their own, which need no import of ours: one plays, others wait, hang or crash.
 """
 
@@ -15,7 +15,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -30,7 +30,6 @@ from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import Started, WebFace, serve
 from dealer.server.server_settings import ServerSettings
 from dealer.table.links import OpenSeat, PlayerLink
-from dealer.table.loop import new_event_loop
 from protocol import find_game, format_game_definition
 from tests.dealer.helpers import CONFORMANCE, PATIENCE_S
 
@@ -350,22 +349,6 @@ async def running(
             await task
         for talk in house.talks:
             await talk.close()
-
-
-def conversation(
-    settings: ServerSettings,
-    talk: Callable[[House], Awaitable[None]],
-    folder: Path = Path("data"),
-    guesses: GuessLimit | None = None,
-) -> None:
-    """Start a server, let clients talk, and end it."""
-
-    async def play() -> None:
-        async with running(settings, folder, guesses) as house:
-            await talk(house)
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(play())
 
 
 async def play_agent(port: int, *, own_address: str = "127.0.0.1") -> bytes:

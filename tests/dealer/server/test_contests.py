@@ -23,7 +23,6 @@ from dealer.server.db.users import User, add_user
 from dealer.server.queue.jobs import Running, SeatOpen
 from dealer.server.server_settings import ServerSettings, read_toml_settings
 from dealer.server.service import Service
-from dealer.table.loop import new_event_loop
 from engine import DealKey, derived_seed
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
@@ -80,8 +79,10 @@ def settings_of(text: str = CONFIG) -> ServerSettings:
 
 
 @contextlib.asynccontextmanager
-async def serving(settings: ServerSettings) -> AsyncIterator[tuple[Service, User]]:
-    """A service without ports, and a user of it."""
+async def serving(settings: ServerSettings | None = None) -> AsyncIterator[tuple[Service, User]]:
+    """Run a service without ports, with a user."""
+    if settings is None:
+        settings = settings_of()
     folder = Path("data")
     folder.mkdir(exist_ok=True)
     with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
@@ -98,17 +99,6 @@ async def serving(settings: ServerSettings) -> AsyncIterator[tuple[Service, User
 
 
 Talk = Callable[[Service, User], Awaitable[None]]
-
-
-def play(talk: Talk, settings: ServerSettings | None = None) -> None:
-    """Have a service for a while."""
-
-    async def run() -> None:
-        async with serving(settings_of() if settings is None else settings) as (service, ann):
-            await talk(service, ann)
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run())
 
 
 async def until(service: Service, is_true: Callable[[], bool]) -> None:
@@ -146,8 +136,8 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
+    async with serving() as (service, ann):
         row, _ = await service.submit(
             ann, JobRequest("kuhn3", ("A", "B", "C"), "t", runs=2, terms=ContestTerms(deals=30))
         )
@@ -168,8 +158,6 @@ def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
         await until(service, lambda: len(counted_scores.standings(service.store, "kuhn3")) == 3)
         assert {rating.is_provisional for rating in counted_scores.standings(service.store, "kuhn3")} == {True}
 
-    play(talk)
-
 
 @pytest.mark.sampled
 @pytest.mark.parametrize(
@@ -182,8 +170,8 @@ def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
     ],
     ids=str,
 )
-def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, Any]) -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, Any]) -> None:
+    async with serving() as (service, ann):
         request = replace(JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=200)), **changes)
         row, _ = await service.submit(ann, request)
         await until(service, lambda: is_over(service, row.id))
@@ -191,23 +179,19 @@ def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, Any])
         assert (run.state, run.is_rated) == (RunState.FINISHED, False)
         assert counted_scores.pairs(service.store, service.settings.games[1]) == ()
 
-    play(talk)
-
 
 NOSY = 'with open("nosy.txt", "a") as file:\n    file.write(repr((sys.argv, dict(os.environ))) + "\\n")\n'
 
 
-def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
-    async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), runs=2, terms=ContestTerms(deals=30)))
-        await until(service, lambda: is_over(service, row.id))
-
+async def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
     settings = settings_of()
     program = Path("house/bot.sh")
     program.write_text(
         program.read_text().replace("import os, _socket, sys, time\n", f"import os, _socket, sys, time\n{NOSY}")
     )
-    play(talk, settings)
+    async with serving(settings) as (service, ann):
+        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), runs=2, terms=ContestTerms(deals=30)))
+        await until(service, lambda: is_over(service, row.id))
     with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
         job = records.job(store, 1)
         assert job is not None
@@ -232,16 +216,14 @@ def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
             assert not [key for key in keys if key.secret.hex() in path.read_text("latin-1")], path
 
 
-def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
+    async with serving() as (service, ann):
         row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=30)))
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, job=row.id)
         assert run.is_rated
         for seating in "ab":
             assert check_deals(Path("data") / run.folder / f"match.{seating}.log", run.seed) == 30
-
-    play(talk)
 
 
 @pytest.mark.sampled
@@ -250,8 +232,8 @@ def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
     # With a rule that looks at the scores, all seatings are played side by side; without, the second is never begun.
     [(True, "ci=0.1"), (False, "ci=0.1"), (True, None), (False, None)],
 )
-def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool, stop: str | None) -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool, stop: str | None) -> None:
+    async with serving() as (service, ann):
         host = Host()
         await service.presence.enter(ann, offer("eve", games=("two",)), host)
         request = JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=5000, stop=stop))
@@ -279,26 +261,26 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
         (pair,) = counted_scores.pairs(service.store, service.settings.games[1])
         assert pair.duplicates == run.duplicates == len(records.duplicate_scores(service.store, run.id, 0))
 
-    play(talk)
 
-
-def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def _play_ten_deals(settings: ServerSettings) -> None:
+    async with serving(settings) as (service, ann):
         row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), terms=ContestTerms(deals=10)))
         await until(service, lambda: is_over(service, row.id))
 
+
+async def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None:
     settings = settings_of()
-    play(talk, settings)
+    await _play_ten_deals(settings)
     log = Path("data/runs/00000001/match.a.log").read_bytes()
     for path in Path("data").glob("server.sqlite3*"):
         path.unlink()
-    play(talk, settings)
+    await _play_ten_deals(settings)
     assert Path("data/runs/00000001.1/match.a.log").read_bytes() == log
     assert Path("data/runs/00000001/match.a.log").read_bytes() != log
 
 
-def test_a_run_that_is_interrupted_when_its_job_has_ended_is_cancelled() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_a_run_that_is_interrupted_when_its_job_has_ended_is_cancelled() -> None:
+    async with serving() as (service, ann):
         host = Host(is_idle=True)
         await service.presence.enter(ann, offer("eve", games=("two",)), host)
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=5000)))
@@ -312,12 +294,14 @@ def test_a_run_that_is_interrupted_when_its_job_has_ended_is_cancelled() -> None
         assert (run.state, run.reason) == (RunState.CANCELLED, "its client has left.")
         assert service.queue.active() == []
 
-    play(talk)
-
 
 @pytest.mark.slow  # another process compiles
-def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
+    bots = '["A=random?fold=0,call=0,raise=1", "B=calling"]'
+    async with serving(settings_of(f'[[games]]\ngame = "nolimit"\nname = "nolimit"\nbots = {bots}\n')) as (
+        service,
+        ann,
+    ):
         row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), terms=ContestTerms(deals=30, seed=1)))
         await until(service, lambda: is_over(service, row.id))
         async with asyncio.timeout(PATIENCE_S):
@@ -332,12 +316,9 @@ def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
             assert seat.adjusted.mean == bot.adjusted.mbb_per_game.mean
             assert seat.adjusted.mean != seat.won.mean
 
-    bots = '["A=random?fold=0,call=0,raise=1", "B=calling"]'
-    play(talk, settings_of(f'[[games]]\ngame = "nolimit"\nname = "nolimit"\nbots = {bots}\n'))
 
-
-def test_a_stop_rule_ends_a_run() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_a_stop_rule_ends_a_run() -> None:
+    async with serving() as (service, ann):
         request = JobRequest("two", ("calling", "random"), terms=ContestTerms(stop="ci=900"))
         row, _ = await service.submit(ann, request)
         await until(service, lambda: is_over(service, row.id))
@@ -349,8 +330,6 @@ def test_a_stop_rule_ends_a_run() -> None:
         assert won is not None
         assert won.half_width is not None
         assert won.half_width <= 900
-
-    play(talk)
 
 
 @pytest.mark.parametrize(
@@ -371,17 +350,15 @@ def test_a_stop_rule_ends_a_run() -> None:
         (JobRequest("two", ("calling", "LOCAL")), "needs a connection"),
     ],
 )
-def test_what_cannot_be_played_is_refused(request_: JobRequest, told: str) -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_what_cannot_be_played_is_refused(request_: JobRequest, told: str) -> None:
+    async with serving() as (service, ann):
         with pytest.raises(RefusedError, match=told):
             await service.submit(ann, request_)
         assert records.jobs(service.store) == ()
 
-    play(talk)
 
-
-def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
+    async with serving() as (service, ann):
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         request = JobRequest("kuhn3", ("A", "eve", "C"), terms=ContestTerms(deals=10))
         with pytest.raises(RefusedError, match="kuhn3 has no bot eve"):
@@ -405,8 +382,6 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         assert newer.versions != guest.versions
         assert [bot.label for bot in records.versions(service.store, "kuhn3", "eve")] == ["v2", "v1"]
 
-    play(talk)
-
 
 @pytest.mark.parametrize(
     ("given", "told"),
@@ -420,18 +395,16 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         (offer("taken"), "the bot taken belongs to another user"),
     ],
 )
-def test_bots_that_are_not_taken(given: Join, told: str) -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_bots_that_are_not_taken(given: Join, told: str) -> None:
+    async with serving() as (service, ann):
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         await service.presence.enter(bob, offer("taken", games=("two",)), Host())
         with pytest.raises(RefusedError, match=told):
             await service.presence.enter(ann, given, Host())
 
-    play(talk)
 
-
-def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
+    async with serving() as (service, ann):
         host = Host(is_idle=True)
         await service.presence.enter(ann, offer("eve", games=("two",)), host)
         first, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1", terms=ContestTerms(deals=10)))
@@ -449,11 +422,9 @@ def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
         (run,) = records.runs(service.store, job=second.id)
         assert run.state is RunState.FINISHED
 
-    play(talk)
 
-
-def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> None:
+    async with serving(replace(settings_of(), own_seat_patience_s=0.2)) as (service, ann):
         host = Host(is_idle=True)
         await service.presence.enter(ann, offer("eve", games=("two",)), host)
         service.presence.leave(host)
@@ -467,11 +438,10 @@ def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> None:
         assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not come back")
         await service.queue.cancel_job(ann, busy.id)
 
-    play(talk, replace(settings_of(), own_seat_patience_s=0.2))
 
+async def test_when_a_bot_was_last_there_is_kept() -> None:
+    async with serving() as (service, ann):
 
-def test_when_a_bot_was_last_there_is_kept() -> None:
-    async def talk(service: Service, ann: User) -> None:
         def seen_s() -> float:
             (row,) = service.store.read("SELECT seen_s FROM bots WHERE name = 'eve'")
             return float(row["seen_s"])
@@ -487,15 +457,15 @@ def test_when_a_bot_was_last_there_is_kept() -> None:
             while seen_s() <= stayed_s:
                 await asyncio.sleep(0.01)
 
-    play(talk)
 
-
-def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_back() -> None:
-    async def before(service: Service, ann: User) -> None:
+async def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_back() -> None:
+    settings = settings_of()
+    async with serving(settings) as (service, ann):
         for name in ("gone", "eve"):
             await service.presence.enter(ann, offer(name, games=("two",)), Host())
-
-    async def after(service: Service, ann: User) -> None:
+    with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
+        store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1 WHERE name = 'gone'"))
+    async with serving(settings) as (service, ann):
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1"))
         with pytest.raises(RefusedError, match="gone is not connected now"):
             await service.submit(ann, JobRequest("two", ("gone", "random"), "2"))
@@ -508,8 +478,7 @@ def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_bac
         service.presence.leave(host)
         with pytest.raises(RefusedError, match="eve is not connected now"):
             await service.submit(ann, JobRequest("two", ("eve", "random"), "3"))
-
-    async def too_late(service: Service, ann: User) -> None:
+    async with serving(settings) as (service, ann):
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "4"))
         service.queue.stop_unattended()
         await until(service, lambda: is_over(service, row.id))
@@ -517,16 +486,9 @@ def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_bac
         assert job is not None
         assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not come back")
 
-    settings = settings_of()
-    play(before, settings)
-    with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
-        store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1 WHERE name = 'gone'"))
-    play(after, settings)
-    play(too_late, settings)
 
-
-def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
+    async with serving() as (service, ann):
         before = service.feed.last
         hands = watched(service)
         row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), terms=ContestTerms(deals=100)))
@@ -548,5 +510,3 @@ def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
             return all(event in published for event in expected)
 
         await until(service, is_told)
-
-    play(talk)

@@ -11,7 +11,6 @@ import psutil
 import pytest
 
 from dealer.server.server_settings import read_toml_settings
-from dealer.table.loop import new_event_loop
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import House, running
 
@@ -43,24 +42,20 @@ async def _begun(house: House) -> None:
 
 @pytest.mark.usefixtures("house_folder")
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_run_goes_on_when_its_dealer_process_is_killed(is_killed: bool) -> None:
-    async def play() -> None:
-        Path("s.toml").write_text(CONFIG)
-        settings = replace(read_toml_settings(Path("s.toml")), port=0)
-        async with running(settings, dealer_count=1) as house:
-            ann = await house.log_in("player", house.started.token or "")
-            ann.say("RUNMATCHES limit 1 t 7 random calling\n")
-            await ann.hear_remark("QUEUED player.t: .*")
-            await _begun(house)
-            (process,) = _dealer_processes()
-            if is_killed:
-                process.send_signal(signal.SIGKILL)
-            await ann.hear_remark("player.t run 1 of 1: finished, .*")
-            (log,) = (house.folder / "runs").glob("*/*.log")
-            lines = log.read_text().splitlines()
-            assert [line.split(":")[1] for line in lines if line.startswith("STATE:")] == [str(n) for n in range(1500)]
-            assert house.rows("SELECT number, state FROM runs") == [(1, "finished")]
-        assert not _dealer_processes()
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(play())
+async def test_run_goes_on_when_its_dealer_process_is_killed(is_killed: bool) -> None:
+    Path("s.toml").write_text(CONFIG)
+    settings = replace(read_toml_settings(Path("s.toml")), port=0)
+    async with running(settings, dealer_count=1) as house:
+        ann = await house.log_in("player", house.started.token or "")
+        ann.say("RUNMATCHES limit 1 t 7 random calling\n")
+        await ann.hear_remark("QUEUED player.t: .*")
+        await _begun(house)
+        (process,) = _dealer_processes()
+        if is_killed:
+            process.send_signal(signal.SIGKILL)
+        await ann.hear_remark("player.t run 1 of 1: finished, .*")
+        (log,) = (house.folder / "runs").glob("*/*.log")
+        lines = log.read_text().splitlines()
+        assert [line.split(":")[1] for line in lines if line.startswith("STATE:")] == [str(n) for n in range(1500)]
+        assert house.rows("SELECT number, state FROM runs") == [(1, "finished")]
+    assert not _dealer_processes()

@@ -36,7 +36,7 @@ def test_numbers_of_a_later_start_are_larger() -> None:
     assert later.after(earlier.last - 1) == [(later.last, LOST)]
 
 
-def test_followers_miss_nothing() -> None:
+async def test_followers_miss_nothing() -> None:
     async def follow(feed: Feed, last: int, count: int) -> list[int]:
         found: list[int] = []
         while len(found) < count:
@@ -45,15 +45,12 @@ def test_followers_miss_nothing() -> None:
             last = found[-1]
         return found
 
-    async def play() -> None:
-        feed = Feed(first=1)
-        publish(feed, "1")
-        tasks = [asyncio.create_task(follow(feed, last, count)) for last, count in ((feed.last, 3), (0, 4), (1, 3))]
-        await asyncio.sleep(0)
-        publish(feed, "2")
-        await asyncio.sleep(0)
-        publish(feed, "3")
-        publish(feed, "4")
-        assert await asyncio.gather(*tasks) == [[2, 3, 4], [1, 2, 3, 4], [2, 3, 4]]
-
-    asyncio.run(play())
+    feed = Feed(first=1)
+    publish(feed, "1")
+    tasks = [asyncio.create_task(follow(feed, last, count)) for last, count in ((feed.last, 3), (0, 4), (1, 3))]
+    await asyncio.sleep(0)
+    publish(feed, "2")
+    await asyncio.sleep(0)
+    publish(feed, "3")
+    publish(feed, "4")
+    assert await asyncio.gather(*tasks) == [[2, 3, 4], [1, 2, 3, 4], [2, 3, 4]]

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +25,6 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import User, add_user
 from dealer.server.queue.presence import Presence
 from dealer.server.server_settings import ServerSettings, read_toml_settings
-from dealer.table.loop import new_event_loop
 from dealer.web.api import join_socket
 from dealer.web.server_site import server_site
 from engine import DealKey
@@ -64,16 +63,12 @@ bots = ["A=./bot2l.sh", "B=./bot2l.sh"]
 _Message = TypeVar("_Message", bound=ServerMessage)
 
 
-def play(talk: Callable[[House], Awaitable[None]], config: str = CONFIG, **changes: Any) -> None:
+@contextlib.asynccontextmanager
+async def serving(config: str = CONFIG, **changes: Any) -> AsyncIterator[House]:
     Path("s.toml").write_text(config)
     settings: ServerSettings = replace(read_toml_settings(Path("s.toml")), **changes)
-
-    async def run() -> None:
-        async with running(settings, web=server_site) as house:
-            await talk(house)
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run())
+    async with running(settings, web=server_site) as house:
+        yield house
 
 
 class Bringer:
@@ -142,8 +137,8 @@ async def seated(house: House, challenge: Challenge = CHALLENGE) -> tuple[Bringe
     return bringer, seat
 
 
-def test_who_joins_is_told_the_games_and_offered_a_seat() -> None:
-    async def talk(house: House) -> None:
+async def test_who_joins_is_told_the_games_and_offered_a_seat() -> None:
+    async with serving() as house:
         ann = await joined(house)
         (message,) = ann.heard
         assert isinstance(message, Joined)
@@ -156,22 +151,18 @@ def test_who_joins_is_told_the_games_and_offered_a_seat() -> None:
         await ann.say(SeatText(offer.seat, VERSION))
         assert (await ann.hear(SeatText)).text.startswith("MATCHSTATE:0:0::")
 
-    play(talk)
-
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic cGxheWVyOng="}])
-def test_a_client_needs_a_token(header: dict[str, str]) -> None:
-    async def talk(house: House) -> None:
+async def test_a_client_needs_a_token(header: dict[str, str]) -> None:
+    async with serving() as house:
         with pytest.raises(InvalidStatus) as caught:
             await connect((house.started.page or "").replace("http", "ws") + "api/v1/join", additional_headers=header)
         assert caught.value.response.status_code == 401
         assert "token" in json.loads(caught.value.response.body)["detail"]
 
-    play(talk)
 
-
-def test_guessing_tokens_is_slowed_down() -> None:
-    async def talk(house: House) -> None:
+async def test_guessing_tokens_is_slowed_down() -> None:
+    async with serving() as house:
         for _ in range(30):
             with pytest.raises(InvalidStatus, match="401"):
                 await connected(house, "x" * 32)
@@ -179,11 +170,9 @@ def test_guessing_tokens_is_slowed_down() -> None:
         with pytest.raises(InvalidStatus, match="429"):
             await connected(house)
 
-    play(talk)
 
-
-def test_seats_are_their_clients() -> None:
-    async def talk(house: House) -> None:
+async def test_seats_are_their_clients() -> None:
+    async with serving() as house:
         ann, seat = await offered(house)
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
@@ -195,11 +184,9 @@ def test_seats_are_their_clients() -> None:
         await ann.say(SeatText(seat, VERSION))
         assert (await ann.hear(SeatText)).seat == seat
 
-    play(talk)
 
-
-def test_a_bot_is_its_users() -> None:
-    async def talk(house: House) -> None:
+async def test_a_bot_is_its_users() -> None:
+    async with serving() as house:
         await joined(house)
         with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
@@ -208,11 +195,9 @@ def test_a_bot_is_its_users() -> None:
         assert (await bob.hear(Refused)).reason == "the bot mine belongs to another user; give yours another name"
         assert await bob.hear_end() == 1008
 
-    play(talk)
 
-
-def test_a_client_that_comes_again_ends_its_half_open_connection() -> None:
-    async def talk(house: House) -> None:
+async def test_a_client_that_comes_again_ends_its_half_open_connection() -> None:
+    async with serving() as house:
         first, seat = await offered(house)
         second = await joined(house)
         await first.hear_end()
@@ -220,11 +205,9 @@ def test_a_client_that_comes_again_ends_its_half_open_connection() -> None:
         assert (await second.hear(Joined)).seats == {seat: 0}
         assert await second.hear(SeatOffer) == await first.hear(SeatOffer)
 
-    play(talk)
 
-
-def test_what_a_client_lacks_is_sent_again() -> None:
-    async def talk(house: House) -> None:
+async def test_what_a_client_lacks_is_sent_again() -> None:
+    async with serving() as house:
         first, seat = await offered(house)
         await first.say(SeatText(seat, VERSION[:5]), SeatText(seat, VERSION[5:]))
         state = await first.hear(SeatText)
@@ -235,30 +218,24 @@ def test_what_a_client_lacks_is_sent_again() -> None:
             await second.hear(ChallengeState)
             assert [message for message in second.heard if isinstance(message, SeatText)] == again * [state]
 
-    play(talk)
 
-
-def test_a_seat_that_cannot_be_gone_on_with_is_given_up() -> None:
-    async def talk(house: House) -> None:
+async def test_a_seat_that_cannot_be_gone_on_with_is_given_up() -> None:
+    async with serving() as house:
         _, seat = await offered(house)
         again = await joined(house, seats={seat: 5})
         reason = (await again.hear(SeatOver)).reason
         assert reason.startswith("the seat cannot be resumed: 5 texts were received, but 0 were sent")
 
-    play(talk)
 
-
-def test_a_seat_that_a_client_no_longer_plays_is_given_up() -> None:
-    async def talk(house: House) -> None:
+async def test_a_seat_that_a_client_no_longer_plays_is_given_up() -> None:
+    async with serving() as house:
         _, seat = await seated(house)
         again = await joined(house)
         assert await again.hear(SeatOver) == SeatOver(seat, "its client does not play it any more")
 
-    play(talk)
 
-
-def test_another_session_does_not_get_the_seats() -> None:
-    async def talk(house: House) -> None:
+async def test_another_session_does_not_get_the_seats() -> None:
+    async with serving() as house:
         ann, seat = await offered(house)
         await joined(house, "s2", seats={seat: 0})
         assert await ann.hear_end() == 1008
@@ -266,21 +243,17 @@ def test_another_session_does_not_get_the_seats() -> None:
         sentence = "another client has brought the bot"
         assert last == [SeatOver(seat, sentence), Refused(sentence)]
 
-    play(talk)
 
-
-def test_another_client_does_not_wait_for_the_seats_of_one_that_is_away() -> None:
-    async def talk(house: House) -> None:
+async def test_another_client_does_not_wait_for_the_seats_of_one_that_is_away() -> None:
+    async with serving() as house:
         ann, _ = await seated(house, replace(CHALLENGE, terms=ContestTerms(deals=20, on_fault="restart")))
         ann.connection.transport.abort()
         other = await joined(house, "s2")
         assert (await other.hear(SeatOffer)).match == "player.t"
 
-    play(talk)
 
-
-def test_a_client_that_leaves_gives_its_seats_up() -> None:
-    async def talk(house: House) -> None:
+async def test_a_client_that_leaves_gives_its_seats_up() -> None:
+    async with serving() as house:
         ann, _ = await seated(house)
         await ann.connection.close()
         async with asyncio.timeout(PATIENCE_S):
@@ -289,14 +262,12 @@ def test_a_client_that_leaves_gives_its_seats_up() -> None:
         again = await joined(house, "s9")
         assert (await again.hear(Joined)).seats == {}
 
-    play(talk)
-
 
 @pytest.mark.parametrize("said", ["", VERSION[:5], VERSION])
-def test_a_bot_that_leaves_while_its_opponent_is_awaited_is_lost_at_once(said: str) -> None:
+async def test_a_bot_that_leaves_while_its_opponent_is_awaited_is_lost_at_once(said: str) -> None:
     """Without a limit for the start, nothing else would end the run."""
 
-    async def talk(house: House) -> None:
+    async with serving(config=CONFIG.replace("B=./bot2l.sh", "slow=./slow.sh"), start_timeout_s=0.0) as house:
         ann, seat = await offered(
             house, Challenge("t", "kuhn", ("mine", "slow"), terms=ContestTerms(deals=20, seating="single"))
         )
@@ -307,11 +278,9 @@ def test_a_bot_that_leaves_while_its_opponent_is_awaited_is_lost_at_once(said: s
         assert (over.state, over.reason) == ("failed", "mine closed the connection before it named its version.")
         assert len([message for message in ann.heard if isinstance(message, SeatOffer)]) == 1
 
-    play(talk, config=CONFIG.replace("B=./bot2l.sh", "slow=./slow.sh"), start_timeout_s=0.0)
 
-
-def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() -> None:
-    async def talk(house: House) -> None:
+async def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() -> None:
+    async with serving(start_timeout_s=0.0) as house:
         ann, _ = await offered(
             house, replace(CHALLENGE, terms=ContestTerms(deals=20, on_fault="restart", seating="single"))
         )
@@ -326,12 +295,10 @@ def test_a_bot_that_never_starts_is_called_again_and_forfeits_at_last() -> None:
             ("disconnect", "checks or folds from there on", 1),
         ]
 
-    play(talk, start_timeout_s=0.0)
-
 
 @pytest.mark.parametrize(("code", "is_waited_for"), [(1000, False), (1001, True), (None, True)])
-def test_a_connection_that_was_not_closed_for_good_is_waited_for(code: int | None, is_waited_for: bool) -> None:
-    async def talk(house: House) -> None:
+async def test_a_connection_that_was_not_closed_for_good_is_waited_for(code: int | None, is_waited_for: bool) -> None:
+    async with serving() as house:
         ann, _ = await offered(house)
         if code is None:
             ann.connection.transport.abort()
@@ -340,11 +307,9 @@ def test_a_connection_that_was_not_closed_for_good_is_waited_for(code: int | Non
         again = await joined(house)
         assert bool((await again.hear(Joined)).seats) is is_waited_for
 
-    play(talk)
 
-
-def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
-    async def talk(house: House) -> None:
+async def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
+    async with serving() as house:
         first, _ = await offered(house, Challenge("t", "kuhn", ("A", "mine"), terms=ContestTerms(deals=20)))
         second = await joined(house, "s2", "other", challenges=("t", "nothing"))
         assert await second.hear(ChallengeState) == ChallengeState("nothing", "unknown")
@@ -354,10 +319,8 @@ def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
         await first.hear(ChallengeState, 2)
         assert [one.state for one in first.heard if isinstance(one, ChallengeState)] == ["queued", "refused"]
 
-    play(talk)
 
-
-def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client joins while the last run is written, and is answered before the end of the challenge is."""
     entering, answered = threading.Event(), threading.Event()
     enter = Presence.enter
@@ -375,7 +338,7 @@ def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pyt
 
         return change_later
 
-    async def talk(house: House) -> None:
+    async with serving() as house:
         first = await joined(house)
         monkeypatch.setattr(Presence, "enter", enter_early)
         monkeypatch.setattr("dealer.server.queue.job_queue.end_run", after(entering, end_run))
@@ -389,8 +352,6 @@ def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pyt
         second = await joined(house, challenges=("t",))
         answered.set()
         assert await second.hear(ChallengeState) == ChallengeState("t", "done")
-
-    play(talk)
 
 
 @pytest.mark.parametrize(
@@ -408,15 +369,13 @@ def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatch: pyt
         ('{"type": "join", "bot": "mine"}', "join.session: Field required"),
     ],
 )
-def test_a_client_that_cannot_join_is_told_and_closed(message: JoiningRequest | str | bytes, reason: str) -> None:
-    async def talk(house: House) -> None:
+async def test_a_client_that_cannot_join_is_told_and_closed(message: JoiningRequest | str | bytes, reason: str) -> None:
+    async with serving() as house:
         ann = await connected(house)
         await ann.say(message)
         assert (await ann.hear(Refused)).reason.startswith(reason)
         assert await ann.hear_end() == 1008
         assert house.rows("SELECT * FROM bots WHERE name = 'mine'") == []
-
-    play(talk)
 
 
 @pytest.mark.parametrize(
@@ -428,8 +387,8 @@ def test_a_client_that_cannot_join_is_told_and_closed(message: JoiningRequest | 
         (Join("mine", "s2"), "this connection has brought mine, and no other bot can join"),
     ],
 )
-def test_a_client_that_sends_nonsense_is_told_and_closed(message: JoiningRequest | str, reason: str) -> None:
-    async def talk(house: House) -> None:
+async def test_a_client_that_sends_nonsense_is_told_and_closed(message: JoiningRequest | str, reason: str) -> None:
+    async with serving() as house:
         ann = await joined(house)
         await ann.say(message)
         assert (await ann.hear(Refused)).reason.startswith(reason)
@@ -437,33 +396,27 @@ def test_a_client_that_sends_nonsense_is_told_and_closed(message: JoiningRequest
         # Its seats would wait for it.
         assert (await (await joined(house)).hear(Joined)).seats == {}
 
-    play(talk)
 
-
-def test_a_text_that_is_not_of_bytes_is_told_and_closed() -> None:
-    async def talk(house: House) -> None:
+async def test_a_text_that_is_not_of_bytes_is_told_and_closed() -> None:
+    async with serving() as house:
         ann, seat = await offered(house)
         await ann.say(SeatText(seat, "\u0100"))
         assert (await ann.hear(Refused)).reason == "a text has a character above 255, which is no byte"
         assert await ann.hear_end() == 1008
 
-    play(talk)
 
-
-def test_a_message_that_is_too_long_ends_the_connection() -> None:
-    async def talk(house: House) -> None:
+async def test_a_message_that_is_too_long_ends_the_connection() -> None:
+    async with serving() as house:
         ann = await joined(house)
         await ann.say(SeatText(1, "x" * MAX_MESSAGE_BYTES))
         assert await ann.hear_end() == 1009
 
-    play(talk)
-
 
 @pytest.mark.parametrize("max_unsent_bytes", [1 << 14, 1 << 40])
-def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch, max_unsent_bytes: int) -> None:
+async def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch, max_unsent_bytes: int) -> None:
     monkeypatch.setattr(join_socket, "MAX_UNSENT_BYTES", max_unsent_bytes)
 
-    async def talk(house: House) -> None:
+    async with serving(CONFIG.replace("[web]", "[web]\nwrite_timeout_s = 0.5")) as house:
         ann, bob = await joined(house), await joined(house, bot="other")
         ann.connection.transport.pause_reading()
         with contextlib.suppress(ConnectionClosed):
@@ -471,8 +424,6 @@ def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch, 
                 await asyncio.gather(*(ann.say(SeatText(7, "x")) for _ in range(1000)))
         await bob.say(SeatText(7, "x"))
         await bob.hear(SeatOver)
-
-    play(talk, CONFIG.replace("[web]", "[web]\nwrite_timeout_s = 0.5"))
 
 
 @pytest.mark.parametrize(
@@ -486,19 +437,17 @@ def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch, 
         (Challenge("t", "kuhn", ("mine", "LOCAL")), "LOCAL is for clients of the text port"),
     ],
 )
-def test_a_challenge_that_cannot_be_played_is_refused(challenge: Challenge, reason: str) -> None:
-    async def talk(house: House) -> None:
+async def test_a_challenge_that_cannot_be_played_is_refused(challenge: Challenge, reason: str) -> None:
+    async with serving() as house:
         ann = await joined(house)
         await ann.say(challenge)
         state = await ann.hear(ChallengeState)
         assert (state.tag, state.state) == ("t", "refused")
         assert state.reason.startswith(reason)
 
-    play(talk)
 
-
-def test_a_bot_takes_on_less_without_leaving() -> None:
-    async def talk(house: House) -> None:
+async def test_a_bot_takes_on_less_without_leaving() -> None:
+    async with serving() as house:
         ann = await joined(house, at_once=3)
         await ann.say(
             Join("mine", "s1", at_once=1, games=("kuhn",)),
@@ -514,11 +463,9 @@ def test_a_bot_takes_on_less_without_leaving() -> None:
         assert (await ann.hear(SeatOffer, 2)).match == "player.u"
         assert len([message for message in ann.heard if isinstance(message, Joined)]) == 1
 
-    play(talk)
 
-
-def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() -> None:
-    async def talk(house: House) -> None:
+async def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() -> None:
+    async with serving() as house:
         ann, _ = await offered(house)
         text = await house.log_in("player", str(house.started.token))
         text.say("RESULT t\nLOG t\nLOG t 1\n")
@@ -537,11 +484,9 @@ def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() -> None:
         await text.hear_remark("(END OF LOG|none of your runs has a log of this tag and number)")
         assert text.heard.count(kept_back.encode()) == 2
 
-    play(talk)
 
-
-def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_counts() -> None:
-    async def talk(house: House) -> None:
+async def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_counts() -> None:
+    async with serving() as house:
         token = house.started.token
         assert token is not None
         ann = await house.log_in("player", token)
@@ -552,8 +497,6 @@ def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_count
         assert house.rows("SELECT * FROM lineups") == []
         ann.say("LOG t 2\n")
         await ann.hear_remark("END OF LOG")
-
-    play(talk)
 
 
 @pytest.mark.parametrize(

@@ -15,17 +15,15 @@ from dealer.server.computing import Computing
 from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobKind, JobRequest, RunState
 from dealer.server.db.store import Store
-from dealer.server.db.users import User
 from dealer.server.queue.fair_queue import WaitingJob, can_start_idle_run, next_job, preempted_jobs
 from dealer.server.queue.feed import Feed
 from dealer.server.queue.jobs import Running
 from dealer.server.queue.ladder import Rater
 from dealer.server.server_settings import ServerSettings
 from dealer.server.service import Service
-from dealer.table.loop import new_event_loop
 from protocol.joining import ContestTerms
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
+from tests.dealer.server.test_contests import Host, is_over, offer, serving, settings_of, until
 
 BOTS = '"calling=calling", "random=random", "raising=raising"'
 LADDER = """
@@ -56,8 +54,8 @@ def widths(service: Service) -> list[float]:
     return [max(score.half_width_95 or math.inf for score in pair.scores) for pair in found]
 
 
-def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
+    async with serving(settings(60)) as (service, ann):
         await until(service, lambda: len(widths(service)) == 3 and max(widths(service)) <= 60)
         # It rests: nothing is wider than asked for.
         await until_idle(service)
@@ -80,16 +78,15 @@ def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
         assert guest.versions["two"] in versions
         assert len(versions) == 4
 
-    play(talk, settings(60))
-
 
 async def until_idle(service: Service) -> None:
     """Wait until nothing is left of the ladder's jobs."""
     await until(service, lambda: not service.queue.active())
 
 
-def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
+    bots = '"A=./held.sh", "B=./held.sh"'
+    async with serving(settings_of(LADDER.format(width=1, most=1).replace(BOTS, bots))) as (service, ann):
         await until(service, lambda: any(job.is_running for job in service.queue.active()))
         (first,) = service.queue.active()
         row, _ = await service.submit(ann, JobRequest("two", ("A", "B"), terms=ContestTerms(deals=50)))
@@ -109,21 +106,16 @@ def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
         assert run.ended_s is not None
         assert mine.ended_s < run.ended_s
 
-    bots = '"A=./held.sh", "B=./held.sh"'
-    play(talk, settings_of(LADDER.format(width=1, most=1).replace(BOTS, bots)))
 
-
-def test_a_line_up_that_comes_to_nothing_is_left_alone() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_a_line_up_that_comes_to_nothing_is_left_alone() -> None:
+    text = LADDER.format(width=1, most=1).replace(BOTS, '"A=./crash.sh", "B=./crash.sh"')
+    async with serving(settings_of(text)) as (service, ann):
         del ann
         await until(service, lambda: len(records.runs(service.store)) == 3)
         await until_idle(service)
         await asyncio.sleep(0.1)
         assert {run.state for run in records.runs(service.store)} == {RunState.FAILED}
         assert len(records.runs(service.store)) == 3
-
-    text = LADDER.format(width=1, most=1).replace(BOTS, '"A=./crash.sh", "B=./crash.sh"')
-    play(talk, settings_of(text))
 
 
 def idle(number: int) -> WaitingJob:
@@ -152,7 +144,7 @@ def test_the_ladder_makes_room_only_where_it_is_in_the_way() -> None:
     assert preempted_jobs([], running, one, max_runs=2) == []
 
 
-def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 0.0
     done: list[object] = []
     rater = Rater(settings_of().games, cast(Store, None), Feed(), cast(Computing, None))
@@ -171,10 +163,6 @@ def test_ratings_that_take_long_are_made_rarely(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("dealer.server.queue.ladder.time.monotonic", lambda: now_s)
     monkeypatch.setattr("dealer.server.queue.ladder.asyncio.sleep", sleep)
 
-    async def run() -> None:
-        with contextlib.suppress(asyncio.CancelledError):
-            await rater.run()
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run())
+    with contextlib.suppress(asyncio.CancelledError):
+        await rater.run()
     assert done == ["kuhn3", 8.0, "two", 8.0]

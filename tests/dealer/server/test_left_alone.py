@@ -22,7 +22,7 @@ from dealer.server.resources import FILE_LIMIT_REMEDY, Disk, file_limit_problem,
 from dealer.server.server_settings import ServerSettings, WebSettings, default_settings
 from logs.whole_file import LineFile
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.server.servers import KUHN, House, conversation, reference_settings, tickets
+from tests.dealer.server.servers import KUHN, reference_settings, running, tickets
 from tests.filled import fill
 
 CONFIG = f"""
@@ -39,7 +39,7 @@ user ann secret
 
 
 @pytest.mark.usefixtures("house_folder")
-def test_a_disk_that_fills_up_during_a_match_costs_no_run(
+async def test_a_disk_that_fills_up_during_a_match_costs_no_run(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nothing is begun or taken, what failed goes on when there is room, and each is said once."""
@@ -58,36 +58,33 @@ def test_a_disk_that_fills_up_during_a_match_costs_no_run(
     monkeypatch.setattr("dealer.server.resources._CHECK_INTERVAL_S", 0.0)
     monkeypatch.setattr("dealer.server.resources._RECHECK_S", 0.02)
 
-    async def talk(house: House) -> None:
-        nonlocal is_full
-        ann = await house.log_in()
-        ann.say(f"RUNMATCHES {KUHN} 2 held 7 slow k1 k1\n")
-        await ann.hear_remark("QUEUED ann.held: .*")
-        async with asyncio.timeout(PATIENCE_S):
-            while not house.rows("SELECT id FROM runs"):
-                await asyncio.sleep(0.02)
-        is_full = True
-        ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k1 k1\n")
-        await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark("the server's disk is full; try again later")
-        tickets(1)
-        async with asyncio.timeout(PATIENCE_S):
-            while not refused:
-                await asyncio.sleep(0.02)
-        await asyncio.sleep(0.2)
-        before = len(refused)
-        await asyncio.sleep(0.2)
-        assert len(refused) == before, "what waits for room is not begun again and again"
-        is_full = False
-        tickets(4)
-        await ann.hear_remark("ann.held run 1 of 2: finished, .*")
-        await ann.hear_remark("ann.held run 2 of 2: finished, .*")
-        assert house.rows("SELECT number, state FROM runs ORDER BY id") == [(1, "finished"), (2, "finished")]
-        logs = sorted((house.folder / "runs").glob("*/match*.log"))
-        assert [path.read_text().count("\nSTATE:") for path in logs] == [3, 3]
-
     with caplog.at_level(logging.WARNING):
-        conversation(reference_settings(CONFIG), talk)
+        async with running(reference_settings(CONFIG)) as house:
+            ann = await house.log_in()
+            ann.say(f"RUNMATCHES {KUHN} 2 held 7 slow k1 k1\n")
+            await ann.hear_remark("QUEUED ann.held: .*")
+            async with asyncio.timeout(PATIENCE_S):
+                while not house.rows("SELECT id FROM runs"):
+                    await asyncio.sleep(0.02)
+            is_full = True
+            ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k1 k1\n")
+            await ann.hear("BAD RUNMATCHES COMMAND\n")
+            await ann.hear_remark("the server's disk is full; try again later")
+            tickets(1)
+            async with asyncio.timeout(PATIENCE_S):
+                while not refused:
+                    await asyncio.sleep(0.02)
+            await asyncio.sleep(0.2)
+            before = len(refused)
+            await asyncio.sleep(0.2)
+            assert len(refused) == before, "what waits for room is not begun again and again"
+            is_full = False
+            tickets(4)
+            await ann.hear_remark("ann.held run 1 of 2: finished, .*")
+            await ann.hear_remark("ann.held run 2 of 2: finished, .*")
+            assert house.rows("SELECT number, state FROM runs ORDER BY id") == [(1, "finished"), (2, "finished")]
+            logs = sorted((house.folder / "runs").glob("*/match*.log"))
+            assert [path.read_text().count("\nSTATE:") for path in logs] == [3, 3]
     said = [record.getMessage() for record in caplog.records if record.name == "dealer.server.resources"]
     assert [text.partition(" at ")[0] for text in said] == ["only 0 MB are free", "enough space is free"]
     assert "least_free_mb is 500" in said[0]
@@ -129,7 +126,7 @@ def test_too_few_descriptors_are_told_in_one_sentence() -> None:
     )
 
 
-def test_connections_that_cannot_be_had_are_told_once_and_come_later(
+async def test_connections_that_cannot_be_had_are_told_once_and_come_later(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The system refuses three connections for want of descriptors; the client is served all the same."""
@@ -147,21 +144,17 @@ def test_connections_that_cannot_be_had_are_told_once_and_come_later(
     monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.01)
     heard = b""
 
-    async def serve() -> None:
-        nonlocal heard
-        asyncio.get_running_loop().set_exception_handler(new_exception_handler())
+    asyncio.get_running_loop().set_exception_handler(new_exception_handler())
 
-        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(b"served")
-            writer.close()
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"served")
+        writer.close()
 
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        async with server:
-            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
-            heard = await reader.read()
-            writer.close()
-
-    asyncio.run(serve())
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
+        heard = await reader.read()
+        writer.close()
     assert (heard, refused) == (b"served", 3)
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == [
         "no connection can be accepted: Too many open files; raise the limit of open files (ulimit -n)"

@@ -27,11 +27,11 @@ import pytest
 from tests.dealer.server.servers import (
     House,
     Talk,
-    conversation,
     kept,
     play_agent,
     recorded,
     reference_settings,
+    running,
     tickets,
 )
 
@@ -87,23 +87,21 @@ async def log_of(talk: Talk, tag: str) -> list[str]:
     return [line for line in lines if not re.match("# (LOG|END)", line)]
 
 
-def test_login_and_simple_commands() -> None:
+async def test_login_and_simple_commands() -> None:
     events = recorded(1)
     at = next(index for index, event in enumerate(events) if event.get("bytes") == "quit\n")
     # A command of ours; see above.
     del events[at : at + 2]
 
-    async def talk(house: House) -> None:
+    async with running(reference_settings(config(1))) as house:
         await replay(house, [event for event in events if event["who"] != "pipe"])
         pipe = [event for event in events if event["who"] == "pipe"]
         talk = (await replay(house, [event for event in pipe if event["direction"] != "S>C"]))["pipe"]
         await talk.hear("".join(event.get("bytes", "") for event in pipe if event["direction"] == "S>C"))
 
-    conversation(reference_settings(config(1)), talk)
 
-
-def test_a_partial_line_stops_nobody() -> None:
-    async def talk(house: House) -> None:
+async def test_a_partial_line_stops_nobody() -> None:
+    async with running(reference_settings(config(4))) as house:
         for number in (4, 5):
             heard = [event for event in recorded(number) if event["who"] != "bob"]
             bob = await house.log_in("bob", "hunter2")
@@ -121,13 +119,11 @@ def test_a_partial_line_stops_nobody() -> None:
                 await stranger.hear("BAD LOGON\n")
                 await stranger.hear_end()
 
-    conversation(reference_settings(config(4)), talk)
 
-
-def test_a_long_tag_is_refused_and_stops_nobody() -> None:
+async def test_a_long_tag_is_refused_and_stops_nobody() -> None:
     (line,) = (event["bytes"] for event in recorded(8) if event.get("bytes", "").startswith("RUNMATCHES"))
 
-    async def talk(house: House) -> None:
+    async with running(reference_settings(config(8))) as house:
         ann = await house.log_in()
         ann.say(line)
         await ann.hear("BAD RUNMATCHES COMMAND\n")
@@ -135,11 +131,10 @@ def test_a_long_tag_is_refused_and_stops_nobody() -> None:
         ann.say(re.sub("x{300}", "x" * 244, line).replace(" 1 alpha", " 1 LOCAL"))
         await ann.hear(f"# RUNNING ann.{'x' * 244}\nRUN 127.0.0.1 1\n")
 
-    conversation(reference_settings(config(8)), talk)
 
-
-def test_two_sessions_and_long_lines() -> None:
-    conversation(reference_settings(config(26)), lambda house: replay(house, first_part(26, "x")))
+async def test_two_sessions_and_long_lines() -> None:
+    async with running(reference_settings(config(26))) as house:
+        await replay(house, first_part(26, "x"))
 
 
 def first_part(number: int, until: str) -> list[dict[str, Any]]:
@@ -148,8 +143,8 @@ def first_part(number: int, until: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_the_arguments_of_requests() -> None:
-    async def talk(house: House) -> None:
+async def test_the_arguments_of_requests() -> None:
+    async with running(reference_settings(config(2))) as house:
         ann = await house.connect()
         events = [*recorded(2)]
         in_capitals = next(at for at, event in enumerate(events) if "HOLDEM" in event.get("bytes", ""))
@@ -174,16 +169,14 @@ def test_the_arguments_of_requests() -> None:
             else:
                 assert header in lines
 
-    conversation(reference_settings(config(2)), talk)
-
 
 @pytest.mark.slow
-def test_own_seats_and_failing_bots() -> None:
+async def test_own_seats_and_failing_bots() -> None:
     async def agents(talk: Talk, count: int, seats: int = 1) -> None:
         await talk.until(lambda: len(talk.ports()) >= count)
         await asyncio.gather(*(play_agent(port) for port in talk.ports()[count - seats : count]))
 
-    async def talk(house: House) -> None:
+    async with running(reference_settings(config(3, startupTimeoutSecs="3"))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
         ann.say(f"RUNMATCHES {LIMIT} 2 mine 42 LOCAL alpha\n")
         await ann.hear("# RUNNING ann.mine\nRUN 127.0.0.1 54557\n")
@@ -219,8 +212,6 @@ def test_own_seats_and_failing_bots() -> None:
         assert fixed(lines) == fixed(recorded_lines)
         assert fixed(await log_of(bob, "k")) == fixed(logged(3, "bob.k"))
 
-    conversation(reference_settings(config(3, startupTimeoutSecs="3")), talk)
-
 
 LIMIT = "holdem.limit.2p.reverse_blinds.game"
 
@@ -238,8 +229,8 @@ def fixed(lines: list[str]) -> list[object]:
 
 
 @pytest.mark.slow
-def test_a_match_that_can_never_fit_is_refused_and_others_go_on() -> None:
-    async def talk(house: House) -> None:
+async def test_a_match_that_can_never_fit_is_refused_and_others_go_on() -> None:
+    async with running(reference_settings(config(14))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
         ann.say(f"RUNMATCHES {LIMIT} 1 two 1 alpha alpha\n")
         await ann.hear("BAD RUNMATCHES COMMAND\n")
@@ -247,12 +238,10 @@ def test_a_match_that_can_never_fit_is_refused_and_others_go_on() -> None:
         bob.say(f"RUNMATCHES {LIMIT} 1 one 1 LOCAL alpha\n")
         await bob.hear("# RUNNING bob.one\nRUN 127.0.0.1 1\n")
 
-    conversation(reference_settings(config(14)), talk)
-
 
 @pytest.mark.slow
-def test_a_match_that_does_not_fit_now_is_skipped() -> None:
-    async def talk(house: House) -> None:
+async def test_a_match_that_does_not_fit_now_is_skipped() -> None:
+    async with running(reference_settings(config(15))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
         ann.say(f"RUNMATCHES {LIMIT} 2 a1 1 slow alpha\n")
         await ann.ask("QSTAT\n", f"ann a1 {LIMIT} * 1 R\n")
@@ -265,17 +254,15 @@ def test_a_match_that_does_not_fit_now_is_skipped() -> None:
         tickets(4)
         await bob.ask("QSTAT\n", "Queue empty\n")
 
-    conversation(reference_settings(config(15)), talk)
-
 
 @pytest.mark.slow
-def test_the_fair_order_and_the_seeds_of_runs() -> None:
+async def test_the_fair_order_and_the_seeds_of_runs() -> None:
     requests = [event["bytes"] for event in recorded(16) if event.get("bytes", "").startswith("RUNMATCHES")]
     (queue,) = (event["bytes"] for event in recorded(16) if "bob b1" in event.get("bytes", ""))
     (order,) = (event["bytes"] for event in recorded(16) if event["direction"] == "order")
     wanted = re.findall(r'"(\w+)\.(\w+)", "([0-9]+)"', order)
 
-    async def talk(house: House) -> None:
+    async with running(reference_settings(config(16))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
         for number, request in enumerate(requests):
             (bob if number == 3 else ann).say(request)
@@ -296,12 +283,10 @@ def test_the_fair_order_and_the_seeds_of_runs() -> None:
             lines = await log_of(ann if name.startswith("ann") else bob, name[4:])
             assert [line for line in lines if "name/game" in line] == logged(16, name)
 
-    conversation(reference_settings(config(16)), talk)
-
 
 @pytest.mark.slow
-def test_a_bot_that_never_exits_holds_no_slot() -> None:
-    async def talk(house: House) -> None:
+async def test_a_bot_that_never_exits_holds_no_slot() -> None:
+    async with running(reference_settings(config(19, startupTimeoutSecs="1"))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
         ann.say(f"RUNMATCHES {LIMIT} 1 h 1 alpha hang\n")
         await ann.hear_remark("QUEUED ann.h: .*")
@@ -309,12 +294,10 @@ def test_a_bot_that_never_exits_holds_no_slot() -> None:
         await ann.hear_remark("ann.h run 1 of 1: failed: .*")
         await bob.hear_remark("bob.w run 1 of 1: finished.*")
 
-    conversation(reference_settings(config(19, startupTimeoutSecs="1")), talk)
-
 
 @pytest.mark.slow
-def test_an_agent_that_says_nothing_holds_no_slot() -> None:
-    async def talk(house: House) -> None:
+async def test_an_agent_that_says_nothing_holds_no_slot() -> None:
+    async with running(reference_settings(config(20, startupTimeoutSecs="1"))) as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {LIMIT} 1 silent 42 LOCAL alpha\n")
         await ann.hear("# RUNNING ann.silent\nRUN 127.0.0.1 10822\n")
@@ -323,11 +306,9 @@ def test_an_agent_that_says_nothing_holds_no_slot() -> None:
         await ann.ask("QSTAT\n", "Queue empty\n")
         writer.close()
 
-    conversation(reference_settings(config(20, startupTimeoutSecs="1")), talk)
-
 
 @pytest.mark.slow
-def test_the_next_run_follows_a_run_that_fails() -> None:
+async def test_the_next_run_follows_a_run_that_fails() -> None:
     async def fail(port: int, kind: str) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         if kind != "noversion":
@@ -338,7 +319,8 @@ def test_the_next_run_follows_a_run_that_fails() -> None:
             await reader.read()
         writer.close()
 
-    async def talk(house: House) -> None:
+    text = config(21, startupTimeoutSecs="1", responseTimeoutSecs="1")
+    async with running(reference_settings(text)) as house:
         ann = await house.log_in()
         for kind in ("die", "badversion", "mute", "noversion"):
             ann.say(f"RUNMATCHES {LIMIT} 2 {kind} 42 LOCAL alpha\n")
@@ -352,13 +334,10 @@ def test_the_next_run_follows_a_run_that_fails() -> None:
             found = [line for line in await log_of(ann, kind) if "name/game" in line]
             assert found == [line for line in header if line in found]
 
-    text = config(21, startupTimeoutSecs="1", responseTimeoutSecs="1")
-    conversation(reference_settings(text), talk)
-
 
 @pytest.mark.slow
-def test_a_client_that_leaves_loses_the_runs_with_its_own_seats() -> None:
-    async def talk(house: House) -> None:
+async def test_a_client_that_leaves_loses_the_runs_with_its_own_seats() -> None:
+    async with running(reference_settings(config(22, startupTimeoutSecs="3"))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
         ann.say(f"RUNMATCHES {LIMIT} 3 loc 1 LOCAL slow\n")
         await ann.hear("# RUNNING ann.loc\nRUN 127.0.0.1 59766\n")
@@ -378,12 +357,10 @@ def test_a_client_that_leaves_loses_the_runs_with_its_own_seats() -> None:
         heads = [line.split()[2:] for line in await log_of(again, "bots") if "name/game" in line]
         assert heads == [line.split()[2:] for line in logged(22, "ann.bots") if "name/game" in line]
 
-    conversation(reference_settings(config(22, startupTimeoutSecs="3")), talk)
-
 
 @pytest.mark.slow
-def test_a_match_goes_on_when_its_client_leaves() -> None:
-    async def talk(house: House) -> None:
+async def test_a_match_goes_on_when_its_client_leaves() -> None:
+    async with running(reference_settings(config(23))) as house:
         ann, bob = await house.log_in(), await house.log_in("bob", "hunter2")
         ann.say(f"RUNMATCHES {LIMIT} 3 gone 42 LOCAL alpha\n")
         await ann.hear("# RUNNING ann.gone\nRUN 127.0.0.1 54557\n")
@@ -396,12 +373,10 @@ def test_a_match_goes_on_when_its_client_leaves() -> None:
         assert fixed(lines) == fixed(logged(23, "ann.gone"))
         assert lines[-1].startswith("SCORE:")
 
-    conversation(reference_settings(config(23)), talk)
-
 
 @pytest.mark.slow
-def test_the_same_tag_twice() -> None:
-    async def talk(house: House) -> None:
+async def test_the_same_tag_twice() -> None:
+    async with running(reference_settings(config(25))) as house:
         ann = await house.log_in()
         for _ in range(2):
             ann.say(f"RUNMATCHES {LIMIT} 1 t 1 slow alpha\n")
@@ -410,12 +385,10 @@ def test_the_same_tag_twice() -> None:
         await ann.ask("QSTAT\n", "Queue empty\n")
         assert fixed(await log_of(ann, "t")) == fixed(logged(25, "ann.t"))
 
-    conversation(reference_settings(config(25)), talk)
-
 
 @pytest.mark.slow
-def test_a_duplicate_pair() -> None:
-    async def talk(house: House) -> None:
+async def test_a_duplicate_pair() -> None:
+    async with running(reference_settings(config(28))) as house:
         ann = await house.log_in()
         tickets(4)
         ann.say(f"RUNMATCHES {LIMIT} 2 fwd 99 alpha slow\nRUNMATCHES {LIMIT} 2 rev 99 slow alpha\n")
@@ -423,14 +396,12 @@ def test_a_duplicate_pair() -> None:
         for tag in ("fwd", "rev"):
             assert fixed(await log_of(ann, tag)) == fixed(logged(28, f"ann.{tag}"))
 
-    conversation(reference_settings(config(28)), talk)
 
-
-def test_what_an_agent_is_told_after_it_said_something_invalid() -> None:
+async def test_what_an_agent_is_told_after_it_said_something_invalid() -> None:
     """The dealer's lines are those recorded, as long as the other player does what it did then: it calls."""
     events = [event for event in recorded(33) if event["who"] == "agent"][:6]
 
-    async def talk(house: House) -> None:
+    async with running(reference_settings(config(33))) as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {LIMIT} 1 inv 42 LOCAL alpha\n")
         await ann.hear("# RUNNING ann.inv\nRUN 127.0.0.1 10822\n")
@@ -443,12 +414,10 @@ def test_what_an_agent_is_told_after_it_said_something_invalid() -> None:
                 assert await reader.readline() == event["bytes"].encode()
         writer.close()
 
-    conversation(reference_settings(config(33)), talk)
-
 
 @pytest.mark.slow
-def test_the_widget() -> None:
-    async def talk(house: House) -> None:
+async def test_the_widget() -> None:
+    async with running(reference_settings(config(34))) as house:
         wire = await house.connect()
         for event in recorded(34):
             if event["who"] != "wire":
@@ -462,14 +431,12 @@ def test_the_widget() -> None:
                 if "RUN " in event["bytes"]:
                     await play_agent(wire.ports()[-1])
 
-    conversation(reference_settings(config(34)), talk)
-
 
 @pytest.mark.slow
-def test_the_client_of_one_line() -> None:
+async def test_the_client_of_one_line() -> None:
     (line,) = (event["bytes"] for event in recorded(37) if event["direction"] == "C>S")
 
-    async def talk(house: House) -> None:
+    async with running(reference_settings(config(37))) as house:
         client = await house.connect()
         client.say(line)
         await client.hear("LOGON OKAY - type help for commands\n# RUNNING ann.tg\nRUN 127.0.0.1 1\n")
@@ -492,8 +459,6 @@ def test_the_client_of_one_line() -> None:
             bad.say(f"ann secret {wrong}\n")
             await bad.hear("LOGON OKAY - type help for commands\nBAD RUNMATCHES COMMAND\nMatches finished\n")
             await bad.hear_end()
-
-    conversation(reference_settings(config(37)), talk)
 
 
 def test_kept() -> None:

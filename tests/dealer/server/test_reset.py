@@ -14,12 +14,10 @@ from dealer.server.db import counted_scores, records
 from dealer.server.db.records import JobRequest
 from dealer.server.db.run_changes import RESULT_TABLES
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.db.users import User
 from dealer.server.server import reset_results
-from dealer.server.service import Service
 from protocol.joining import ContestTerms
 from tests.dealer.server.servers import rows
-from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
+from tests.dealer.server.test_contests import Host, is_over, offer, serving, settings_of, until
 
 LOGINS = {"users", "tokens", "passwords", "sessions", "invitations"}
 KEPT = {*LOGINS, "bots", "versions", "scheduled_events", "entries", "audit", "uploads"}
@@ -36,10 +34,11 @@ def test_every_table_is_kept_or_removed(tmp_path: Path) -> None:
     assert {row["name"] for row in found} == {*RESULT_TABLES, *KEPT}
 
 
-def test_results_go_and_users_tokens_and_bots_stay() -> None:
+async def test_results_go_and_users_tokens_and_bots_stay() -> None:
     given = []
 
-    async def before(service: Service, ann: User) -> None:
+    settings, data = settings_of(), Path("data")
+    async with serving(settings) as (service, ann):
         given.append(service.store.write_now(lambda db: add_token(db, ann.id)))
         service.store.write_now(lambda db: set_password(db, ann.id, "correct horse"))
         await service.presence.enter(ann, offer("eve", "v1", ("two", "kuhn3")), Host())
@@ -50,19 +49,6 @@ def test_results_go_and_users_tokens_and_bots_stay() -> None:
             row, _ = await service.submit(ann, request)
             await until(service, lambda number=row.id: is_over(service, number))  # type: ignore[misc]
         await until(service, lambda: all(counted_scores.standings(service.store, game) for game in ("two", "kuhn3")))
-
-    async def after(service: Service, ann: User) -> None:
-        assert Accounts(service.store).find("ann", given[0]) == ann
-        assert counted_scores.pairs(service.store, service.settings.games[1]) == ()
-        bot = await service.presence.enter(ann, offer("eve", "v1", ("two",)), Host())
-        assert [one.version for one in records.versions(service.store, "two", "eve")] == [bot.versions["two"]]
-        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=20)))
-        await until(service, lambda: is_over(service, row.id))
-        (run,) = records.runs(service.store)
-        assert (run.id, run.job, run.is_rated) == (3, 3, True), "no number is given again"
-
-    settings, data = settings_of(), Path("data")
-    play(before, settings)
     # The runs may be on another disk.
     (data / "runs").rename("disk")
     (data / "runs").symlink_to(Path("disk").absolute())
@@ -78,7 +64,15 @@ def test_results_go_and_users_tokens_and_bots_stay() -> None:
     assert [rows(data, f"SELECT * FROM {table}") for table in RESULT_TABLES] == [[]] * len(RESULT_TABLES)
     assert list(Path("disk").iterdir()) == []
     assert (data / "runs").is_symlink()
-    play(after, settings)
+    async with serving(settings) as (service, ann):
+        assert Accounts(service.store).find("ann", given[0]) == ann
+        assert counted_scores.pairs(service.store, service.settings.games[1]) == ()
+        bot = await service.presence.enter(ann, offer("eve", "v1", ("two",)), Host())
+        assert [one.version for one in records.versions(service.store, "two", "eve")] == [bot.versions["two"]]
+        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), terms=ContestTerms(deals=20)))
+        await until(service, lambda: is_over(service, row.id))
+        (run,) = records.runs(service.store)
+        assert (run.id, run.job, run.is_rated) == (3, 3, True), "no number is given again"
 
 
 def test_nothing_is_removed_while_a_server_is_running() -> None:

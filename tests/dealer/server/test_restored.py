@@ -22,7 +22,7 @@ from dealer.server.service import Service
 from protocol.joining import ContestTerms
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import KUHN, rows
-from tests.dealer.server.test_contests import is_over, play, settings_of, until
+from tests.dealer.server.test_contests import is_over, serving, settings_of, until
 
 CONFIG = f"""
 [[games]]
@@ -78,7 +78,7 @@ def rest(service: Service, ann: User) -> Any:
 
 
 @pytest.mark.parametrize("has_runs", [True, False], ids=["with the files of runs", "the database alone"])
-def test_a_backup_of_a_running_server_is_restored_and_plays_nothing_twice(*, has_runs: bool) -> None:
+async def test_a_backup_of_a_running_server_is_restored_and_plays_nothing_twice(*, has_runs: bool) -> None:
     settings = settings_of(CONFIG)
     ended = -1
 
@@ -90,7 +90,8 @@ def test_a_backup_of_a_running_server_is_restored_and_plays_nothing_twice(*, has
         ended = finished(service)
         await rest(service, ann)
 
-    play(first, settings)
+    async with serving(settings) as (service, ann):
+        await first(service, ann)
     assert rows(DATA, "SELECT count(*) FROM runs WHERE state = 'finished'")[0][0] >= 2
     wanted, results = check_everything_once(DATA), rows(DATA, RESULTS)
     DATA.rename("lost")
@@ -106,14 +107,15 @@ def test_a_backup_of_a_running_server_is_restored_and_plays_nothing_twice(*, has
         for (number,) in before:
             shutil.copytree(f"lost/runs/{number:08}", DATA / f"runs/{number:08}")
     played = {path: path.stat().st_mtime_ns for path in (DATA / "runs").rglob("match*.log")}
-    play(rest, settings)
+    async with serving(settings) as (service, ann):
+        await rest(service, ann)
     # The cards follow from the key of the request, and these bots always call.
     assert check_everything_once(DATA) == wanted
     assert rows(DATA, RESULTS) == results
     assert {path: path.stat().st_mtime_ns for path in played} == played, "what was played is not played again"
 
 
-def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite itself says that the disk is full: requests are refused, and what ends is counted when there is room."""
     monkeypatch.setattr("dealer.server.queue.job_queue.RETRY_S", 0.02)
     refused: list[str] = []
@@ -143,7 +145,7 @@ def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.MonkeyPat
     def fill(db: sqlite3.Connection) -> None:
         db.execute("INSERT INTO audit (made_s, who, what) VALUES (0, '', ?)", ("x" * 2000,))
 
-    async def talk(service: Service, ann: User) -> None:
+    async with serving(settings_of(CONFIG)) as (service, ann):
         await begin(service, ann)
         await until(service, lambda: finished(service) >= 1)
         await service.store.write(close)
@@ -161,15 +163,13 @@ def test_a_database_that_cannot_grow_loses_nothing(monkeypatch: pytest.MonkeyPat
                 await service.queue.cancel_job(ann, job.id)
         await rest(service, ann)
         assert service.broken == []
-
-    play(talk, settings_of(CONFIG))
     assert rows(DATA, "SELECT state, count(*) FROM runs WHERE job = 1 GROUP BY state") == [("finished", RUNS)]
     (counted,) = rows(DATA, "SELECT runs FROM lineups")
     assert counted == rows(DATA, "SELECT count(*) FROM runs WHERE lineup IS NOT NULL")[0]
 
 
 @pytest.mark.parametrize("hours", [24, -1], ids=["a day forward", "an hour back"])
-def test_a_clock_that_is_set_while_matches_are_played(monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
+async def test_a_clock_that_is_set_while_matches_are_played(monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
     """Also across a start of the server, which goes on at the new time."""
     shift_s, now_s = 0.0, time.time
     monkeypatch.setattr(time, "time", lambda: now_s() + shift_s)
@@ -182,8 +182,10 @@ def test_a_clock_that_is_set_while_matches_are_played(monkeypatch: pytest.Monkey
         shift_s = hours * 3600.0
         await until(service, lambda: finished(service) >= 2)
 
-    play(first, settings)
-    play(rest, settings)
+    async with serving(settings) as (service, ann):
+        await first(service, ann)
+    async with serving(settings) as (service, ann):
+        await rest(service, ann)
     check_everything_once(DATA)
     times = rows(DATA, "SELECT ended_s - started_s FROM runs UNION ALL SELECT ended_s - submitted_s FROM jobs")
     assert len(times) == RUNS + 1

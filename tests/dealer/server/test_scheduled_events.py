@@ -34,7 +34,7 @@ from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
 from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, program_env
-from tests.dealer.server.test_contests import Host, offer, play, until
+from tests.dealer.server.test_contests import Host, offer, serving, until
 from tests.programs import start
 
 HOUSE = """
@@ -100,8 +100,8 @@ def house(patience: float = 3600, **words: str) -> ServerSettings:
     return read_toml_settings(path)
 
 
-def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> None:
+    async with serving(house()) as (service, ann):
         host = Host()
         await service.presence.enter(ann, offer("eve", "v7", at_once=2), host)
         announced(service, deals=100)
@@ -139,8 +139,6 @@ def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> No
         assert [rank.player for rank in kept.total_bankroll] == [rank.player for rank in standings.total_bankroll]
         with pytest.raises(RefusedError, match="is not an empty folder"):
             publish(service.store, Path("data"), event, tmp_path / "site")
-
-    play(talk, house())
     site = tmp_path / "site"
     told = json.loads((site / "event.json").read_text())
     assert told["event"]["state"] == "finished"
@@ -154,12 +152,10 @@ def test_an_event_is_a_round_robin_whose_results_are_apart(tmp_path: Path) -> No
         assert len(list(find([folder / "match.a.log"]).hands())) == 100
 
 
-def test_what_is_published_has_hand_histories_where_there_are_any(tmp_path: Path) -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_what_is_published_has_hand_histories_where_there_are_any(tmp_path: Path) -> None:
+    async with serving(house()) as (service, _):
         announced(service, game=LIMIT)
         assert publish(service.store, Path("data"), await finished(service), tmp_path / "site") == 1
-
-    play(talk, house())
     (folder,) = (tmp_path / "site" / "contests").iterdir()
     linked = re.findall(r'href="(match[^"]+)"', (folder / "index.html").read_text())
     assert {*linked, "index.html"} == {path.name for path in folder.iterdir()}
@@ -167,17 +163,15 @@ def test_what_is_published_has_hand_histories_where_there_are_any(tmp_path: Path
     assert len(list(find([folder / "match.a.phhs"]).hands())) == 10
 
 
-def test_an_event_that_goes_on_is_not_published(tmp_path: Path) -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_an_event_that_goes_on_is_not_published(tmp_path: Path) -> None:
+    async with serving(house()) as (service, _):
         announced(service, closes=100.0)
         with pytest.raises(RefusedError, match="the event final is open; it can be published when it is finished"):
             publish(service.store, Path("data"), final(service), tmp_path / "site")
 
-    play(talk, house())
 
-
-def test_only_named_bots_enter_and_those_that_cannot_are_told() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_only_named_bots_enter_and_those_that_cannot_are_told() -> None:
+    async with serving(house()) as (service, _):
         announced(service, entrants=("random", "calling", "nobody", "<b>"), deals=20)
         event = await finished(service)
         assert (event.entrants, event.contests, event.deals) == (("calling", "random"), 1, 20)
@@ -185,11 +179,9 @@ def test_only_named_bots_enter_and_those_that_cannot_are_told() -> None:
         document = event_document(service.store, event_detail(service.store, event))
         assert "No bot with this name can enter: <b> and nobody." in document.sentences
 
-    play(talk, house())
 
-
-def test_who_was_connected_while_it_was_open_enters() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_who_was_connected_while_it_was_open_enters() -> None:
+    async with serving(house()) as (service, ann):
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
         before, here = Host(), Host()
         await service.presence.enter(bob, offer("early"), before)
@@ -212,11 +204,9 @@ def test_who_was_connected_while_it_was_open_enters() -> None:
         assert ("adam", "eve") not in pairs_played(service)
         assert event.contests == 9
 
-    play(talk, house())
 
-
-def test_another_version_does_not_play_and_what_it_lacks_is_given_up_at_last() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_another_version_does_not_play_and_what_it_lacks_is_given_up_at_last() -> None:
+    async with serving(replace(house(patience=0.5), start_timeout_s=0.5)) as (service, ann):
         first, second = Host(is_idle=True), Host()
         await service.presence.enter(ann, offer("eve", "v1"), first)
         announced(service, entrants=("eve", "calling", "random"))
@@ -230,25 +220,19 @@ def test_another_version_does_not_play_and_what_it_lacks_is_given_up_at_last() -
         assert ended["calling", "random"] == ""
         assert "eve has not connected in the version that entered" in ended.values()
 
-    play(talk, replace(house(patience=0.5), start_timeout_s=0.5))
 
-
-def test_the_own_bots_of_a_changed_configuration_do_not_play() -> None:
-    async def begin(service: Service, ann: User) -> None:
+async def test_the_own_bots_of_a_changed_configuration_do_not_play() -> None:
+    async with serving(house()) as (service, ann):
         await service.presence.enter(ann, offer("eve"), Host(is_idle=True))
         announced(service, entrants=("eve", "calling"))
         await until(service, lambda: final(service).contests == 1)
-
-    async def go_on(service: Service, ann: User) -> None:
+    async with serving(house(calling="raising")) as (service, ann):
         ((job, _),) = event_records.event_contests(service.store, final(service))
         assert (job.state, job.reason) == (JobState.CANCELLED, "calling has changed since it entered")
         assert final(service).state is EventState.FINISHED
 
-    play(begin, house())
-    play(go_on, house(calling="raising"))
 
-
-def test_a_stopped_server_continues_an_event_and_plays_nothing_twice() -> None:
+async def test_a_stopped_server_continues_an_event_and_plays_nothing_twice() -> None:
     async def begin(service: Service, ann: User) -> None:
         announced(service, deals=400)
         await until(service, lambda: len(records.runs(service.store)) > 0)
@@ -266,10 +250,13 @@ def test_a_stopped_server_continues_an_event_and_plays_nothing_twice() -> None:
             assert [check_deals(log, run.seed) for log in logs] == [400, 400]
         assert event.contests_ended == 3
 
-    play(begin, house())
+    async with serving(house()) as (service, ann):
+        await begin(service, ann)
     for _ in range(2):
-        play(lambda service, ann: until(service, lambda: True), house())
-    play(go_on, house())
+        async with serving(house()) as (service, _):
+            await until(service, lambda: True)
+    async with serving(house()) as (service, ann):
+        await go_on(service, ann)
 
 
 @pytest.mark.parametrize(
@@ -300,24 +287,20 @@ def test_an_event_has_a_name_of_its_own_and_its_time_to_come(tmp_path: Path) -> 
     store.close()
 
 
-def test_a_game_that_is_gone_ends_an_event_without_contests() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_a_game_that_is_gone_ends_an_event_without_contests() -> None:
+    async with serving(house()) as (service, _):
         announced(service, game="gone")
         event = await finished(service)
         assert (event.contests, event.note) == (0, "the server no longer plays the game gone")
         document = event_document(service.store, event_detail(service.store, event))
         assert document.sentences[0] == "The event is finished: 0 contests."
 
-    play(talk, house())
 
-
-def test_removing_results_keeps_events_that_are_to_come() -> None:
-    async def talk(service: Service, ann: User) -> None:
+async def test_removing_results_keeps_events_that_are_to_come() -> None:
+    async with serving(house()) as (service, _):
         announced(service, deals=5)
         await finished(service)
         announced(service, name="later", closes=1e6)
-
-    play(talk, house())
     store = Store(Path("data/server.sqlite3"))
     store.write_now(remove_results)
     assert [event.name for event in event_records.events(store)] == ["later"]

@@ -31,7 +31,7 @@ def rows() -> Iterator[tuple[str, str, Path]]:
 def names_in(path: Path) -> frozenset[str]:
     """The functions of a file."""
     tree = ast.parse(path.read_text("utf-8"))
-    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def named(cell: str, usual: Path) -> tuple[list[str], list[Path]]:

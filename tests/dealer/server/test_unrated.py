@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from dealer.server.db.records import Bot
 from dealer.server.db.users import User
 from dealer.server.queue.unrated import unrated_reason
 from dealer.server.server_settings import LadderSettings, ServerSettings, read_toml_settings
-from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
 from engine import DealKey
 from protocol.joining import Challenge, ContestTerms
@@ -82,16 +81,11 @@ bots = []
 """
 
 
-def serve(settings: ServerSettings, talk: Callable[[House, dict[str, str]], Awaitable[None]]) -> None:
-    """A server at which ann has the bots a and a2, and bob the bot b."""
-
-    async def play() -> None:
-        async with running(settings, web=server_site) as house:
-            tokens = {name: new_user(house.folder, name) for name in ("ann", "bob")}
-            await talk(house, tokens)
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(play())
+@contextlib.asynccontextmanager
+async def serving(settings: ServerSettings) -> AsyncIterator[tuple[House, dict[str, str]]]:
+    """Run a server at which ann has the bots a and a2, and bob the bot b."""
+    async with running(settings, web=server_site) as house:
+        yield house, {name: new_user(house.folder, name) for name in ("ann", "bob")}
 
 
 @contextlib.asynccontextmanager
@@ -151,14 +145,14 @@ async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
 
 @pytest.mark.usefixtures("house_folder")
 @pytest.mark.parametrize("is_practice", [False, True])
-def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice: bool) -> None:
+async def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice: bool) -> None:
     Path("s.toml").write_text(CONFIG)
     # A ladder whose only game is none of the server's plays nothing.
     ladder = LadderSettings(games=(), only=True) if is_practice else None
     key = "its cards follow from a seed, as in practice, not from a key of the server"
     practice = "only the ladder's contests count here"
 
-    async def talk(house: House, tokens: dict[str, str]) -> None:
+    async with serving(replace(read_toml_settings(Path("s.toml")), ladder=ladder)) as (house, tokens):
         async with brought(house, tokens):
             await ask_by_every_way(house, tokens)
             found = await reasons(house, 8)
@@ -172,14 +166,12 @@ def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice: bool)
             ("practice", ("c", "b"), False, other or key),
         }
 
-    serve(replace(read_toml_settings(Path("s.toml")), ladder=ladder), talk)
-
 
 @pytest.mark.usefixtures("house_folder")
-def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
+async def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
     Path("s.toml").write_text(CONFIG + "[ladder]\ndeals = 100\nwidth = 100000\nshare = 1\nonly = true\n")
 
-    async def talk(house: House, tokens: dict[str, str]) -> None:
+    async with serving(read_toml_settings(Path("s.toml"))) as (house, tokens):
         async with brought(house, tokens, is_on_ladder=True):
             found = await reasons(house, 2)
         assert {(frozenset(players), is_rated, reason) for _, players, is_rated, reason in found} == {
@@ -187,8 +179,6 @@ def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
             (frozenset(("a2", "b")), True, ""),
         }
         assert house.rows("SELECT 1 FROM jobs WHERE players LIKE '%\"a\"%' AND players LIKE '%\"a2\"%'") == []
-
-    serve(read_toml_settings(Path("s.toml")), talk)
 
 
 @pytest.mark.slow  # a whole attack

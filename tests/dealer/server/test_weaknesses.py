@@ -12,7 +12,8 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,10 @@ from tests.dealer.server.servers import (
     KUHN,
     LIMIT,
     House,
-    conversation,
     play_agent,
     reference_settings,
     rows,
+    running,
     tickets,
 )
 from tests.programs import PATIENCE_S, is_ended
@@ -61,15 +62,15 @@ async def is_served(house: House, name: str = "bob", password: str = "hunter2") 
     await bob.hear_remark(f"{name}.{tag} run 1 of 1: finished, .*")
 
 
-def play(talk: Callable[[House], Awaitable[None]], text: str = CONFIG, **changes: Any) -> None:
-    conversation(reference_settings(text, **changes), talk)
+def serving(text: str = CONFIG, **changes: Any) -> AbstractAsyncContextManager[House]:
+    return running(reference_settings(text, **changes))
 
 
 # ---- 1: clients that stop the service
 
 
-def test_clients_that_say_half_a_line_and_that_do_not_read() -> None:
-    async def talk(house: House) -> None:
+async def test_clients_that_say_half_a_line_and_that_do_not_read() -> None:
+    async with serving(write_timeout_s=10000.0) as house:
         strangers = [await house.connect() for _ in range(5)]
         for stranger in strangers:
             stranger.say("a")
@@ -82,11 +83,9 @@ def test_clients_that_say_half_a_line_and_that_do_not_read() -> None:
         # The end of the server waits for neither; with the test's own patience it would.
         assert len(deaf.heard) == 0
 
-    play(talk, write_timeout_s=10_000.0)
 
-
-def test_a_client_that_does_not_read_is_let_go() -> None:
-    async def talk(house: House) -> None:
+async def test_a_client_that_does_not_read_is_let_go() -> None:
+    async with serving(write_timeout_s=0.2) as house:
         deaf = await house.connect(is_slow=True)
         deaf.say("ann secret\n")
         with contextlib.suppress(ConnectionError):
@@ -96,11 +95,9 @@ def test_a_client_that_does_not_read_is_let_go() -> None:
                 await deaf.writer.drain()
         await is_served(house)
 
-    play(talk, write_timeout_s=0.2)
 
-
-def test_time_and_number_of_connections_are_bounded() -> None:
-    async def talk(house: House) -> None:
+async def test_time_and_number_of_connections_are_bounded() -> None:
+    async with serving(login_timeout_s=0.3, idle_timeout_s=0.3, max_connections_per_address=3) as house:
         silent = await house.connect()
         await silent.hear_end()
         idle = await house.log_in()
@@ -110,11 +107,9 @@ def test_time_and_number_of_connections_are_bounded() -> None:
         await many[3].hear_remark("too many connections; try again later")
         await many[3].hear_end()
 
-    play(talk, login_timeout_s=0.3, idle_timeout_s=0.3, max_connections_per_address=3)
 
-
-def test_who_logs_in_has_room_however_many_do_not() -> None:
-    async def talk(house: House) -> None:
+async def test_who_logs_in_has_room_however_many_do_not() -> None:
+    async with serving(max_connections=3) as house:
         strangers = [await house.connect() for _ in range(3)]
         # One after the other takes the place of the oldest that has not logged in.
         users = [await house.log_in() for _ in range(3)]
@@ -128,22 +123,18 @@ def test_who_logs_in_has_room_however_many_do_not() -> None:
         for user in users:
             await user.ask("QSTAT\n", "Queue empty\n")
 
-    play(talk, max_connections=3)
 
-
-def test_the_time_to_log_in_is_a_total() -> None:
-    async def talk(house: House) -> None:
+async def test_the_time_to_log_in_is_a_total() -> None:
+    async with serving(login_timeout_s=0.3) as house:
         slow = await house.connect()
         async with asyncio.timeout(PATIENCE_S):
             while not slow.is_closed:
                 slow.writer.write(b"a")
                 await asyncio.sleep(0.02)
 
-    play(talk, login_timeout_s=0.3)
 
-
-def test_a_client_that_waits_for_its_match_is_not_idle() -> None:
-    async def talk(house: House) -> None:
+async def test_a_client_that_waits_for_its_match_is_not_idle() -> None:
+    async with serving(idle_timeout_s=0.1) as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {KUHN} 1 t 7 slow k1 k2\n")
         await ann.hear_remark("QUEUED .*")
@@ -153,14 +144,12 @@ def test_a_client_that_waits_for_its_match_is_not_idle() -> None:
         await ann.hear_remark("ann.t run 1 of 1: finished, .*")
         await ann.hear_end()
 
-    play(talk, idle_timeout_s=0.1)
-
 
 # ---- 2: tags, disks and games that ended the server
 
 
-def test_tags_are_never_names_of_files() -> None:
-    async def talk(house: House) -> None:
+async def test_tags_are_never_names_of_files() -> None:
+    async with serving() as house:
         ann = await house.log_in()
         for tag in ("..", "a:b", "%s%n", "C:\\x", "-q", "NUL"):
             ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
@@ -173,10 +162,8 @@ def test_tags_are_never_names_of_files() -> None:
         assert {path.name for path in (house.folder / "runs").iterdir()} == {f"{run:08}" for run in range(1, 7)}
         await is_served(house)
 
-    play(talk)
 
-
-def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     is_full = False
     write = Store.write
 
@@ -188,8 +175,7 @@ def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest.Monke
     monkeypatch.setattr(Store, "write", write_if_possible)
     monkeypatch.setattr("dealer.server.queue.job_queue.RETRY_S", 0.05)
 
-    async def talk(house: House) -> None:
-        nonlocal is_full
+    async with serving() as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {KUHN} 1 before 7 slow k2 k1\n")
         await ann.hear_remark("QUEUED ann.before: .*")
@@ -203,26 +189,22 @@ def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest.Monke
         await ann.hear_remark("ann.before run 1 of 1: finished, .*")
         await is_served(house)
 
-    play(talk)
 
-
-def test_a_game_of_no_deals_is_refused() -> None:
-    async def talk(house: House) -> None:
+async def test_a_game_of_no_deals_is_refused() -> None:
+    async with serving(f"{CONFIG}game {LIMIT} {{\nmatchHands 0\nbot a ./bot.sh\n}}\n") as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {LIMIT} 1 t 1 a a\n")
         await ann.hear("BAD RUNMATCHES COMMAND\n")
         await ann.hear_remark(f"the game {LIMIT} is set to be played for 0 deals")
         await is_served(house)
 
-    play(talk, f"{CONFIG}game {LIMIT} {{\nmatchHands 0\nbot a ./bot.sh\n}}\n")
-
 
 # ---- 3 and 5: descriptors that leak and are inherited
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
-def test_runs_leave_no_descriptor_open_and_bots_inherit_none() -> None:
-    async def talk(house: House) -> None:
+async def test_runs_leave_no_descriptor_open_and_bots_inherit_none() -> None:
+    async with serving() as house:
         ann = await house.log_in()
         counts = []
         for tag in "abc":
@@ -236,14 +218,12 @@ def test_runs_leave_no_descriptor_open_and_bots_inherit_none() -> None:
         assert {line.partition(", [")[2].count("socket:") for line in lines} == {0}
         assert {line.partition("]")[0] for line in lines} == {"(['0'", "(['2'"}
 
-    play(talk)
 
-
-def test_a_descriptor_that_cannot_be_had_fails_one_run_only(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_descriptor_that_cannot_be_had_fails_one_run_only(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    async def talk(house: House) -> None:
+    async with serving() as house:
         ann = await house.log_in()
         with monkeypatch.context() as patch:
             patch.setattr("dealer.table.listener.socket.socket", fail)
@@ -251,14 +231,12 @@ def test_a_descriptor_that_cannot_be_had_fails_one_run_only(monkeypatch: pytest.
             await ann.hear_remark("ann.t run 1 of 1: failed: cannot listen on .*Too many open files.*")
         await is_served(house)
 
-    play(talk)
-
 
 # ---- 4: passwords
 
 
-def test_guessing_is_slowed_down_and_passwords_are_not_kept() -> None:
-    async def talk(house: House) -> None:
+async def test_guessing_is_slowed_down_and_passwords_are_not_kept() -> None:
+    async with running(reference_settings(CONFIG), guesses=GuessLimit(max_failures=3, within_s=1000)) as house:
         for _ in range(3):
             guesser = await house.connect()
             guesser.say("ann guess\n")
@@ -272,14 +250,12 @@ def test_guessing_is_slowed_down_and_passwords_are_not_kept() -> None:
         assert b"secret" not in content
         assert b"hunter2" not in content
 
-    conversation(reference_settings(CONFIG), talk, guesses=GuessLimit(max_failures=3, within_s=1000))
-
 
 # ---- 5: seats
 
 
-def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
-    async def talk(house: House) -> None:
+async def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
+    async with serving() as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {KUHN} 2 t 42 LOCAL k1 k2\n")
         for number in (1, 2):
@@ -293,35 +269,29 @@ def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
             await ann.hear_remark(f"ann.t run {number} of 2: finished, .*")
         assert not {10822, 58468, 63537} & set(ann.ports())
 
-    play(talk)
-
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
-def test_a_seat_is_not_for_agents_from_another_address_than_its_clients() -> None:
-    async def talk(house: House) -> None:
+async def test_a_seat_is_not_for_agents_from_another_address_than_its_clients() -> None:
+    async with serving() as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {KUHN} 1 t 42 LOCAL k1 k2\n")
         await ann.until(lambda: len(ann.ports()) == 1)
         assert await play_agent(ann.ports()[0], own_address="127.0.0.2") == b""
         assert (await play_agent(ann.ports()[0])).startswith(b"MATCHSTATE:")
         await ann.hear_remark("ann.t run 1 of 1: finished, .*")
-
-    play(talk)
     shutil.rmtree("data")
 
-    async def anywhere(house: House) -> None:
+    async with serving(seats_by_address=False) as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {KUHN} 1 t 42 LOCAL k1 k2\n")
         await ann.until(lambda: len(ann.ports()) == 1)
         assert (await play_agent(ann.ports()[0], own_address="127.0.0.2")).startswith(b"MATCHSTATE:")
 
-    play(anywhere, seats_by_address=False)
 
-
-def test_a_bot_of_the_house_writes_to_nobody() -> None:
+async def test_a_bot_of_the_house_writes_to_nobody() -> None:
     """What a bot prints goes to a file of its run."""
 
-    async def talk(house: House) -> None:
+    async with serving() as house:
         await is_served(house)
         bob = house.talks[-1]
         await bob.settle()
@@ -332,14 +302,12 @@ def test_a_bot_of_the_house_writes_to_nobody() -> None:
             "match.seat3.k1-2.out",
         ]
 
-    play(talk)
-
 
 # ---- 6: names
 
 
-def test_names_cannot_break_a_log() -> None:
-    async def talk(house: House) -> None:
+async def test_names_cannot_break_a_log() -> None:
+    async with serving(CONFIG.replace("bot k1", "bot b|:x ./bot.sh\n bot k1") + "user a|b:c p\n") as house:
         odd = await house.log_in("a|b:c", "p")
         odd.say(f"RUNMATCHES {KUHN} 1 t|:x 7 LOCAL b|:x k1\n")
         await odd.until(lambda: len(odd.ports()) == 1)
@@ -350,8 +318,6 @@ def test_names_cannot_break_a_log() -> None:
         assert log.splitlines()[-1].endswith(":a_b_c|b_x|k1")
         await is_served(house)
 
-    play(talk, CONFIG.replace("bot k1", "bot b|:x ./bot.sh\n bot k1") + "user a|b:c p\n")
-
 
 def test_names_that_are_not_text_are_refused() -> None:
     with pytest.raises(ConfigError, match="a name cannot hold characters that cannot be printed"):
@@ -361,8 +327,8 @@ def test_names_that_are_not_text_are_refused() -> None:
 # ---- 7: answers
 
 
-def test_what_becomes_of_a_request_is_told() -> None:
-    async def talk(house: House) -> None:
+async def test_what_becomes_of_a_request_is_told() -> None:
+    async with serving() as house:
         ann = await house.log_in()
         for request, why in (
             ("nosuch 1 t 7 k1 k1 k1", "there is no game 'nosuch' here; the games are .*"),
@@ -392,11 +358,9 @@ def test_what_becomes_of_a_request_is_told() -> None:
         await bob.hear_remark("none of your requests has this tag")
         await bob.hear_remark("none of your runs has a log of this tag and number")
 
-    play(talk)
 
-
-def test_when_a_request_will_start_is_told() -> None:
-    async def talk(house: House) -> None:
+async def test_when_a_request_will_start_is_told() -> None:
+    async with serving() as house:
         ann = await house.log_in()
         for tag in ("a", "b"):
             ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
@@ -417,14 +381,12 @@ def test_when_a_request_will_start_is_told() -> None:
         tickets(2)
         await ann.hear_remark("ann.g run 1 of 1: finished, .*")
 
-    play(talk)
-
 
 # ---- 7 and 8: cancelling, and what holds up the queue
 
 
-def test_cancelling_at_every_stage() -> None:
-    async def talk(house: House) -> None:
+async def test_cancelling_at_every_stage() -> None:
+    async with serving() as house:
         ann = await house.log_in()
         for tag in "abc":
             ann.say(f"RUNMATCHES {KUHN} 2 {tag} 7 slow k1 k2\n")
@@ -445,11 +407,9 @@ def test_cancelling_at_every_stage() -> None:
         assert states == [("a", "cancelled", "cancelled"), ("b", "cancelled", "cancelled"), ("c", "cancelled", None)]
         await is_served(house)
 
-    play(talk)
 
-
-def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
-    async def talk(house: House) -> None:
+async def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
+    async with serving(start_timeout_s=1.0) as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {KUHN} 1 h 7 k1 hang k2\n")
         await ann.hear_remark("ann.h run 1 of 1: failed: .*")
@@ -459,11 +419,9 @@ def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
         assert all(is_ended(pid) for pid in pids)
         await is_served(house)
 
-    play(talk, start_timeout_s=1.0)
 
-
-def test_requests_of_one_user_are_bounded() -> None:
-    async def talk(house: House) -> None:
+async def test_requests_of_one_user_are_bounded() -> None:
+    async with serving(max_queued_per_user=2) as house:
         ann = await house.log_in()
         for tag in "abc":
             ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
@@ -473,21 +431,20 @@ def test_requests_of_one_user_are_bounded() -> None:
         await ann.ask("QSTAT\n", "Queue empty\n")
         await is_served(house)
 
-    play(talk, max_queued_per_user=2)
-
 
 # ---- restarts
 
 
-def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None:
+async def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None:
     settings = reference_settings(CONFIG)
 
-    async def before(house: House) -> None:
+    async with running(settings) as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {KUHN} 2 mine 7 LOCAL k1 k2\n")
         await ann.until(lambda: len(ann.ports()) == 1)
-
-    async def after(house: House) -> None:
+    shutil.copytree("data", "other")
+    assert rows(Path("data"), "SELECT state FROM runs") == [("running",)]
+    async with running(settings) as house:
         bob = await house.log_in("bob", "hunter2")
         await bob.ask("QSTAT\n", f"ann mine {KUHN} * 2 Q\n")
         ann = await house.log_in()
@@ -496,33 +453,22 @@ def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None
             await ann.until(lambda number=number: len(ann.ports()) == number + 1)  # type: ignore[misc]
             await play_agent(ann.ports()[-1])
         await ann.hear_remark("ann.mine run 2 of 2: finished, .*")
-
-    async def while_away(house: House) -> None:
+    assert rows(Path("data"), "SELECT state FROM jobs") == [("done",)]
+    async with running(replace(settings, own_seat_patience_s=0.1), folder=Path("other")) as house:
         bob = await house.log_in("bob", "hunter2")
         await bob.ask("QSTAT\n", "Queue empty\n")
-
-    conversation(settings, before)
-    shutil.copytree("data", "other")
-    assert rows(Path("data"), "SELECT state FROM runs") == [("running",)]
-    conversation(settings, after)
-    assert rows(Path("data"), "SELECT state FROM jobs") == [("done",)]
-    conversation(replace(settings, own_seat_patience_s=0.1), while_away, folder=Path("other"))
     assert rows(Path("other"), "SELECT state, reason FROM jobs") == [("cancelled", "its client has not come back")]
 
 
-def test_what_the_house_no_longer_has_is_cancelled_at_the_next_start() -> None:
-    async def before(house: House) -> None:
+async def test_what_the_house_no_longer_has_is_cancelled_at_the_next_start() -> None:
+    async with serving() as house:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {KUHN} 1 gone 7 slow k1 k2\nRUNMATCHES {KUHN} 1 stays 7 spy k1 k2\n")
         await ann.hear_remark("QUEUED ann.stays: .*")
         await ann.ask("QSTAT\n", f"ann gone {KUHN} * 0 R\n")
-
-    async def after(house: House) -> None:
+    async with serving(CONFIG.replace("bot slow ./slow.sh", "").replace("k1 ./bot.sh", "k1 ./botk.sh")) as house:
         ann = await house.log_in()
         await ann.ask("QSTAT\n", "Queue empty\n")
-
-    play(before)
-    play(after, CONFIG.replace("bot slow ./slow.sh", "").replace("k1 ./bot.sh", "k1 ./botk.sh"))
     data = Path("data")
     assert rows(data, "SELECT jobs.tag, jobs.state, runs.state, runs.reason FROM jobs JOIN runs ON job = jobs.id") == [
         ("gone", "cancelled", "cancelled", "the bot slow no longer exists"),

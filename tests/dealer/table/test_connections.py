@@ -73,7 +73,7 @@ def test_coalescing_changes_no_byte_of_any_seat(name: str) -> None:
 
 
 @pytest.mark.parametrize("first", ["", "# thinking\r\n", "no reply\r\n"], ids=["state", "comment", "junk"])
-def test_what_leaves_a_question_open_is_acknowledged_at_once(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_leaves_a_question_open_is_acknowledged_at_once(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client's system holds back the second part of a reply until the first is acknowledged."""
     acknowledged: list[int] = []
     monkeypatch.setattr("dealer.table.connections.acknowledge", lambda sock: acknowledged.append(sock.getpeername()[1]))
@@ -85,14 +85,11 @@ def test_what_leaves_a_question_open_is_acknowledged_at_once(first: str, monkeyp
         await _until(lambda: client.writer.get_extra_info("sockname")[1] in acknowledged)
         await client.send(reply[cut:])
 
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 3)).start()
-        clients = await playing.clients()
-        await asyncio.gather(*(client.play(always("c"), send) for client in clients))
-        await playing.over()
-        assert playing.match.phase is Phase.FINISHED
-
-    run_async(main())
+    playing = Playing(setup_of(KUHN, 3)).start()
+    clients = await playing.clients()
+    await asyncio.gather(*(client.play(always("c"), send) for client in clients))
+    await playing.over()
+    assert playing.match.phase is Phase.FINISHED
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="this system has no such option")
@@ -108,23 +105,20 @@ def test_the_option_is_set_again_each_time() -> None:
         acknowledge(sock)
 
 
-def test_held_lines_arrive_without_a_question() -> None:
+async def test_held_lines_arrive_without_a_question() -> None:
     """A player who is not asked sees the state all the same, soon after."""
-
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1), coalesce_s=0.01).start()
-        clients = await playing.clients()
-        line = await clients[1].reader.readline()
-        assert line.startswith(b"MATCHSTATE:1:0::")
-        await asyncio.gather(clients[0].play(always("c")), _answer(clients[1], line))
-        await playing.over()
-        assert playing.match.phase is Phase.FINISHED
 
     async def _answer(client: Client, line: bytes) -> None:
         client.session.receive_data(line)
         await client.play(always("c"))
 
-    run_async(main())
+    playing = Playing(setup_of(KUHN, 1), coalesce_s=0.01).start()
+    clients = await playing.clients()
+    line = await clients[1].reader.readline()
+    assert line.startswith(b"MATCHSTATE:1:0::")
+    await asyncio.gather(clients[0].play(always("c")), _answer(clients[1], line))
+    await playing.over()
+    assert playing.match.phase is Phase.FINISHED
 
 
 async def _by_bytes(client: Client, event: ReceivedState, reply: bytes) -> None:
@@ -138,24 +132,21 @@ async def _with_company(client: Client, event: ReceivedState, reply: bytes) -> N
 
 
 @pytest.mark.parametrize("send", [_by_bytes, _with_company])
-def test_how_lines_are_packed_does_not_matter(
+async def test_how_lines_are_packed_does_not_matter(
     send: Callable[[Client, ReceivedState, bytes], Awaitable[None]],
 ) -> None:
     setup = setup_of(KUHN, 5)
     players = [drawn_by_state(1), drawn_by_state(2)]
 
-    async def main() -> None:
-        playing = Playing(setup).start()
-        clients = await playing.clients()
-        await asyncio.gather(*(client.play(p, send) for client, p in zip(clients, players, strict=True)))
-        await playing.over()
-        assert playing.seen.log == reference_log(setup, players)
-        assert playing.seen.faults == []
-
-    run_async(main())
+    playing = Playing(setup).start()
+    clients = await playing.clients()
+    await asyncio.gather(*(client.play(p, send) for client, p in zip(clients, players, strict=True)))
+    await playing.over()
+    assert playing.seen.log == reference_log(setup, players)
+    assert playing.seen.faults == []
 
 
-def test_a_reply_split_at_every_byte() -> None:
+async def test_a_reply_split_at_every_byte() -> None:
     """One hand after the other, the reply comes in two packets, cut one byte later each time."""
     setup = setup_of(KUHN, 40)
     cuts = iter(range(1, 1000))
@@ -166,257 +157,216 @@ def test_a_reply_split_at_every_byte() -> None:
         await asyncio.sleep(0.001)
         await client.send(reply[at:])
 
-    async def main() -> None:
-        playing = Playing(setup).start()
-        clients = await playing.clients()
-        await asyncio.gather(clients[0].play(always("c"), cut), clients[1].play(always("c")))
-        await playing.over()
-        assert playing.match.phase is Phase.FINISHED
-        assert playing.seen.faults == []
-
-    run_async(main())
+    playing = Playing(setup).start()
+    clients = await playing.clients()
+    await asyncio.gather(clients[0].play(always("c"), cut), clients[1].play(always("c")))
+    await playing.over()
+    assert playing.match.phase is Phase.FINISHED
+    assert playing.seen.faults == []
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-def test_players_may_connect_in_any_order(order: tuple[int, ...]) -> None:
+async def test_players_may_connect_in_any_order(order: tuple[int, ...]) -> None:
     setup = setup_of(game("kuhn.limit.3p.game"), 3)
 
-    async def main() -> None:
-        playing = Playing(setup).start()
-        clients = []
-        for seat in order:
-            clients.append(await playing.client(seat))
-            await asyncio.sleep(0.01)
-        await asyncio.gather(*(client.play(always("c")) for client in clients))
-        await playing.over()
-        assert playing.seen.log == reference_log(setup, [always("c")] * 3)
-
-    run_async(main())
+    playing = Playing(setup).start()
+    clients = []
+    for seat in order:
+        clients.append(await playing.client(seat))
+        await asyncio.sleep(0.01)
+    await asyncio.gather(*(client.play(always("c")) for client in clients))
+    await playing.over()
+    assert playing.seen.log == reference_log(setup, [always("c")] * 3)
 
 
-def test_a_half_closed_player_has_acted_and_sees_the_end() -> None:
+async def test_a_half_closed_player_has_acted_and_sees_the_end() -> None:
     """The last action without its line end, then the write side is shut: it counts, and the last state arrives."""
 
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1)).start()
-        clients = await playing.clients()
-        first = asyncio.create_task(clients[0].play(always("c")))
-        event = await clients[1].question()
-        assert event is not None
-        await clients[1].send(event.raw.rstrip() + b":c")
-        clients[1].writer.write_eof()
-        received = await clients[1].read_to_end()
-        await clients[1].close()
-        await first
-        await playing.over()
-        assert playing.match.phase is Phase.FINISHED
-        assert received.endswith(b"\r\n")
-        assert b":0:cc:" in received
-
-    run_async(main())
+    playing = Playing(setup_of(KUHN, 1)).start()
+    clients = await playing.clients()
+    first = asyncio.create_task(clients[0].play(always("c")))
+    event = await clients[1].question()
+    assert event is not None
+    await clients[1].send(event.raw.rstrip() + b":c")
+    clients[1].writer.write_eof()
+    received = await clients[1].read_to_end()
+    await clients[1].close()
+    await first
+    await playing.over()
+    assert playing.match.phase is Phase.FINISHED
+    assert received.endswith(b"\r\n")
+    assert b":0:cc:" in received
 
 
 # ---- before the match
 
 
-def test_nobody_comes() -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.05))).start()
-        await playing.over()
-        assert playing.fault == (0, FaultKind.TIMEOUT)
-        assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 1 to connect\n"
-
-    run_async(main())
+async def test_nobody_comes() -> None:
+    playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.05))).start()
+    await playing.over()
+    assert playing.fault == (0, FaultKind.TIMEOUT)
+    assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 1 to connect\n"
 
 
-def test_one_does_not_come() -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.2)))
-        assert playing.connections.match.missing_seats() == [0, 1]
-        client = await playing.client(0)
-        await playing.start().over()
-        assert playing.fault == (1, FaultKind.TIMEOUT)
-        assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 2 to connect\n"
-        assert await client.read_to_end() == b""
+async def test_one_does_not_come() -> None:
+    playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.2)))
+    assert playing.connections.match.missing_seats() == [0, 1]
+    client = await playing.client(0)
+    await playing.start().over()
+    assert playing.fault == (1, FaultKind.TIMEOUT)
+    assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 2 to connect\n"
+    assert await client.read_to_end() == b""
+    await client.close()
+
+
+async def test_one_comes_and_says_nothing() -> None:
+    playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=1.0)))
+    clients = [await playing.client(0), await playing.client(1, hello=b"VERSION:2")]
+    await playing.start().over()
+    assert playing.fault == (1, FaultKind.TIMEOUT)
+    assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 2 to name its version\n"
+    for client in clients:
         await client.close()
-
-    run_async(main())
-
-
-def test_one_comes_and_says_nothing() -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=1.0)))
-        clients = [await playing.client(0), await playing.client(1, hello=b"VERSION:2")]
-        await playing.start().over()
-        assert playing.fault == (1, FaultKind.TIMEOUT)
-        assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 2 to name its version\n"
-        for client in clients:
-            await client.close()
-
-    run_async(main())
 
 
 @pytest.mark.slow
-def test_the_time_to_start_is_over_when_the_match_has_started() -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 2, limits=limits(start_s=5.0))).start()
-        clients = await playing.clients()
-        await _until(lambda: playing.match.phase is Phase.PLAYING)
-        await asyncio.sleep(5.5)
-        await asyncio.gather(*(client.play(always("c")) for client in clients))
-        await playing.over()
-        assert playing.match.phase is Phase.FINISHED
-
-    run_async(main())
+async def test_the_time_to_start_is_over_when_the_match_has_started() -> None:
+    playing = Playing(setup_of(KUHN, 2, limits=limits(start_s=5.0))).start()
+    clients = await playing.clients()
+    await _until(lambda: playing.match.phase is Phase.PLAYING)
+    await asyncio.sleep(5.5)
+    await asyncio.gather(*(client.play(always("c")) for client in clients))
+    await playing.over()
+    assert playing.match.phase is Phase.FINISHED
 
 
 @pytest.mark.parametrize("hello", [b"HELLO\r\n", b"\r\n", b"x" * 5000, b"\0\n", b"GET / HTTP/1.1\r\n\r\n"])
-def test_a_wrong_first_line(hello: bytes) -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1)).start()
-        clients = [await playing.client(0), await playing.client(1, hello=hello)]
-        await playing.over()
-        assert playing.fault == (1, FaultKind.MALFORMED_REPLY)
-        for client in clients:
-            await client.read_to_end()
-            await client.close()
-
-    run_async(main())
+async def test_a_wrong_first_line(hello: bytes) -> None:
+    playing = Playing(setup_of(KUHN, 1)).start()
+    clients = [await playing.client(0), await playing.client(1, hello=hello)]
+    await playing.over()
+    assert playing.fault == (1, FaultKind.MALFORMED_REPLY)
+    for client in clients:
+        await client.read_to_end()
+        await client.close()
 
 
-def test_a_player_who_leaves_while_others_are_awaited_is_found_out_when_all_are_there() -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1)).start()
-        await (await playing.client(0, hello=b"")).close()
-        await _until(lambda: playing.connections.match.missing_seats() == [1])
-        other = await playing.client(1)
-        await playing.over()
-        assert playing.fault == (0, FaultKind.DISCONNECT)
-        await other.close()
-
-    run_async(main())
+async def test_a_player_who_leaves_while_others_are_awaited_is_found_out_when_all_are_there() -> None:
+    playing = Playing(setup_of(KUHN, 1)).start()
+    await (await playing.client(0, hello=b"")).close()
+    await _until(lambda: playing.connections.match.missing_seats() == [1])
+    other = await playing.client(1)
+    await playing.over()
+    assert playing.fault == (0, FaultKind.DISCONNECT)
+    await other.close()
 
 
 # ---- bad players
 
 
 @pytest.mark.parametrize("lines", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None:
+async def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None:
     """Junk from a seat that is not asked: what is kept stays bounded, and the match goes on afterwards."""
     setup = setup_of(KUHN, 2, limits=limits(hand_s=1e9, per_hand_s=1e9))
     flood = b"this is no reply at all\r\n" * lines
 
-    async def main() -> None:
-        playing = Playing(setup, max_unread_bytes=10_000).start()
-        clients = await playing.clients()
-        event = await clients[0].question()
-        assert event is not None
-        most = 0
+    playing = Playing(setup, max_unread_bytes=10_000).start()
+    clients = await playing.clients()
+    event = await clients[0].question()
+    assert event is not None
+    most = 0
 
-        async def push() -> None:
-            with contextlib.suppress(ConnectionError):
-                clients[1].writer.write(flood)
-                await clients[1].writer.drain()
+    async def push() -> None:
+        with contextlib.suppress(ConnectionError):
+            clients[1].writer.write(flood)
+            await clients[1].writer.drain()
 
-        pushing = asyncio.create_task(push())
-        for _ in range(200):
-            await asyncio.sleep(0.001)
-            most = max(most, playing.match.buffered_bytes(Seat(1)))
-        assert 10_000 < most < 10_000 + (1 << 17)
-        assert playing.match.phase is Phase.PLAYING
-        await clients[0].send(clients[0].session.send(Reply(always("c")(event))))
-        # All of it is judged now, a fault a line; behind it comes the right answer.
-        await asyncio.gather(*(client.play(always("c")) for client in clients))
-        await pushing
-        await playing.over()
-        assert playing.match.phase is Phase.FINISHED
-        assert len(playing.seen.faults) == lines
-        assert {(fault.seat, fault.kind) for fault in playing.seen.faults} == {(1, FaultKind.MALFORMED_REPLY)}
-
-    run_async(main())
+    pushing = asyncio.create_task(push())
+    for _ in range(200):
+        await asyncio.sleep(0.001)
+        most = max(most, playing.match.buffered_bytes(Seat(1)))
+    assert 10_000 < most < 10_000 + (1 << 17)
+    assert playing.match.phase is Phase.PLAYING
+    await clients[0].send(clients[0].session.send(Reply(always("c")(event))))
+    # All of it is judged now, a fault a line; behind it comes the right answer.
+    await asyncio.gather(*(client.play(always("c")) for client in clients))
+    await pushing
+    await playing.over()
+    assert playing.match.phase is Phase.FINISHED
+    assert len(playing.seen.faults) == lines
+    assert {(fault.seat, fault.kind) for fault in playing.seen.faults} == {(1, FaultKind.MALFORMED_REPLY)}
 
 
-def test_a_link_that_floods_out_of_turn_is_heard_no_more() -> None:
+async def test_a_link_that_floods_out_of_turn_is_heard_no_more() -> None:
     """It has no socket in which the rest could wait: the match sees a player that has left, once it is to act."""
 
-    async def main() -> None:
-        seat, setup = OpenSeat(), setup_of(KUHN, 1, limits=limits(hand_s=1e9, per_hand_s=1e9))
-        playing = Playing(setup, listeners={Seat(1): seat}, max_unsent_bytes=10_000).start()
-        client = await playing.client(0)
-        link = PlayerLink(lambda data: None, lambda: None)
-        seat.take(link)
-        link.receive(VERSION)
-        event = await client.question()
-        assert event is not None
-        for _ in range(100):
-            link.receive(b"junk\n" * 1000)
-        assert 10_000 < playing.match.buffered_bytes(Seat(1)) < 80_000
-        await client.send(client.session.send(Reply(always("c")(event))))
-        await playing.over()
-        assert playing.fault == (1, FaultKind.DISCONNECT)
-        await client.close()
-
-    run_async(main())
+    seat, setup = OpenSeat(), setup_of(KUHN, 1, limits=limits(hand_s=1e9, per_hand_s=1e9))
+    playing = Playing(setup, listeners={Seat(1): seat}, max_unsent_bytes=10_000).start()
+    client = await playing.client(0)
+    link = PlayerLink(lambda data: None, lambda: None)
+    seat.take(link)
+    link.receive(VERSION)
+    event = await client.question()
+    assert event is not None
+    for _ in range(100):
+        link.receive(b"junk\n" * 1000)
+    assert 10_000 < playing.match.buffered_bytes(Seat(1)) < 80_000
+    await client.send(client.session.send(Reply(always("c")(event))))
+    await playing.over()
+    assert playing.fault == (1, FaultKind.DISCONNECT)
+    await client.close()
 
 
 @pytest.mark.parametrize(("line", "kind"), [(b"junk\n", FaultKind.TIMEOUT), (b"# hm\n", FaultKind.FLOOD)])
-def test_a_seat_that_floods_in_turn_is_lost(line: bytes, kind: FaultKind) -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1, limits=limits(per_hand_s=0.5))).start()
-        clients = await playing.clients()
-        with contextlib.suppress(ConnectionError):
-            while playing.match.phase in (Phase.CONNECTING, Phase.GREETING, Phase.PLAYING):
-                clients[0].writer.write(line * 2000)
-                await clients[0].writer.drain()
-                await asyncio.sleep(0)
-        await playing.over()
-        assert playing.fault == (0, kind)
-        for client in clients:
-            await client.close()
-
-    run_async(main())
+async def test_a_seat_that_floods_in_turn_is_lost(line: bytes, kind: FaultKind) -> None:
+    playing = Playing(setup_of(KUHN, 1, limits=limits(per_hand_s=0.5))).start()
+    clients = await playing.clients()
+    with contextlib.suppress(ConnectionError):
+        while playing.match.phase in (Phase.CONNECTING, Phase.GREETING, Phase.PLAYING):
+            clients[0].writer.write(line * 2000)
+            await clients[0].writer.drain()
+            await asyncio.sleep(0)
+    await playing.over()
+    assert playing.fault == (0, kind)
+    for client in clients:
+        await client.close()
 
 
 @pytest.mark.parametrize("send_buffer_bytes", [4096, pytest.param(None, marks=pytest.mark.slow)])
-def test_a_slow_reader_ends_his_match_only(send_buffer_bytes: int | None) -> None:
+async def test_a_slow_reader_ends_his_match_only(send_buffer_bytes: int | None) -> None:
     """He answers everything in advance and never reads: the match fails by his fault when enough is unsent."""
     setup = setup_of(KUHN, 100_000, limits=limits(response_s=PATIENCE_S))
     other = setup_of(KUHN, 50)
     players = [drawn_by_state(1), drawn_by_state(2)]
 
-    async def main() -> None:
-        playing = Playing(
-            setup, send_buffer_bytes=send_buffer_bytes, max_unsent_bytes=20_000, drain_timeout_s=0.05
-        ).start()
-        deaf = socket.socket()
-        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        deaf.connect(("127.0.0.1", playing.ports[1]))
-        deaf.sendall(VERSION)
-        first = await playing.client(0)
-        reading = asyncio.create_task(first.play(always("c")))
-        loop = asyncio.get_running_loop()
-        deaf.setblocking(False)
+    playing = Playing(setup, send_buffer_bytes=send_buffer_bytes, max_unsent_bytes=20_000, drain_timeout_s=0.05).start()
+    deaf = socket.socket()
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    deaf.connect(("127.0.0.1", playing.ports[1]))
+    deaf.sendall(VERSION)
+    first = await playing.client(0)
+    reading = asyncio.create_task(first.play(always("c")))
+    loop = asyncio.get_running_loop()
+    deaf.setblocking(False)
 
-        async def babble() -> None:
-            # Whatever he is asked, an echo of a state is not needed: a bare colon behind it would be, so he says the
-            # states by heart, from his own copy of the match.
-            with contextlib.suppress(OSError):
-                for reply in _replies_by_heart(setup, seat=1, hands=30_000):
-                    await loop.sock_sendall(deaf, reply)
+    async def babble() -> None:
+        # Whatever he is asked, an echo of a state is not needed: a bare colon behind it would be, so he says the
+        # states by heart, from his own copy of the match.
+        with contextlib.suppress(OSError):
+            for reply in _replies_by_heart(setup, seat=1, hands=30_000):
+                await loop.sock_sendall(deaf, reply)
 
-        babbling = asyncio.create_task(babble())
-        beside, _ = await _play(other, players)
-        await playing.over()
-        assert playing.match.failure is not None
-        assert playing.match.failure.seat == 1
-        assert playing.match.failure.kind in (FaultKind.DISCONNECT, FaultKind.FLOOD)
-        assert beside.seen.log == reference_log(other, players)
-        babbling.cancel()
-        await asyncio.gather(babbling, return_exceptions=True)
-        deaf.close()
-        await reading
-
-    run_async(main())
+    babbling = asyncio.create_task(babble())
+    beside, _ = await _play(other, players)
+    await playing.over()
+    assert playing.match.failure is not None
+    assert playing.match.failure.seat == 1
+    assert playing.match.failure.kind in (FaultKind.DISCONNECT, FaultKind.FLOOD)
+    assert beside.seen.log == reference_log(other, players)
+    babbling.cancel()
+    await asyncio.gather(babbling, return_exceptions=True)
+    deaf.close()
+    await reading
 
 
 def _replies_by_heart(setup: MatchSetup, *, seat: int, hands: int) -> Sequence[bytes]:
@@ -456,38 +406,34 @@ async def _junk_and_close(client: Client) -> None:
 
 @pytest.mark.parametrize("leave", [_reset, _close, _half_close, _junk_and_close])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_player_who_leaves_loses_the_match_at_his_turn(leave: Callable[[Client], Awaitable[None]], seat: int) -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1000)).start()
-        clients = await playing.clients()
-        staying = asyncio.create_task(clients[1 - seat].play(always("c")))
-        for _ in range(3):
-            event = await clients[seat].question()
-            assert event is not None
-            await clients[seat].send(clients[seat].session.send(Reply(always("c")(event))))
-        await clients[seat].question()
-        await leave(clients[seat])
-        await playing.over()
-        assert playing.fault == (seat, FaultKind.DISCONNECT)
-        await staying
-        await clients[seat].close()
+async def test_a_player_who_leaves_loses_the_match_at_his_turn(
+    leave: Callable[[Client], Awaitable[None]], seat: int
+) -> None:
+    playing = Playing(setup_of(KUHN, 1000)).start()
+    clients = await playing.clients()
+    staying = asyncio.create_task(clients[1 - seat].play(always("c")))
+    for _ in range(3):
+        event = await clients[seat].question()
+        assert event is not None
+        await clients[seat].send(clients[seat].session.send(Reply(always("c")(event))))
+    await clients[seat].question()
+    await leave(clients[seat])
+    await playing.over()
+    assert playing.fault == (seat, FaultKind.DISCONNECT)
+    await staying
+    await clients[seat].close()
 
-    run_async(main())
 
-
-def test_a_silent_player_is_waited_for_as_long_as_was_said() -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 2, limits=limits(response_s=0.2))).start()
-        clients = await playing.clients()
-        received = await asyncio.gather(*(client.read_to_end() for client in clients))
-        await playing.over()
-        assert playing.fault == (0, FaultKind.TIMEOUT)
-        assert failure_text(playing.match.failure).startswith("ERROR: could not get action from seat 1\n")
-        assert all(data.count(b"\n") == 1 for data in received)
-        for client in clients:
-            await client.close()
-
-    run_async(main())
+async def test_a_silent_player_is_waited_for_as_long_as_was_said() -> None:
+    playing = Playing(setup_of(KUHN, 2, limits=limits(response_s=0.2))).start()
+    clients = await playing.clients()
+    received = await asyncio.gather(*(client.read_to_end() for client in clients))
+    await playing.over()
+    assert playing.fault == (0, FaultKind.TIMEOUT)
+    assert failure_text(playing.match.failure).startswith("ERROR: could not get action from seat 1\n")
+    assert all(data.count(b"\n") == 1 for data in received)
+    for client in clients:
+        await client.close()
 
 
 async def _silent(client: Client) -> None:
@@ -512,27 +458,26 @@ async def _comment_for_ever(client: Client) -> None:
 
 
 @pytest.mark.parametrize("bad", [_silent, _junk_for_ever, _comment_for_ever, _reset, _close, _half_close])
-def test_another_match_ends_with_exactly_the_result_it_has_alone(bad: Callable[[Client], Awaitable[None]]) -> None:
+async def test_another_match_ends_with_exactly_the_result_it_has_alone(
+    bad: Callable[[Client], Awaitable[None]],
+) -> None:
     setup = setup_of(game("nolimit"), 30)
     players = [drawn_by_state(1), drawn_by_state(2)]
 
-    async def main() -> None:
-        short = limits(response_s=0.3, hand_s=0.3, per_hand_s=0.3)
-        failing = Playing(setup_of(KUHN, 1, limits=short)).start()
-        good = asyncio.create_task(_play(setup, players))
-        clients = await failing.clients()
-        doing = asyncio.ensure_future(bad(clients[0]))
-        await failing.over()
-        assert failing.match.phase is Phase.FAILED
-        assert failing.match.failure is not None
-        assert failing.match.failure.seat == 0
-        playing, _ = await good
-        assert playing.match.phase is Phase.FINISHED
-        assert playing.seen.log == reference_log(setup, players)
-        assert playing.seen.faults == []
-        doing.cancel()
-        await asyncio.gather(doing, return_exceptions=True)
-        for client in clients:
-            await client.close()
-
-    run_async(main())
+    short = limits(response_s=0.3, hand_s=0.3, per_hand_s=0.3)
+    failing = Playing(setup_of(KUHN, 1, limits=short)).start()
+    good = asyncio.create_task(_play(setup, players))
+    clients = await failing.clients()
+    doing = asyncio.ensure_future(bad(clients[0]))
+    await failing.over()
+    assert failing.match.phase is Phase.FAILED
+    assert failing.match.failure is not None
+    assert failing.match.failure.seat == 0
+    playing, _ = await good
+    assert playing.match.phase is Phase.FINISHED
+    assert playing.seen.log == reference_log(setup, players)
+    assert playing.seen.faults == []
+    doing.cancel()
+    await asyncio.gather(doing, return_exceptions=True)
+    for client in clients:
+        await client.close()

@@ -155,21 +155,18 @@ def test_silence_holds_no_seat_and_only_so_many_are_waited_for() -> None:
     assert {(stray.problem, stray.line) for stray in playing.strays} == {(StrayProblem.SILENT, b"VERSION:2")}
 
 
-def test_patience_with_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_patience_with_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doors, "CLIENT_TIMEOUT_S", 0.0)
 
-    async def main() -> None:
-        playing = Screened()
-        playing.start()
-        client = await playing.client(0, hello=b"")
-        await playing.strays_come_to(1)
-        assert await client.read_to_end() == b""
-        assert playing.strays == [StrayConnection(Seat(0), "127.0.0.1", StrayProblem.SILENT, b"")]
-        assert playing.task is not None
-        playing.task.cancel()
-        await asyncio.gather(playing.task, return_exceptions=True)
-
-    run_async(main())
+    playing = Screened()
+    playing.start()
+    client = await playing.client(0, hello=b"")
+    await playing.strays_come_to(1)
+    assert await client.read_to_end() == b""
+    assert playing.strays == [StrayConnection(Seat(0), "127.0.0.1", StrayProblem.SILENT, b"")]
+    assert playing.task is not None
+    playing.task.cancel()
+    await asyncio.gather(playing.task, return_exceptions=True)
 
 
 def test_a_version_in_pieces_and_with_what_follows() -> None:
@@ -265,20 +262,17 @@ def test_who_was_not_there_in_time() -> None:
     assert run_async(main(b"HELLO\r\n")) == "NOT_CONNECTED"
 
 
-def test_a_vanished_peer_is_looked_for() -> None:
-    async def main() -> None:
-        playing = Screened()
-        playing.start()
-        await playing.client(0)
-        await playing.awaits(1)
-        connection = playing.connections._connections[0]
-        assert connection is not None
-        assert connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-        assert playing.task is not None
-        playing.task.cancel()
-        await asyncio.gather(playing.task, return_exceptions=True)
-
-    run_async(main())
+async def test_a_vanished_peer_is_looked_for() -> None:
+    playing = Screened()
+    playing.start()
+    await playing.client(0)
+    await playing.awaits(1)
+    connection = playing.connections._connections[0]
+    assert connection is not None
+    assert connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+    assert playing.task is not None
+    playing.task.cancel()
+    await asyncio.gather(playing.task, return_exceptions=True)
 
 
 def test_a_process_without_files_to_spare_does_not_spin(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,28 +100,22 @@ def test_held_connections_are_flushed_once_and_in_time(*, is_fast: bool) -> None
 # ---- waiting for something to be true
 
 
-def test_whoever_waits_is_woken_when_the_condition_holds() -> None:
-    async def main() -> None:
-        changes, values = Changes(), []
-        waiting = [asyncio.create_task(changes.wait_for(lambda least=least: len(values) >= least)) for least in (1, 2)]
-        for done in ([False, False], [True, False], [True, True]):
-            await asyncio.sleep(0.001)
-            assert [task.done() for task in waiting] == done
-            values.append(0)
-            changes.notify()
-        assert await asyncio.gather(*waiting) == [True, True]
-
-    asyncio.run(main())
+async def test_whoever_waits_is_woken_when_the_condition_holds() -> None:
+    changes, values = Changes(), []
+    waiting = [asyncio.create_task(changes.wait_for(lambda least=least: len(values) >= least)) for least in (1, 2)]
+    for done in ([False, False], [True, False], [True, True]):
+        await asyncio.sleep(0.001)
+        assert [task.done() for task in waiting] == done
+        values.append(0)
+        changes.notify()
+    assert await asyncio.gather(*waiting) == [True, True]
 
 
 def test_a_condition_that_holds_already_is_not_waited_for() -> None:
     assert asyncio.run(Changes().wait_for(lambda: True, 0.0))
 
 
-def test_waiting_ends_with_the_timeout_and_without_anybody_waiting() -> None:
-    async def main() -> None:
-        changes = Changes()
-        assert not await changes.wait_for(lambda: False, 0.01)
-        changes.notify()
-
-    asyncio.run(main())
+async def test_waiting_ends_with_the_timeout_and_without_anybody_waiting() -> None:
+    changes = Changes()
+    assert not await changes.wait_for(lambda: False, 0.01)
+    changes.notify()

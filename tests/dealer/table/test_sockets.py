@@ -121,30 +121,24 @@ def test_a_socket_that_cannot_be_made_is_told_with_its_seat(monkeypatch: pytest.
 
 
 @pytest.mark.skipif(not _has_ipv6(), reason="no IPv6 here")
-def test_a_match_over_ipv6() -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 3), host="::1").start()
-        clients = [await playing.client(seat, host="::1") for seat in (0, 1)]
-        await asyncio.gather(*(client.play(always("c")) for client in clients))
-        await playing.over()
-        assert playing.match.phase is Phase.FINISHED
-
-    run_async(main())
+async def test_a_match_over_ipv6() -> None:
+    playing = Playing(setup_of(KUHN, 3), host="::1").start()
+    clients = [await playing.client(seat, host="::1") for seat in (0, 1)]
+    await asyncio.gather(*(client.play(always("c")) for client in clients))
+    await playing.over()
+    assert playing.match.phase is Phase.FINISHED
 
 
-def test_a_taken_seat_is_no_longer_offered() -> None:
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1)).start()
-        client = await playing.client(0)
-        while playing.connections.match.missing_seats() == [0, 1]:
-            await asyncio.sleep(0.001)
-        with pytest.raises(ConnectionRefusedError):
-            await asyncio.open_connection("127.0.0.1", playing.ports[0])
-        other = await playing.client(1)
-        await asyncio.gather(client.play(always("c")), other.play(always("c")))
-        await playing.over()
-
-    run_async(main())
+async def test_a_taken_seat_is_no_longer_offered() -> None:
+    playing = Playing(setup_of(KUHN, 1)).start()
+    client = await playing.client(0)
+    while playing.connections.match.missing_seats() == [0, 1]:
+        await asyncio.sleep(0.001)
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection("127.0.0.1", playing.ports[0])
+    other = await playing.client(1)
+    await asyncio.gather(client.play(always("c")), other.play(always("c")))
+    await playing.over()
 
 
 # ---- closing
@@ -196,43 +190,37 @@ def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: f
     assert _open_files() == before
 
 
-def test_closing_in_the_middle_blames_nobody() -> None:
+async def test_closing_in_the_middle_blames_nobody() -> None:
     """Bytes that were held back for a seat when the connections were closed are dropped."""
 
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1000), coalesce_s=0.02).start()
-        clients = await playing.clients()
-        assert await clients[0].question() is not None
-        assert playing.task is not None
-        playing.task.cancel()
-        await asyncio.gather(playing.task, return_exceptions=True)
-        await asyncio.sleep(0.1)
-        for client in clients:
-            await client.close()
-        assert playing.match.phase is Phase.PLAYING
-        assert playing.match.failure is None
-
-    run_async(main())
+    playing = Playing(setup_of(KUHN, 1000), coalesce_s=0.02).start()
+    clients = await playing.clients()
+    assert await clients[0].question() is not None
+    assert playing.task is not None
+    playing.task.cancel()
+    await asyncio.gather(playing.task, return_exceptions=True)
+    await asyncio.sleep(0.1)
+    for client in clients:
+        await client.close()
+    assert playing.match.phase is Phase.PLAYING
+    assert playing.match.failure is None
 
 
-def test_what_was_sent_arrives_although_the_match_is_over() -> None:
+async def test_what_was_sent_arrives_although_the_match_is_over() -> None:
     """A seat with unread bytes behind its last action still sees the last state."""
 
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1)).start()
-        clients = await playing.clients()
-        calling = asyncio.create_task(clients[0].play(always("c")))
-        event = await clients[1].question()
-        assert event is not None
-        await clients[1].send(clients[1].session.send(Reply(always("c")(event))) + b"# and more\r\n" * 1000)
-        received = await clients[1].read_to_end()
-        assert b":0:cc:" in received
-        assert received.endswith(b"\r\n")
-        await clients[1].close()
-        await calling
-        await playing.over()
-
-    run_async(main())
+    playing = Playing(setup_of(KUHN, 1)).start()
+    clients = await playing.clients()
+    calling = asyncio.create_task(clients[0].play(always("c")))
+    event = await clients[1].question()
+    assert event is not None
+    await clients[1].send(clients[1].session.send(Reply(always("c")(event))) + b"# and more\r\n" * 1000)
+    received = await clients[1].read_to_end()
+    assert b":0:cc:" in received
+    assert received.endswith(b"\r\n")
+    await clients[1].close()
+    await calling
+    await playing.over()
 
 
 # ---- the loop
@@ -313,61 +301,55 @@ def test_a_mistake_in_a_watcher_ends_its_own_match_only() -> None:
     assert run_async(main()) is Phase.FINISHED
 
 
-def test_tasks_and_timers_run_beside_a_busy_match() -> None:
+async def test_tasks_and_timers_run_beside_a_busy_match() -> None:
     """While a match keeps its sockets busy, others have their turns."""
 
-    async def main() -> None:
-        playing = Playing(setup_of(KUHN, 300)).start()
-        clients = await playing.clients()
-        ticks = 0
+    playing = Playing(setup_of(KUHN, 300)).start()
+    clients = await playing.clients()
+    ticks = 0
 
-        async def tick() -> None:
-            nonlocal ticks
-            while True:
-                await asyncio.sleep(0)
-                ticks += 1
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0)
+            ticks += 1
 
-        ticking = asyncio.create_task(tick())
-        await asyncio.gather(*(client.play(drawn_by_state()) for client in clients))
-        await playing.over()
-        assert ticks > 0
-        threaded = await asyncio.to_thread(os.getpid)
-        assert threaded == os.getpid()
-        ticking.cancel()
-        await asyncio.gather(ticking, return_exceptions=True)
-
-    run_async(main())
+    ticking = asyncio.create_task(tick())
+    await asyncio.gather(*(client.play(drawn_by_state()) for client in clients))
+    await playing.over()
+    assert ticks > 0
+    threaded = await asyncio.to_thread(os.getpid)
+    assert threaded == os.getpid()
+    ticking.cancel()
+    await asyncio.gather(ticking, return_exceptions=True)
 
 
-def test_a_watcher_can_wake_a_task_while_nothing_else_happens() -> None:
+async def test_a_watcher_can_wake_a_task_while_nothing_else_happens() -> None:
     """The players are another process's: between their lines this loop sleeps, but not through what it is told."""
 
-    async def main() -> None:
-        bell = Bell()
-        setup = setup_of(KUHN, 2)
-        connections = Connections(Match(setup, [bell]))
-        ports = connections.listen()
-        running = asyncio.create_task(connections.run())
-        peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in ports]
-        woken = threading.Event()
+    bell = Bell()
+    setup = setup_of(KUHN, 2)
+    connections = Connections(Match(setup, [bell]))
+    ports = connections.listen()
+    running = asyncio.create_task(connections.run())
+    peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in ports]
+    woken = threading.Event()
 
-        def first_hand() -> bool:
-            for peer in peers:
-                peer.sendall(b"VERSION:2.0.0\r\n")
-            for seat in (0, 1):
-                data = b""
-                while data.count(b"\n") < 1 + seat:
-                    data += peers[seat].recv(4096)
-                peers[seat].sendall(data.splitlines()[-1] + b":c\r\n")
-            return woken.wait(PATIENCE_S)
-
-        playing = asyncio.create_task(asyncio.to_thread(first_hand))
-        await bell.rang.wait()
-        woken.set()
-        was_woken = await playing
+    def first_hand() -> bool:
         for peer in peers:
-            peer.close()
-        await running
-        assert was_woken, "the loop slept on after the hand was over"
+            peer.sendall(b"VERSION:2.0.0\r\n")
+        for seat in (0, 1):
+            data = b""
+            while data.count(b"\n") < 1 + seat:
+                data += peers[seat].recv(4096)
+            peers[seat].sendall(data.splitlines()[-1] + b":c\r\n")
+        return woken.wait(PATIENCE_S)
 
-    run_async(main())
+    playing = asyncio.create_task(asyncio.to_thread(first_hand))
+    await bell.rang.wait()
+    woken.set()
+    was_woken = await playing
+    for peer in peers:
+        peer.close()
+    await running
+    assert was_woken, "the loop slept on after the hand was over"

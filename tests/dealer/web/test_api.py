@@ -37,7 +37,7 @@ from logs.export import FORMATS
 from logs.hand_source import find
 from tests.dealer.web.archives import archive, do_without_box
 from tests.dealer.web.browsing import links
-from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
 
 PREFIX = "/api/v1"
 KUHN = {"game": "kuhn.limit.2p", "players": ["random", "calling"], "deals": 10}
@@ -80,8 +80,8 @@ class Program:
             return told
 
 
-def test_a_job_from_its_request_to_its_last_hand(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_a_job_from_its_request_to_its_last_hand(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as one:
         program = Program(one)
         assert await program.told("/me") == {"user": "player", "scopes": ["play", "read"]}
         games = (await program.told("/games"))["games"]
@@ -129,12 +129,10 @@ def test_a_job_from_its_request_to_its_last_hand(tmp_path: Path) -> None:
         assert (await program.told("/games/kuhn.limit.2p/pairs"))["pairs"][0]["runs"] == 2
         assert (await program.get("/games/nothing/standings")).status_code == 404
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        program = Program(visit)
         wish = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "deals": 5}
         done = await program.finished((await program.submit(wish | {"seating": "single"})).json()["id"])
         run = done["runs"][0]["id"]
@@ -154,29 +152,25 @@ def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> None:
         assert refused.status_code == 409
         assert refused.json()["detail"].endswith(".")
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_a_request_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_a_request_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        program = Program(visit)
         answers = await asyncio.gather(*(program.submit(KUHN, "mine") for _ in range(10)))
         assert {answer.status_code for answer in answers} == {201}
         assert len({answer.json()["id"] for answer in answers}) == 1
         other = await program.submit(KUHN | {"deals": 9}, "mine")
         assert other.status_code == 422
-        ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
+        ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
         assert (await ann.submit(KUHN, "mine")).json()["id"] != answers[0].json()["id"]
         assert (await program.submit(KUHN, "x" * 201)).status_code == 422
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_jobs_are_cancelled_by_their_user_or_an_admin(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
-        ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
-        admin = Program(one, token_of(tmp_path / "data", "root", [Scope.ADMIN]))
+async def test_jobs_are_cancelled_by_their_user_or_an_admin(tmp_path: Path) -> None:
+    async with visiting(small_house(max_deals=2000000), tmp_path / "data") as visit:
+        program = Program(visit)
+        ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
+        admin = Program(visit, token_of(tmp_path / "data", "root", [Scope.ADMIN]))
         long = KUHN | {"deals": 1_000_000}
         for canceller in (program, admin):
             job = (await program.submit(long)).json()["id"]
@@ -187,13 +181,11 @@ def test_jobs_are_cancelled_by_their_user_or_an_admin(tmp_path: Path) -> None:
             assert (await canceller.cancel(job)).json() == {"is_cancelled": False}
         assert (await program.cancel(999)).status_code == 404
 
-    visit(small_house(max_deals=2_000_000), talk, tmp_path / "data")
 
-
-def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
-        ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.READ]))
+async def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -> None:
+    async with visiting(small_house(max_deals=2000000), tmp_path / "data") as visit:
+        program = Program(visit)
+        ann = Program(visit, token_of(tmp_path / "data", "ann", [Scope.READ]))
         job = (await program.submit(KUHN | {"runs": 2, "seating": "single"})).json()["id"]
         long = (await program.submit(KUHN | {"deals": 1_000_000})).json()
         assert long["seed"] is None, "whoever knows the seed knows the cards"
@@ -227,57 +219,53 @@ def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -
             assert (await reader.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
         assert (await program.cancel(long["id"])).status_code == 200
 
-    visit(small_house(max_deals=2_000_000), talk, tmp_path / "data")
 
-
-def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        reader = Program(one, token_of(tmp_path / "data", "ann", [Scope.READ]))
-        player = Program(one, token_of(tmp_path / "data", "bob", [Scope.PLAY]))
+async def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        reader = Program(visit, token_of(tmp_path / "data", "ann", [Scope.READ]))
+        player = Program(visit, token_of(tmp_path / "data", "bob", [Scope.PLAY]))
         assert (await reader.get("/bots")).status_code == 200
         assert (await reader.submit(KUHN)).status_code == 403
         assert (await player.get("/bots")).status_code == 403
         assert (await player.submit(KUHN)).status_code == 201
         for token in ("wrong", "\N{SNOWMAN}".encode().hex(), "a" * 5000):
             for path in ("/bots", "/games"):
-                answer = await Program(one, token).get(path)
+                answer = await Program(visit, token).get(path)
                 assert answer.status_code == 401
                 assert answer.headers["content-type"] == "application/problem+json"
-        assert (await one.browser.get(f"{PREFIX}/bots")).status_code == 401
-        await one.log_in()
-        assert (await one.browser.get(f"{PREFIX}/bots")).status_code == 401, "a cookie is no token"
+        assert (await visit.browser.get(f"{PREFIX}/bots")).status_code == 401
+        await visit.log_in()
+        assert (await visit.browser.get(f"{PREFIX}/bots")).status_code == 401, "a cookie is no token"
         store = Store(tmp_path / "data" / DATABASE_NAME)
         store.write_now(lambda db: db.execute("UPDATE tokens SET revoked_s = 1"))
         store.close()
         assert (await reader.get("/bots")).status_code == 401
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_what_the_standings_show_needs_no_token(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        job = (await Program(one).submit(KUHN)).json()["id"]
-        await Program(one).finished(job)
+async def test_what_the_standings_show_needs_no_token(tmp_path: Path) -> None:
+    async with visiting(small_house(requests_per_minute=300), tmp_path / "data") as visit:
+        job = (await Program(visit).submit(KUHN)).json()["id"]
+        await Program(visit).finished(job)
         async with asyncio.timeout(PATIENCE_S):
-            while not (await one.browser.get(f"{PREFIX}/games/kuhn/standings")).json()["ratings"]:
+            while not (await visit.browser.get(f"{PREFIX}/games/kuhn/standings")).json()["ratings"]:
                 await asyncio.sleep(0.05)
-        page = (await one.browser.get("/standings/kuhn")).text
+        page = (await visit.browser.get("/standings/kuhn")).text
         for path, key in (("standings", "ratings"), ("pairs", "pairs")):
             (address,) = links(page, f"{PREFIX}/games/kuhn.limit.2p/{path}")
-            public = await one.browser.get(address)
+            public = await visit.browser.get(address)
             assert (public.status_code, len(public.json()[key])) == (200, 2 if path == "standings" else 1)
-            assert public.json() == await Program(one).told(f"/games/kuhn/{path}")
-        assert len((await one.browser.get(f"{PREFIX}/games")).json()["games"]) == 4
-        assert (await one.browser.get(f"{PREFIX}/games?colour=red")).status_code == 422
-        refused = [(await one.browser.get(f"{PREFIX}/games")).status_code for _ in range(100)]
+            assert public.json() == await Program(visit).told(f"/games/kuhn/{path}")
+        assert len((await visit.browser.get(f"{PREFIX}/games")).json()["games"]) == 4
+        assert (await visit.browser.get(f"{PREFIX}/games?colour=red")).status_code == 422
+        refused = [(await visit.browser.get(f"{PREFIX}/games")).status_code for _ in range(100)]
         assert 429 in refused, "an address may not ask without end"
 
-    visit(small_house(requests_per_minute=300), talk, tmp_path / "data")
 
-
-def test_wrong_tokens_and_too_many_requests_have_to_wait(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_wrong_tokens_and_too_many_requests_have_to_wait(tmp_path: Path) -> None:
+    async with visiting(
+        small_house(requests_per_minute=1), tmp_path / "data", guesses=GuessLimit(max_failures=3, within_s=1000)
+    ) as visit:
+        program = Program(visit)
         answers = [await program.get("/games") for _ in range(30)]
         refused = [answer for answer in answers if answer.status_code == 429]
         assert len(refused) >= 25
@@ -285,13 +273,9 @@ def test_wrong_tokens_and_too_many_requests_have_to_wait(tmp_path: Path) -> None
         assert told["key"] == "requests"
         assert 1 <= told["seconds"] == int(refused[0].headers["retry-after"]) <= 61
         for _ in range(3):
-            await Program(one, "wrong").get("/games")
+            await Program(visit, "wrong").get("/games")
         late = await program.get("/games")
         assert (late.status_code, late.json()["ratelimit"]["key"]) == (429, "login")
-
-    visit(
-        small_house(requests_per_minute=1), talk, tmp_path / "data", guesses=GuessLimit(max_failures=3, within_s=1000)
-    )
 
 
 def test_a_bucket_fills_at_its_rate() -> None:
@@ -326,32 +310,28 @@ def test_a_bucket_fills_at_its_rate() -> None:
         ("x", ""),
     ],
 )
-def test_requests_that_make_no_sense_are_told_why(tmp_path: Path, wish: Any, told: str) -> None:
-    async def talk(one: Visit) -> None:
-        answer = await Program(one).submit(wish)
+async def test_requests_that_make_no_sense_are_told_why(tmp_path: Path, wish: Any, told: str) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        answer = await Program(visit).submit(wish)
         assert answer.status_code == 422
         assert told.lower() in answer.json()["detail"].lower()
         assert answer.json()["detail"].endswith(".")
-        headers = {"authorization": f"Bearer {one.token}"}
-        assert (await one.browser.post(f"{PREFIX}/jobs", content=b"\xff{", headers=headers)).status_code == 422
-        assert one.house.rows("SELECT count(*) FROM jobs") == [(0,)]
-
-    visit(small_house(), talk, tmp_path / "data")
+        headers = {"authorization": f"Bearer {visit.token}"}
+        assert (await visit.browser.post(f"{PREFIX}/jobs", content=b"\xff{", headers=headers)).status_code == 422
+        assert visit.house.rows("SELECT count(*) FROM jobs") == [(0,)]
 
 
-def test_queries_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_queries_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        program = Program(visit)
         for query in ({"limit": 0}, {"limit": 201}, {"before": "x"}, {"colour": "red"}, {"state": "odd"}):
             answer = await program.get("/jobs", **query)
             assert (answer.status_code, answer.json()["status"]) == (422, 422)
         assert (await program.get("/jobs/1.5")).status_code == 404
         assert (await program.get(f"/jobs/{2**80}")).status_code == 404
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_events_are_told_as_they_come_and_after_a_break(tmp_path: Path) -> None:
+async def test_events_are_told_as_they_come_and_after_a_break(tmp_path: Path) -> None:
     async def listen(one: Visit, program: Program, last: str | None, until: str) -> list[tuple[str, str, Any]]:
         heard = []
         headers = program.headers | ({} if last is None else {"last-event-id": last})
@@ -376,36 +356,34 @@ def test_events_are_told_as_they_come_and_after_a_break(tmp_path: Path) -> None:
                 fields = {}
         return heard
 
-    async def talk(one: Visit) -> None:
-        program = Program(one)
-        heard = await listen(one, program, None, '"state": "done"')
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        program = Program(visit)
+        heard = await listen(visit, program, None, '"state": "done"')
         kinds = [kind for _, kind, _ in heard]
         assert kinds[0] == "job-changed"
         assert "run-changed" in kinds
-        again = await listen(one, program, heard[0][0], '"state": "done"')
+        again = await listen(visit, program, heard[0][0], '"state": "done"')
         assert again[: len(heard) - 1] == heard[1:]
-        lost = await listen(one, program, "5", "{}")
+        lost = await listen(visit, program, "5", "{}")
         assert [kind for _, kind, _ in lost] == ["lost"]
         assert (
             await program.browser.get(f"{PREFIX}/events", headers=program.headers | {"last-event-id": "x"})
         ).status_code == 422
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_the_description_is_of_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_description_is_of_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     do_without_box(tmp_path, monkeypatch)
 
-    async def talk(one: Visit) -> None:
-        document = (await one.browser.get(f"{PREFIX}/openapi.json")).json()
+    async with visiting(replace(small_house(), uploads=UploadSettings()), tmp_path / "data") as visit:
+        document = (await visit.browser.get(f"{PREFIX}/openapi.json")).json()
         assert document["openapi"].startswith("3.1.")
         validate(document)
         schemas = document["components"]["schemas"]
-        program = Program(one)
+        program = Program(visit)
         game = "holdem.limit.2p.reverse_blinds"
         await program.finished((await program.submit(KUHN | {"game": game, "deals": 2})).json()["id"])
         announced = EventSettings.model_validate({"name": "final", "game": game, "closes": "2030-01-01T00:00:00Z"})
-        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             store.write_now(lambda db: add_event(db, "ann", announced, game))
         assert (await program.browser.post(f"{PREFIX}/uploads", content=archive(), headers=program.headers)).is_success
         values = {"job": 1, "run": 1, "match": 0, "player": 0, "game": game, "format": "phh", "name": "final"}
@@ -427,11 +405,9 @@ def test_the_description_is_of_what_is_there(tmp_path: Path, monkeypatch: pytest
                 schema = content[kind]["schema"] | {"components": {"schemas": schemas}}
                 Draft202012Validator(schema).validate(answer.json())
 
-    visit(replace(small_house(), uploads=UploadSettings()), talk, tmp_path / "data")
 
-
-def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
         wish = {
             "name": "final",
             "game": "kuhn",
@@ -439,47 +415,45 @@ def test_an_event_is_announced_by_an_admin_and_shown_to_everyone(tmp_path: Path)
             "closes": (datetime.now(UTC) + timedelta(hours=1)).isoformat(),
         }
         path = f"{PREFIX}/scheduled-events"
-        refused = await one.browser.post(path, json=wish, headers=Program(one).headers)
+        refused = await visit.browser.post(path, json=wish, headers=Program(visit).headers)
         assert (refused.status_code, refused.json()["detail"]) == (
             403,
             "This token lacks the scope 'admin'. Its user can create one with that scope.",
         )
-        admin = Program(one, token_of(one.house.folder, "organiser", [Scope.ADMIN]))
+        admin = Program(visit, token_of(visit.house.folder, "organiser", [Scope.ADMIN]))
 
         async def announce(**changes: Any) -> httpx2.Response:
-            return await one.browser.post(path, json=wish | changes, headers=admin.headers)
+            return await visit.browser.post(path, json=wish | changes, headers=admin.headers)
 
         made = await announce()
         assert (made.status_code, made.json()["game"], made.json()["state"]) == (201, "kuhn.limit.2p", "open")
         assert (await announce()).json()["detail"] == ("There is an event final already; give this one another name.")
         assert (await announce(name="x", game="chess")).status_code == 404
         assert "an event opens before it closes" in (await announce(name="x", opens="2100-01-01T00:00:00Z")).text
-        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             store.write_now(lambda db: db.execute("UPDATE scheduled_events SET opens_s = 1, closes_s = 2").rowcount)
         async with asyncio.timeout(PATIENCE_S):
-            while (told := (await one.browser.get(f"{path}/final")).json())["event"]["state"] != "finished":
+            while (told := (await visit.browser.get(f"{path}/final")).json())["event"]["state"] != "finished":
                 await asyncio.sleep(0.05)
         assert told["event"]["entrants"] == ["calling", "random"]
         assert [contest["run"]["duplicates"] for contest in told["contests"]] == [5]
-        assert (await one.browser.get(f"{path}/none")).status_code == 404
-        assert [event["name"] for event in (await one.browser.get(path)).json()["events"]] == ["final"]
-        page = (await one.browser.get("/events/final")).text
+        assert (await visit.browser.get(f"{path}/none")).status_code == 404
+        assert [event["name"] for event in (await visit.browser.get(path)).json()["events"]] == ["final"]
+        page = (await visit.browser.get("/events/final")).text
         assert "The event is finished: 1 contest." in page
         assert 'href="/runs/1"' in page
-        assert 'href="/events/final"' in (await one.browser.get("/events")).text
-        assert 'href="/events/final"' in (await one.browser.get("/")).text
-        assert (await one.browser.get("/events/none")).status_code == 404
-
-    visit(small_house(), talk, tmp_path / "data")
+        assert 'href="/events/final"' in (await visit.browser.get("/events")).text
+        assert 'href="/events/final"' in (await visit.browser.get("/")).text
+        assert (await visit.browser.get("/events/none")).status_code == 404
 
 
-def test_what_is_created_has_an_address_and_short_names_do(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_what_is_created_has_an_address_and_short_names_do(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        program = Program(visit)
         made = await program.submit(KUHN | {"game": "kuhn"}, "once")
         again = await program.submit(KUHN | {"game": "kuhn"}, "once")
         assert made.headers["location"] == again.headers["location"] == f"{PREFIX}/jobs/{made.json()['id']}"
-        found = await one.browser.get(made.headers["location"], headers=program.headers)
+        found = await visit.browser.get(made.headers["location"], headers=program.headers)
         assert found.json()["job"]["game"] == "kuhn.limit.2p"
         await program.finished(made.json()["id"])
         assert (await program.told("/bots", game="Kuhn"))["bots"] == (await program.told("/bots", game=KUHN["game"]))[
@@ -490,11 +464,9 @@ def test_what_is_created_has_an_address_and_short_names_do(tmp_path: Path) -> No
         for what in ("standings", "pairs"):
             assert (await program.get(f"/games/kuhn/{what}")).status_code == 200
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_a_job_that_plays_is_running_and_times_are_told_twice(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_a_job_that_plays_is_running_and_times_are_told_twice(tmp_path: Path) -> None:
+    async with visiting(small_house(max_deals=2000000), tmp_path / "data") as one:
         program = Program(one)
         long = (await program.submit(KUHN | {"deals": 1_000_000})).json()["id"]
         async with asyncio.timeout(PATIENCE_S):
@@ -510,12 +482,10 @@ def test_a_job_that_plays_is_running_and_times_are_told_twice(tmp_path: Path) ->
         await program.cancel(long)
         assert (await program.finished(long))["job"]["state"] == "cancelled"
 
-    visit(small_house(max_deals=2_000_000), talk, tmp_path / "data")
 
-
-def test_lists_that_go_forwards_come_page_by_page(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_lists_that_go_forwards_come_page_by_page(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        program = Program(visit)
         await program.finished((await program.submit(KUHN)).json()["id"])
         async with asyncio.timeout(PATIENCE_S):
             while not (await program.told("/games/kuhn/standings"))["ratings"]:
@@ -535,34 +505,30 @@ def test_lists_that_go_forwards_come_page_by_page(tmp_path: Path) -> None:
                 after = page["after"]
             assert pages == whole[name]
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_an_answer_that_the_caller_has_is_not_sent_again(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_an_answer_that_the_caller_has_is_not_sent_again(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        program = Program(visit)
         run = (await program.finished((await program.submit(KUHN)).json()["id"]))["runs"][0]["id"]
         for path in ("/games", "/jobs", f"/runs/{run}", f"/runs/{run}/matches/0/log", f"/runs/{run}/matches/0/hands"):
             first = await program.get(path)
             for known in (first.headers["etag"], f'"other", W/{first.headers["etag"]}', "*"):
                 headers = program.headers | {"if-none-match": known}
-                again = await one.browser.get(PREFIX + path, headers=headers)
+                again = await visit.browser.get(PREFIX + path, headers=headers)
                 assert (again.status_code, again.content) == (304, b"")
                 assert again.headers["etag"] == first.headers["etag"]
-            head = await one.browser.head(PREFIX + path, headers=program.headers)
+            head = await visit.browser.head(PREFIX + path, headers=program.headers)
             assert (head.status_code, head.content) == (200, b"")
             assert head.headers["etag"] == first.headers["etag"]
             headers = program.headers | {"if-none-match": '"other"'}
-            assert (await one.browser.get(PREFIX + path, headers=headers)).content == first.content
+            assert (await visit.browser.get(PREFIX + path, headers=headers)).content == first.content
         tag = (await program.get("/jobs")).headers["etag"]
         await program.submit(KUHN)
         assert (await program.get("/jobs")).headers["etag"] != tag
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_an_address_says_which_methods_it_takes(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_an_address_says_which_methods_it_takes(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
         for path, allowed in (
             (f"{PREFIX}/jobs", "GET, HEAD, POST"),
             (f"{PREFIX}/jobs/1", "DELETE, GET, HEAD"),
@@ -570,24 +536,22 @@ def test_an_address_says_which_methods_it_takes(tmp_path: Path) -> None:
             ("/login", "GET, HEAD, POST"),
             ("/play/1", "GET, HEAD, POST"),
         ):
-            answer = await one.browser.put(path)
+            answer = await visit.browser.put(path)
             assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
-        reader = Program(one, token_of(tmp_path / "data", "ann", [Scope.READ]))
-        document = (await one.browser.get(f"{PREFIX}/openapi.json")).json()
+async def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with visiting(small_house(max_body_bytes=1000), tmp_path / "data") as visit:
+        program = Program(visit)
+        reader = Program(visit, token_of(tmp_path / "data", "ann", [Scope.READ]))
+        document = (await visit.browser.get(f"{PREFIX}/openapi.json")).json()
         driven = set()
 
         async def drive(
             status: int, path: str, method: str = "GET", headers: dict[str, str] | None = None, **values: Any
         ) -> None:
             sent = program.headers | (headers or {})
-            answer = await one.browser.request(
+            answer = await visit.browser.request(
                 method, PREFIX + path.format(**{"run": 1, "match": 0} | values), headers=sent, **more
             )
             assert answer.status_code == status, (path, answer.text)
@@ -633,8 +597,6 @@ def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch: pyte
         for operations in document["paths"].values():
             for operation in operations.values():
                 assert {"400", "408", "429"} <= set(operation["responses"])
-
-    visit(small_house(max_body_bytes=1_000), talk, tmp_path / "data")
 
 
 def test_published_events_have_the_fields_of_the_interface() -> None:

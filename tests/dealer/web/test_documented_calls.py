@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.dealer.helpers import ROOT
-from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, small_house, visiting
 from tests.outside import SHELL, needs
 
 CALLS = re.findall(r"(?m)^    (curl .*)$", (ROOT / "docs" / "api.md").read_text("utf-8"))
@@ -34,30 +34,28 @@ async def ran(command: str, folder: Path, environment: dict[str, str]) -> str:
 
 
 @needs("curl")
-def test_every_call_does_what_the_page_says(tmp_path: Path) -> None:
+async def test_every_call_does_what_the_page_says(tmp_path: Path) -> None:
     # As written, but an answer that is no success is a failure.
     (tmp_path / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n")
-
-    async def talk(one: Visit) -> None:
-        environment = {"ARENA": one.address.rstrip("/"), "TOKEN": one.token, "CURL_HOME": str(tmp_path)}
-        told = []
-        for call in CALLS:
-            told.append(answer := await ran(call, tmp_path, environment))
-            if "Idempotency-Key" in call:
-                async with asyncio.timeout(PATIENCE_S):
-                    while one.house.rows("SELECT state FROM jobs") != [("done",)]:
-                        await asyncio.sleep(0.05)
-            if "/api/login" in call:
-                environment["SESSION"] = json.loads(answer)["token"]
-        assert (tmp_path / "match.log").read_text().startswith("# name/game/hands/seed ")
-        assert json.loads(told[-1])["old_action"] in ("", "c")
-        assert one.house.rows("SELECT count(*) FROM jobs WHERE tag = ''") == [(1,)]
 
     assert len(CALLS) > 15
     # An opponent that raises nothing, so that the call of the page is legal.
     *games, nolimit = small_house().games
     nolimit = replace(nolimit, bots={"calling": nolimit.bots["calling"]})
-    visit(replace(small_house(), games=(*games, nolimit)), talk, tmp_path / "data")
+    async with visiting(replace(small_house(), games=(*games, nolimit)), tmp_path / "data") as visit:
+        environment = {"ARENA": visit.address.rstrip("/"), "TOKEN": visit.token, "CURL_HOME": str(tmp_path)}
+        told = []
+        for call in CALLS:
+            told.append(answer := await ran(call, tmp_path, environment))
+            if "Idempotency-Key" in call:
+                async with asyncio.timeout(PATIENCE_S):
+                    while visit.house.rows("SELECT state FROM jobs") != [("done",)]:
+                        await asyncio.sleep(0.05)
+            if "/api/login" in call:
+                environment["SESSION"] = json.loads(answer)["token"]
+        assert (tmp_path / "match.log").read_text().startswith("# name/game/hands/seed ")
+        assert json.loads(told[-1])["old_action"] in ("", "c")
+        assert visit.house.rows("SELECT count(*) FROM jobs WHERE tag = ''") == [(1,)]
 
 
 def test_a_pages_worth_of_examples_is_in_the_description() -> None:

@@ -21,7 +21,7 @@ from dealer.web.security import HEADERS, read_form
 from dealer.web.site import Site, make_app
 from dealer.web.visitor import get_visitor
 from logs.document import Link
-from tests.dealer.web.visits import Visit, small_house, visit
+from tests.dealer.web.visits import small_house, visiting
 
 
 async def tell(request: Request) -> Response:
@@ -265,41 +265,37 @@ def test_the_files_of_the_pages_are_the_only_files() -> None:
         assert browser.get(f"/static/{path}").status_code in (404, 405), path
 
 
-def test_logging_in_and_out(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        first = await one.browser.get("/")
+async def test_logging_in_and_out(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        first = await visit.browser.get("/")
         assert "Log in" in first.text
-        before = dict(one.browser.cookies)
-        assert (await one.log_in(secret="wrong")).status_code == 403
-        entered = await one.log_in()
+        before = dict(visit.browser.cookies)
+        assert (await visit.log_in(secret="wrong")).status_code == 403
+        entered = await visit.log_in()
         assert (entered.status_code, entered.headers["location"]) == (303, "/")
-        after = dict(one.browser.cookies)
+        after = dict(visit.browser.cookies)
         assert before.keys() == after.keys()
         assert before != after, "a login begins with a new cookie"
-        assert "Log out" in (await one.browser.get("/")).text
-        hashes = [bytes(row[0]) for row in one.house.rows("SELECT hash FROM sessions")]
+        assert "Log out" in (await visit.browser.get("/")).text
+        hashes = [bytes(row[0]) for row in visit.house.rows("SELECT hash FROM sessions")]
         assert len(hashes) == 1
         assert not any(value.encode() in hashes[0] for value in after.values())
-        left = await one.browser.post("/logout", data={"form_key": await one.form_key("/")})
+        left = await visit.browser.post("/logout", data={"form_key": await visit.form_key("/")})
         assert left.status_code == 303
-        async with one.another() as thief:
+        async with visit.another() as thief:
             thief.cookies.update(after)
             assert "Log out" not in (await thief.get("/")).text, "a cookie ends with its session"
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_nobody_is_sent_to_another_site_after_the_login(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_nobody_is_sent_to_another_site_after_the_login(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
         for path in ("//evil.example", "https://evil.example", "/\\evil.example", "/\n/evil", "javascript:x", "/ok"):
-            key = await one.form_key()
-            data = {"form_key": key, "name": "player", "secret": one.token, "next": path}
-            target = (await one.browser.post("/login", data=data)).headers["location"]
+            key = await visit.form_key()
+            data = {"form_key": key, "name": "player", "secret": visit.token, "next": path}
+            target = (await visit.browser.post("/login", data=data)).headers["location"]
             assert target == ("/ok" if path == "/ok" else "/")
-            async with one.another() as other:
-                one.browser.cookies = other.cookies
-
-    visit(small_house(), talk, tmp_path / "data")
+            async with visit.another() as other:
+                visit.browser.cookies = other.cookies
 
 
 def test_pages_without_a_server_do_not_load_its_interface() -> None:

@@ -23,7 +23,7 @@ from dealer.server.resources import make_private
 from dealer.server.server_settings import ServerSettings, WebSettings, read_toml_settings
 from dealer.web.slumbot.luck import LuckCorrection
 from tests.dealer.web.pages.test_play_pages import sit_down
-from tests.dealer.web.visits import PATIENCE_S, Visit, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, visiting
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the limits are those of POSIX systems")
 as_root = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can start bots as another user")
@@ -171,48 +171,42 @@ WAYS_IN = (by_text_port, by_interface, by_pages, by_ladder, by_table, by_slumbot
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("way_in", WAYS_IN, ids=lambda way_in: way_in.__name__[3:])
-def test_a_bot_has_the_limits_that_are_set_by_every_way_in(
+async def test_a_bot_has_the_limits_that_are_set_by_every_way_in(
     folder: Path, monkeypatch: pytest.MonkeyPatch, way_in: Callable[[Visit], Awaitable[None]]
 ) -> None:
-    async def talk(one: Visit) -> None:
-        await way_in(one)
-        for found in await found_in(folder / "data"):
-            assert (found["memory"], found["cpu"]) == (10**9, 500)
-            assert found["environment"]["ARENA_SERVER"] == str(folder / "data")
-
     async def values(*asked: Any) -> None:
         del asked
 
     monkeypatch.setattr(LuckCorrection, "values", values)
     ladder = "[ladder]\ndeals = 100" if way_in is by_ladder else ""
-    visit(settings_in(folder, "nolimit", ladder=ladder), talk, folder / "data")
+    async with visiting(settings_in(folder, "nolimit", ladder=ladder), folder / "data") as visit:
+        await way_in(visit)
+        for found in await found_in(folder / "data"):
+            assert (found["memory"], found["cpu"]) == (10**9, 500)
+            assert found["environment"]["ARENA_SERVER"] == str(folder / "data")
 
 
-def test_limits_that_are_set_later_hold_for_what_was_begun(folder: Path) -> None:
+async def test_limits_that_are_set_later_hold_for_what_was_begun(folder: Path) -> None:
     """A table that is asleep has settings of an earlier start."""
     path = folder / "data" / "runs" / "00000001" / "run.toml"
 
     tokens: list[str] = []
 
-    async def begin(one: Visit) -> None:
-        tokens.append(one.token)
-        await by_table(one)
+    async with visiting(replace(settings_in(folder), bot_memory_mb=0, bot_cpu_s=0), folder / "data") as visit:
+        tokens.append(visit.token)
+        await by_table(visit)
         await found_in(folder / "data")
-
-    visit(replace(settings_in(folder), bot_memory_mb=0, bot_cpu_s=0), begin, folder / "data")
     assert [bot.memory_mb for bot in validated(read_config(path)).bots] == [None, None]
 
-    async def wake(one: Visit) -> None:
-        await one.log_in(secret=tokens[0])
-        assert (await one.browser.get("/play/1")).status_code == 200
-
-    visit(settings_in(folder), wake, folder / "data")
+    async with visiting(settings_in(folder), folder / "data") as visit:
+        await visit.log_in(secret=tokens[0])
+        assert (await visit.browser.get("/play/1")).status_code == 200
     assert [(bot.memory_mb, bot.cpu_s) for bot in validated(read_config(path)).bots] == [(None, None), (1000, 500)]
 
 
 @as_root
 @pytest.mark.parametrize("way_in", [by_text_port, by_table, by_slumbot], ids=lambda way_in: way_in.__name__[3:])
-def test_a_bot_of_another_user_can_read_nothing_of_the_server(
+async def test_a_bot_of_another_user_can_read_nothing_of_the_server(
     folder: Path, monkeypatch: pytest.MonkeyPatch, way_in: Callable[[Visit], Awaitable[None]]
 ) -> None:
     import pwd
@@ -220,22 +214,6 @@ def test_a_bot_of_another_user_can_read_nothing_of_the_server(
     python = "/usr/bin/python3"
     if not os.access(python, os.X_OK):
         pytest.skip("there is no interpreter that everybody may start")
-
-    async def talk(one: Visit) -> None:
-        await way_in(one)
-        (found,) = await found_in(folder / "data")
-        assert found["user"] == pwd.getpwnam("nobody").pw_uid
-        assert found["out"].startswith(str(folder / "data")), "the bot knows where to look"
-        assert found["beside"] == [Path(found["game"]).name]
-        assert [path for path in found["files"] if path.startswith(str(folder / "data"))] == []
-        assert found["game"] in found["files"]
-        seen = [*found["files"].values(), *found["processes"], *found["environment"].values(), found["game"]]
-        rows = one.house.rows("SELECT seed FROM jobs UNION SELECT seed FROM runs")
-        for seed in {seed for (seed,) in rows if seed}:
-            # What a built-in bot draws with follows from it, and it can be computed back.
-            of_bots = [(seed * 1000003 + seating * 1009 + player) % 2**32 for seating in (0, 1) for player in (0, 1)]
-            for number in (seed, *of_bots):
-                assert not any(str(number) in text for text in seen)
 
     async def values(*asked: Any) -> None:
         del asked
@@ -248,7 +226,21 @@ def test_a_bot_of_another_user_can_read_nothing_of_the_server(
     temporary = folder / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    visit(settings, talk, data)
+    async with visiting(settings, data) as visit:
+        await way_in(visit)
+        (found,) = await found_in(folder / "data")
+        assert found["user"] == pwd.getpwnam("nobody").pw_uid
+        assert found["out"].startswith(str(folder / "data")), "the bot knows where to look"
+        assert found["beside"] == [Path(found["game"]).name]
+        assert [path for path in found["files"] if path.startswith(str(folder / "data"))] == []
+        assert found["game"] in found["files"]
+        seen = [*found["files"].values(), *found["processes"], *found["environment"].values(), found["game"]]
+        rows = visit.house.rows("SELECT seed FROM jobs UNION SELECT seed FROM runs")
+        for seed in {seed for (seed,) in rows if seed}:
+            # What a built-in bot draws with follows from it, and it can be computed back.
+            of_bots = [(seed * 1000003 + seating * 1009 + player) % 2**32 for seating in (0, 1) for player in (0, 1)]
+            for number in (seed, *of_bots):
+                assert not any(str(number) in text for text in seen)
     assert {stat.S_IMODE(path.stat().st_mode) for path in (data, data / "runs")} == {0o700}
     assert list(temporary.glob("arena-game-*")) == []
 
@@ -261,7 +253,7 @@ def test_a_folder_that_others_may_enter_is_closed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", ["", 'bot_user = "root"'])
-def test_a_folder_that_cannot_be_closed(
+async def test_a_folder_that_cannot_be_closed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, more: str
 ) -> None:
     if more and os.geteuid():
@@ -270,25 +262,22 @@ def test_a_folder_that_cannot_be_closed(
     settings = settings_in(folder, more=more)
     monkeypatch.setattr(Path, "chmod", lambda path, mode: None)
 
-    async def talk(one: Visit) -> None:
-        del one
-
     if more:
         with pytest.raises(ServerError, match="cannot be closed to other users: its file system keeps no permissions"):
-            visit(settings, talk, folder / "data")
+            async with visiting(settings, folder / "data"):
+                pass
     else:
-        visit(settings, talk, folder / "data")
+        async with visiting(settings, folder / "data"):
+            pass
         assert "who can therefore read seeds and cards" in caplog.text
 
 
-def test_a_folder_that_cannot_be_made(folder: Path) -> None:
+async def test_a_folder_that_cannot_be_made(folder: Path) -> None:
     (folder / "file").touch()
 
-    async def talk(one: Visit) -> None:
-        del one
-
     with pytest.raises(ServerError, match=r"the folder .*/file/data cannot be made: Not a directory"):
-        visit(settings_in(folder), talk, folder / "file" / "data")
+        async with visiting(settings_in(folder), folder / "file" / "data"):
+            pass
 
 
 def test_a_copy_of_the_database_is_its_owners_alone(tmp_path: Path) -> None:

@@ -19,24 +19,22 @@ from dealer.web import serving
 from dealer.web.server_site import server_site
 from tests.dealer.helpers import PATIENCE_S, free_ports
 from tests.dealer.server.servers import running
-from tests.dealer.web.visits import Visit, small_house, visit, with_web
+from tests.dealer.web.visits import small_house, visiting, with_web
 from tests.outside import make_certificate
 
 
-def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path) -> None:
+async def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path, "pages", "IP:127.0.0.1")
 
-    async def talk(one: Visit) -> None:
-        assert one.address.startswith("https://")
+    settings = with_web(small_house(), certificate=str(certificate), key=str(key))
+    async with visiting(settings, tmp_path / "data") as visit:
+        assert visit.address.startswith("https://")
         trusted = ssl.create_default_context(cafile=str(certificate))
-        async with httpx2.AsyncClient(base_url=one.address, verify=trusted) as browser:
+        async with httpx2.AsyncClient(base_url=visit.address, verify=trusted) as browser:
             answer = await browser.get("/login")
             assert answer.status_code == 200
             assert answer.headers["set-cookie"].startswith("__Host-arena-")
             assert "Secure" in answer.headers["set-cookie"]
-
-    settings = with_web(small_house(), certificate=str(certificate), key=str(key))
-    visit(settings, talk, tmp_path / "data")
 
 
 def test_small_answers_are_sent_at_once() -> None:
@@ -69,27 +67,23 @@ def test_a_busy_port_is_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert caplog.messages.count(told) == 1
 
 
-def test_a_port_that_is_taken_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def talk(one: Visit) -> None:
-        raise AssertionError
-
+async def test_a_port_that_is_taken_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener, "BUSY_PORT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as sock:
         port = sock.getsockname()[1]
         for settings in (with_web(small_house(), port=port), replace(small_house(), port=port)):
             with pytest.raises(ListenError, match=f"cannot listen on 127.0.0.1 port {port}: "):
-                visit(settings, talk, tmp_path / "data")
+                async with visiting(settings, tmp_path / "data"):
+                    raise AssertionError
 
 
-def test_a_bad_certificate_is_told(tmp_path: Path) -> None:
+async def test_a_bad_certificate_is_told(tmp_path: Path) -> None:
     bad = tmp_path / "bad.pem"
     bad.write_text("no certificate\n")
 
-    async def talk(one: Visit) -> None:
-        raise AssertionError
-
     with pytest.raises(ConfigError, match=r"web\.certificate"):
-        visit(with_web(small_house(), certificate=str(bad)), talk, tmp_path / "data")
+        async with visiting(with_web(small_house(), certificate=str(bad)), tmp_path / "data"):
+            raise AssertionError
 
 
 @pytest.mark.parametrize(

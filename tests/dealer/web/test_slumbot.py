@@ -22,7 +22,7 @@ from logs import HandRecord
 from logs.hand_source import find
 from logs.variance.correction import ChanceCorrection
 from tests.dealer.web.slumbot_client import Client, read
-from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visit, with_web
+from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visiting, with_web
 
 
 @pytest.fixture
@@ -55,31 +55,27 @@ async def play(one: Visit, folder: Path, hands: int, prefix: str = "/api") -> Cl
     return client
 
 
-def test_an_independent_client_plays_with_its_own_book(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        client = await play(one, tmp_path, 60)
-        headers = {"authorization": f"Bearer {one.token}"}
-        (job,) = (await one.browser.get("/api/v1/jobs", headers=headers)).json()["jobs"]
+async def test_an_independent_client_plays_with_its_own_book(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path / "data") as visit:
+        client = await play(visit, tmp_path, 60)
+        headers = {"authorization": f"Bearer {visit.token}"}
+        (job,) = (await visit.browser.get("/api/v1/jobs", headers=headers)).json()["jobs"]
         assert job["seed"] is None, "whoever knows the seed knows the cards"
         assert client.ends["fold"]
         logs = list((tmp_path / "data" / "runs").glob("*/match*.log"))
         records = list(find(logs).hands())
         won = [record.values[record.names.index("player")] for record in records][: client.hands]
         assert sum(won) == client.total, "the hands are in a log like everybody's"
-        assert one.house.rows("SELECT users.name FROM jobs JOIN users ON users.id = user") == [("player",)]
-        assert one.house.rows("SELECT seed, length(deal_key) FROM runs") == [(0, 32)]
-
-    visit(house(), talk, tmp_path / "data")
+        assert visit.house.rows("SELECT users.name FROM jobs JOIN users ON users.id = user") == [("player",)]
+        assert visit.house.rows("SELECT seed, length(deal_key) FROM runs") == [(0, 32)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bot", ["random", "calling"])
-def test_hundreds_of_hands(tmp_path: Path, bot: str) -> None:
-    async def talk(one: Visit) -> None:
-        client = await play(one, tmp_path, 600, f"/slumbot/{bot}/api")
+async def test_hundreds_of_hands(tmp_path: Path, bot: str) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        client = await play(visit, tmp_path, 600, f"/slumbot/{bot}/api")
         assert all(client.ends.values()) or bot == "random"
-
-    visit(small_house(), talk, tmp_path / "data")
 
 
 def test_the_opponent_is_the_strongest_there_is_unless_the_address_names_another() -> None:
@@ -99,41 +95,35 @@ def test_the_opponent_is_the_strongest_there_is_unless_the_address_names_another
     ]
 
 
-def test_the_opponent_is_chosen_by_the_address(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_the_opponent_is_chosen_by_the_address(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path / "data") as visit:
         for prefix in ("/slumbot/calling/api", "/slumbot/api"):
-            client = Client(one.browser, prefix=prefix)
+            client = Client(visit.browser, prefix=prefix)
             for _ in range(3):
                 await client.play_hand()
-        players = [row[0] for row in one.house.rows("SELECT players FROM jobs ORDER BY id")]
+        players = [row[0] for row in visit.house.rows("SELECT players FROM jobs ORDER BY id")]
         assert ["calling" in players[0], "random" in players[1]] == [True, True]
-        answer = await one.browser.post("/slumbot/nobody/api/new_hand", json={})
+        answer = await visit.browser.post("/slumbot/nobody/api/new_hand", json={})
         assert (answer.status_code, answer.json()) == (
             404,
             {"error_msg": "There is no such bot; the bots are random, calling."},
         )
 
-    visit(house(), talk, tmp_path / "data")
 
-
-def test_a_server_without_the_game_says_so(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        answer = await one.browser.post("/api/new_hand", json={})
+async def test_a_server_without_the_game_says_so(tmp_path: Path) -> None:
+    settings = house()
+    async with visiting(replace(settings, games=settings.games[:2]), tmp_path / "data") as visit:
+        answer = await visit.browser.post("/api/new_hand", json={})
         assert (answer.status_code, answer.json()) == (404, {"error_msg": "There is no such bot; the bots are none."})
 
-    settings = house()
-    visit(replace(settings, games=settings.games[:2]), talk, tmp_path / "data")
 
-
-def test_guests_play_only_where_they_may(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        answer = await one.browser.post("/api/new_hand", json={})
+async def test_guests_play_only_where_they_may(tmp_path: Path) -> None:
+    async with visiting(house(guests_may_play=False), tmp_path / "data") as visit:
+        answer = await visit.browser.post("/api/new_hand", json={})
         assert answer.status_code == 401
-        client = Client(one.browser)
-        await client.log_in("player", one.token)
+        client = Client(visit.browser)
+        await client.log_in("player", visit.token)
         await client.play_hand()
-
-    visit(house(guests_may_play=False), talk, tmp_path / "data")
 
 
 async def refused(one: Visit, name: str, **data: Any) -> tuple[int, str]:
@@ -142,55 +132,51 @@ async def refused(one: Visit, name: str, **data: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["error_msg"]
 
 
-def test_what_is_no_action_changes_nothing(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        client = Client(one.browser, prefix="/slumbot/calling/api")
+async def test_what_is_no_action_changes_nothing(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path / "data") as visit:
+        client = Client(visit.browser, prefix="/slumbot/calling/api")
         told = await client.deal()
         # The bot has called; the big blind may check.
         wrong = ["f", "c"] if told["client_pos"] == 0 else ["k"]
         wrong += ["", "b", "b99", "b20001", "b-300", "b300b600", "b300f", "kk", "c/", "B300", "b 300", " c", "b1e3"]
         wrong += ["b" + "9" * 400, "b٣٠٠"]
         for incr in (*wrong, None, 300, ["c"], {"c": 1}, True):
-            status, sentence = await refused(one, "act", token=client.token, incr=incr)
+            status, sentence = await refused(visit, "act", token=client.token, incr=incr)
             assert status == 200
             assert sentence.startswith("Illegal action; incr may be ")
         after = await client.call("act", token=client.token, incr="b300")
         assert after["old_action"] == told["action"]
         assert read(after["action"])
 
-    visit(house(), talk, tmp_path / "data")
 
-
-def test_requests_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        assert await refused(one, "act", token="unknown", incr="c") == (
+async def test_requests_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path / "data") as visit:
+        assert await refused(visit, "act", token="unknown", incr="c") == (
             401,
             "This token is unknown or has expired. Log in, or call new_hand without a token.",
         )
-        assert (await refused(one, "new_hand", token="unknown"))[0] == 401
-        assert (await refused(one, "act", incr="c"))[0] == 400
-        assert (await refused(one, "act", token=5, incr="c"))[0] == 400
-        assert (await refused(one, "login", username="player"))[0] == 400
-        assert (await refused(one, "login", username="player", password="wrong"))[0] == 401
+        assert (await refused(visit, "new_hand", token="unknown"))[0] == 401
+        assert (await refused(visit, "act", incr="c"))[0] == 400
+        assert (await refused(visit, "act", token=5, incr="c"))[0] == 400
+        assert (await refused(visit, "login", username="player"))[0] == 400
+        assert (await refused(visit, "login", username="player", password="wrong"))[0] == 401
         for body in (b"\xff", b"[]", b"[" * 100_000, b'"x"', b"nonsense"):
-            answer = await one.browser.post("/api/act", content=body)
+            answer = await visit.browser.post("/api/act", content=body)
             assert (answer.status_code, list(answer.json())) == (400, ["error_msg"])
-        assert (await one.browser.get("/api/act")).status_code == 405
-        client = Client(one.browser)
-        await client.log_in("player", one.token)
-        assert (await refused(one, "act", token=client.token, incr="c")) == (
+        assert (await visit.browser.get("/api/act")).status_code == 405
+        client = Client(visit.browser)
+        await client.log_in("player", visit.token)
+        assert (await refused(visit, "act", token=client.token, incr="c")) == (
             200,
             "No hand is in play. Call new_hand.",
         )
         await client.play_hand()
-        assert await refused(one, "act", token=client.token, incr="c") == (200, "The hand is over. Call new_hand.")
-
-    visit(house(), talk, tmp_path / "data")
+        assert await refused(visit, "act", token=client.token, incr="c") == (200, "The hand is over. Call new_hand.")
 
 
-def test_a_new_hand_gives_up_the_one_that_is_played(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        client = Client(one.browser, prefix="/slumbot/calling/api")
+async def test_a_new_hand_gives_up_the_one_that_is_played(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path / "data") as visit:
+        client = Client(visit.browser, prefix="/slumbot/calling/api")
         first = await client.deal()
         size = 5000
         raised = await client.call("act", token=client.token, incr=f"b{size}")
@@ -205,22 +191,19 @@ def test_a_new_hand_gives_up_the_one_that_is_played(tmp_path: Path) -> None:
         assert told["session_num_hands"] == 2
         assert abs(told["session_total"] - told["winnings"]) in (size, 0)
 
-    visit(house(), talk, tmp_path / "data")
 
-
-def test_sessions_outlive_the_server_and_come_back_to_the_same_decision(tmp_path: Path) -> None:
+async def test_sessions_outlive_the_server_and_come_back_to_the_same_decision(tmp_path: Path) -> None:
     kept: dict[str, Any] = {}
 
-    async def begin(one: Visit) -> None:
-        client = Client(one.browser, prefix="/slumbot/calling/api")
+    async with visiting(house(), tmp_path / "data") as visit:
+        client = Client(visit.browser, prefix="/slumbot/calling/api")
         await client.play_hand()
         kept["total"] = client.total
         await client.deal()
         kept["told"] = await client.call("act", token=client.token, incr="b777")
         kept["token"] = client.token
-
-    async def go_on(one: Visit) -> None:
-        client = Client(one.browser, prefix="/slumbot/calling/api")
+    async with visiting(house(), tmp_path / "data") as visit:
+        client = Client(visit.browser, prefix="/slumbot/calling/api")
         client.token = kept["token"]
         told, before = await client.deal(), kept["told"]
         for name in ("action", "hole_cards", "board", "client_pos"):
@@ -230,54 +213,45 @@ def test_sessions_outlive_the_server_and_come_back_to_the_same_decision(tmp_path
         assert told["session_num_hands"] == 2
         assert told["session_total"] == kept["total"] + told["winnings"]
 
-    visit(house(), begin, tmp_path / "data")
-    visit(house(), go_on, tmp_path / "data")
 
-
-def test_a_session_too_many_ends_the_oldest_with_its_hand(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        clients = [Client(one.browser, prefix="/slumbot/calling/api") for _ in range(6)]
+async def test_a_session_too_many_ends_the_oldest_with_its_hand(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path / "data") as visit:
+        clients = [Client(visit.browser, prefix="/slumbot/calling/api") for _ in range(6)]
         for client in clients:
             await client.deal()
-        assert (await refused(one, "new_hand", token=clients[0].token))[0] == 401
-        rows = one.house.rows("SELECT state FROM runs ORDER BY id")
+        assert (await refused(visit, "new_hand", token=clients[0].token))[0] == 401
+        rows = visit.house.rows("SELECT state FROM runs ORDER BY id")
         assert [state for (state,) in rows].count("running") == 5
         (log,) = (tmp_path / "data" / "runs" / "00000001").glob("match*.log")
         assert len(list(find([log]).hands())) >= 1, "the hand that was left counts"
         await clients[-1].call("act", token=clients[-1].token, incr="b400")
 
-    visit(house(), talk, tmp_path / "data")
 
-
-def test_who_says_nothing_for_long_has_given_up(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        client = Client(one.browser, prefix="/slumbot/calling/api")
+async def test_who_says_nothing_for_long_has_given_up(tmp_path: Path) -> None:
+    async with visiting(house(slumbot_forfeit_hours=0.5 / 3600), tmp_path / "data") as visit:
+        client = Client(visit.browser, prefix="/slumbot/calling/api")
         await client.deal()
         async with asyncio.timeout(PATIENCE_S):
-            while one.house.rows("SELECT state FROM runs") == [("running",)]:
+            while visit.house.rows("SELECT state FROM runs") == [("running",)]:
                 await asyncio.sleep(0.05)
-        assert (await refused(one, "act", token=client.token, incr="c"))[0] == 401
+        assert (await refused(visit, "act", token=client.token, incr="c"))[0] == 401
         (log,) = (tmp_path / "data" / "runs" / "00000001").glob("match*.log")
         assert list(find([log]).hands())
 
-    visit(house(slumbot_forfeit_hours=0.5 / 3600), talk, tmp_path / "data")
 
-
-def test_one_cannot_play_anothers_session(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_one_cannot_play_anothers_session(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path / "data") as visit:
         ann = new_user(tmp_path / "data", "ann")
-        mine, hers = Client(one.browser), Client(one.browser)
-        await mine.log_in("player", one.token)
+        mine, hers = Client(visit.browser), Client(visit.browser)
+        await mine.log_in("player", visit.token)
         await hers.log_in("ann", ann)
         assert mine.token != hers.token
         await mine.play_hand()
-        assert await refused(one, "act", token=ann, incr="c") == (
+        assert await refused(visit, "act", token=ann, incr="c") == (
             401,
             "This token is unknown or has expired. Log in, or call new_hand without a token.",
         )
         await hers.play_hand()
-
-    visit(house(), talk, tmp_path / "data")
 
 
 def records_of(folder: Path) -> list[HandRecord]:
@@ -306,13 +280,13 @@ def halved(game: Game, records: Sequence[HandRecord]) -> list[list[float]]:
     return [[value * 0.501 for value in record.values] for record in records[:3]]
 
 
-def test_what_hands_are_worth_adds_up_over_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_hands_are_worth_adds_up_over_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def values(self: LuckCorrection, game: Game, records: Sequence[HandRecord]) -> list[list[float]]:
         del self
         return halved(game, records)
 
     monkeypatch.setattr(LuckCorrection, "values", values)
-    total = played_over_a_restart(tmp_path)
+    total = await played_over_a_restart(tmp_path)
     assert total == round(sum(halved_of_logs(tmp_path)))
 
 
@@ -322,12 +296,12 @@ def halved_of_logs(folder: Path) -> list[float]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("worth")
-def test_hands_are_told_without_the_luck_of_the_cards(tmp_path: Path) -> None:
-    total = played_over_a_restart(tmp_path)
+async def test_hands_are_told_without_the_luck_of_the_cards(tmp_path: Path) -> None:
+    total = await played_over_a_restart(tmp_path)
     assert total == round(corrected(tmp_path))
 
 
-def played_over_a_restart(tmp_path: Path) -> int:
+async def played_over_a_restart(tmp_path: Path) -> int:
     """Some hands, the server started again after the eighth; returns what they are worth, as was told."""
     kept: dict[str, Any] = {"sum": 0}
 
@@ -355,8 +329,10 @@ def played_over_a_restart(tmp_path: Path) -> int:
         client.token = kept["token"]
         await some(one, client, 5)
 
-    visit(house(), begin, tmp_path / "data")
-    visit(house(), go_on, tmp_path / "data")
+    async with visiting(house(), tmp_path / "data") as visit:
+        await begin(visit)
+    async with visiting(house(), tmp_path / "data") as visit:
+        await go_on(visit)
     assert kept["told"]["session_num_hands"] == kept["hands"]
     assert kept["sum"] != kept["told"]["session_total"]
     return int(kept["sum"])
@@ -364,12 +340,12 @@ def played_over_a_restart(tmp_path: Path) -> int:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("worth")
-def test_an_answer_does_without_what_cannot_be_counted_and_the_next_has_all(
+async def test_an_answer_does_without_what_cannot_be_counted_and_the_next_has_all(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def talk(one: Visit) -> None:
-        client = Client(one.browser)
-        await client.log_in("player", one.token)
+    async with visiting(house(), tmp_path / "data") as visit:
+        client = Client(visit.browser)
+        await client.log_in("player", visit.token)
         assert "baseline_winnings" in await finished_hand(client)
         for process in multiprocessing.active_children():
             process.kill()
@@ -379,8 +355,6 @@ def test_an_answer_does_without_what_cannot_be_counted_and_the_next_has_all(
         assert told["session_num_hands"] == 2
         told = await finished_hand(client)
         assert told["session_baseline_total"] == round(corrected(tmp_path))
-
-    visit(house(), talk, tmp_path / "data")
     assert [record.levelname for record in caplog.records if "corrected" in record.getMessage()] == ["ERROR"]
     assert not multiprocessing.active_children()
 

@@ -32,7 +32,7 @@ from tests.dealer.web.archives import CALLING, archive, do_without_box
 from tests.dealer.web.pages.test_play_pages import enter, seen, sit_down
 from tests.dealer.web.served import Served
 from tests.dealer.web.test_api import KUHN, PREFIX, Program
-from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visiting
 from tests.outside import require
 from tests.programs import ROOT
 
@@ -86,9 +86,9 @@ async def is_there(program: Program, name: str) -> None:
 
 
 @unix_only
-def test_a_bot_from_its_archive_to_its_matches(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program, stranger = Program(one), Program(one, new_user(tmp_path, "eve"))
+async def test_a_bot_from_its_archive_to_its_matches(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path) as visit:
+        program, stranger = Program(visit), Program(visit, new_user(tmp_path, "eve"))
         sent = await uploaded(program, archive())
         assert (sent["bot"], sent["number"], sent["state"], sent["games"]) == ("mine", 1, "waiting", ["kuhn.limit.2p"])
         told = await examined(program, sent["id"])
@@ -105,12 +105,12 @@ def test_a_bot_from_its_archive_to_its_matches(tmp_path: Path) -> None:
         (bot,) = (await program.told("/bots", mine=True))["bots"]
         assert (bot["name"], bot["label"], bot["owner"]) == ("mine", "upload 1", "player")
         # A person plays it, too.
-        await one.log_in()
-        table = await sit_down(one.browser, KUHN["game"], bot1="mine", hands="2")
+        await visit.log_in()
+        table = await sit_down(visit.browser, KUHN["game"], bot1="mine", hands="2")
         async with asyncio.timeout(PATIENCE_S):
-            while "The match is over." not in (words := seen(page := await one.browser.get(table))):
+            while "The match is over." not in (words := seen(page := await visit.browser.get(table))):
                 if "It is your turn." in words or 'value="next"' in page.text:
-                    await enter(one.browser, table, "next" if 'value="next"' in page.text else "c")
+                    await enter(visit.browser, table, "next" if 'value="next"' in page.text else "c")
         # Another upload of the name is another version.
         again = await uploaded(program, archive(CALLING + "\n"))
         assert again["number"] == 2
@@ -131,38 +131,32 @@ def test_a_bot_from_its_archive_to_its_matches(tmp_path: Path) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while (await program.submit(KUHN | {"players": ["mine", "calling"]})).status_code == 201:
                 await asyncio.sleep(0.1)
-        audit = one.house.rows("SELECT who, what FROM audit ORDER BY id")
+        audit = visit.house.rows("SELECT who, what FROM audit ORDER BY id")
         assert [(who, what.partition(",")[0]) for who, what in audit if "bot" in what] == [
             ("player", "uploaded the bot mine"),
             ("player", "uploaded the bot mine"),
             ("player", "removed the uploaded bot mine"),
         ]
 
-    visit(house(), talk, tmp_path)
-
 
 @unix_only
-def test_an_uploaded_bot_plays_on_after_a_restart(tmp_path: Path) -> None:
-    async def send(one: Visit) -> None:
-        program = Program(one)
-        await examined(program, (await uploaded(program, archive()))["id"])
-
+async def test_an_uploaded_bot_plays_on_after_a_restart(tmp_path: Path) -> None:
     tokens = []
 
-    async def play(one: Visit) -> None:
-        program = Program(one, new_user(tmp_path, "eve"))
-        tokens.append(one.token)
+    async with visiting(house(), tmp_path) as visit:
+        program = Program(visit)
+        await examined(program, (await uploaded(program, archive()))["id"])
+    async with visiting(house(), tmp_path) as visit:
+        program = Program(visit, new_user(tmp_path, "eve"))
+        tokens.append(visit.token)
         await is_there(program, "mine")
         job = await program.submit(KUHN | {"players": ["mine", "random"]})
         done = await program.finished(job.json()["id"])
         assert [run["state"] for run in done["runs"]] == ["finished"], done
 
-    visit(house(), send, tmp_path)
-    visit(house(), play, tmp_path)
-
 
 @unix_only
-def test_nothing_is_examined_before_the_processes_of_an_earlier_start_are_ended(
+async def test_nothing_is_examined_before_the_processes_of_an_earlier_start_are_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_uploaded, seen = threading.Event(), list[set[psutil.Process]]()
@@ -176,14 +170,12 @@ def test_nothing_is_examined_before_the_processes_of_an_earlier_start_are_ended(
 
     monkeypatch.setattr("dealer.server.service.end_server_programs", end_server_programs)
 
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+    async with visiting(house(), tmp_path) as visit:
+        program = Program(visit)
         sent = await uploaded(program, archive())
         await asyncio.sleep(0.5)
         is_uploaded.set()
         assert (await examined(program, sent["id"]))["upload"]["state"] == "accepted"
-
-    visit(house(), talk, tmp_path)
     assert seen == [set()]
 
 
@@ -217,9 +209,9 @@ FLOODING = FAILING.replace("FAILURE", "dealer.sendall(b'junk' * 1000)")
 
 
 @unix_only
-def test_what_a_bot_printed_when_it_failed_in_a_match(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_what_a_bot_printed_when_it_failed_in_a_match(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path) as visit:
+        program = Program(visit)
         sent = await uploaded(program, archive(CRASHING))
         assert (await examined(program, sent["id"]))["upload"]["state"] == "accepted"
         await is_there(program, "mine")
@@ -228,16 +220,14 @@ def test_what_a_bot_printed_when_it_failed_in_a_match(tmp_path: Path) -> None:
         assert [run["state"] for run in done["runs"]] == ["failed"], done
         told = await settled(program, sent["id"], lambda told: told["failure"] != "")
         assert "the hundred and first hand is too many" in told["failure"]
-        await one.log_in()
-        assert "the hundred and first hand" in (await one.browser.get(f"/account/uploads/{sent['id']}")).text
-
-    visit(house(), talk, tmp_path)
+        await visit.log_in()
+        assert "the hundred and first hand" in (await visit.browser.get(f"/account/uploads/{sent['id']}")).text
 
 
 @unix_only
-def test_a_bot_that_floods_in_a_match_loses_it_and_the_server_answers(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_a_bot_that_floods_in_a_match_loses_it_and_the_server_answers(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path) as visit:
+        program = Program(visit)
         sent = await uploaded(program, archive(FLOODING))
         assert (await examined(program, sent["id"]))["upload"]["state"] == "accepted"
         await is_there(program, "mine")
@@ -246,13 +236,11 @@ def test_a_bot_that_floods_in_a_match_loses_it_and_the_server_answers(tmp_path: 
         assert [run["state"] for run in done["runs"]] == ["failed"], done
         assert (await program.told("/faults"))["faults"][0]["kind"] == "flood"
 
-    visit(house(), talk, tmp_path)
-
 
 @unix_only
-def test_only_a_bot_that_passes_plays_and_its_owner_reads_why(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program = Program(one)
+async def test_only_a_bot_that_passes_plays_and_its_owner_reads_why(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path) as visit:
+        program = Program(visit)
         crashing = await uploaded(program, archive("raise SystemExit('it cannot be')"))
         told = await examined(program, crashing["id"])
         assert told["upload"]["state"] == "rejected"
@@ -263,17 +251,15 @@ def test_only_a_bot_that_passes_plays_and_its_owner_reads_why(tmp_path: Path) ->
         assert told["reports"][0]["findings"][0]["output"] == ["pythom cannot be started: No such file or directory"]
         assert (await program.submit(KUHN | {"players": ["mine", "calling"]})).status_code == 422
         # And on the pages.
-        await one.log_in()
-        page = (await one.browser.get(f"/account/uploads/{crashing['id']}")).text
+        await visit.log_in()
+        page = (await visit.browser.get(f"/account/uploads/{crashing['id']}")).text
         assert "it cannot be" in page
         assert "It does not play: the doctor has found errors." in page
 
-    visit(house(), talk, tmp_path)
 
-
-def test_what_is_not_taken(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        program, stranger = Program(one), Program(one, new_user(tmp_path, "eve"))
+async def test_what_is_not_taken(tmp_path: Path) -> None:
+    async with visiting(house(max_bots=2, max_per_day=3, archive_mb=1), tmp_path) as visit:
+        program, stranger = Program(visit), Program(visit, new_user(tmp_path, "eve"))
         assert await refused(program, b"PK") == "The archive is not a readable zip file: File is not a zip file."
         assert await refused(program, archive(name="calling")) == (
             "The bot calling is one of the server's own bots; give yours another name."
@@ -294,39 +280,35 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
         folders = [path for path in (tmp_path / "uploads").iterdir() if path.is_dir() and not path.suffix]
         assert len(folders) <= 3, "what was refused is not kept"
 
-    visit(house(max_bots=2, max_per_day=3, archive_mb=1), talk, tmp_path)
 
-
-def test_a_server_without_the_section_takes_none(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        assert await refused(Program(one), archive()) == (
+async def test_a_server_without_the_section_takes_none(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
+        assert await refused(Program(visit), archive()) == (
             "This server takes no uploads; arena join connects a bot from your machine."
         )
-        await one.log_in()
-        assert (await one.browser.get("/account/uploads")).status_code == 404
-        assert "/account/uploads" not in (await one.browser.get("/account")).text
-
-    visit(small_house(), talk, tmp_path)
+        await visit.log_in()
+        assert (await visit.browser.get("/account/uploads")).status_code == 404
+        assert "/account/uploads" not in (await visit.browser.get("/account")).text
 
 
-def test_the_form(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        assert (await one.browser.get("/account/uploads")).headers["location"] == "/login?next=/account/uploads"
-        await one.log_in()
-        page = (await one.browser.get("/account/uploads")).text
+async def test_the_form(tmp_path: Path) -> None:
+    async with visiting(house(), tmp_path) as visit:
+        assert (await visit.browser.get("/account/uploads")).headers["location"] == "/login?next=/account/uploads"
+        await visit.log_in()
+        page = (await visit.browser.get("/account/uploads")).text
         assert "You have not uploaded a bot yet." in page
-        key = {"form_key": await one.form_key("/account/uploads")}
+        key = {"form_key": await visit.form_key("/account/uploads")}
 
         async def send(data: bytes, fields: dict[str, str]) -> Any:
             files = {"archive": ("bot.zip", data, "application/zip")}
-            return await one.browser.post("/account/uploads", data=fields, files=files)
+            return await visit.browser.post("/account/uploads", data=fields, files=files)
 
         assert (await send(archive(), {"form_key": "0" * 64})).status_code == 403
         assert (await send(archive(), {})).status_code == 403
-        assert (await one.browser.post("/account/uploads", data=key)).status_code == 415
+        assert (await visit.browser.post("/account/uploads", data=key)).status_code == 415
         foreign = {"origin": "https://elsewhere.example"}
         files = {"archive": ("bot.zip", archive(), "application/zip")}
-        answer = await one.browser.post("/account/uploads", data=key, files=files, headers=foreign)
+        answer = await visit.browser.post("/account/uploads", data=key, files=files, headers=foreign)
         assert answer.status_code == 403
         empty = await send(b"", key)
         assert empty.status_code == 422
@@ -337,21 +319,19 @@ def test_the_form(tmp_path: Path) -> None:
         assert "The archive is not a readable zip file" in odd.text
         sent = await send(archive(), key)
         assert sent.status_code == 303, sent.text
-        page = (await one.browser.get(sent.headers["location"])).text
+        page = (await visit.browser.get(sent.headers["location"])).text
         assert "mine, upload 1" in page
-        assert 'href="/account/uploads/1">mine</a>' in (await one.browser.get("/account/uploads")).text
-        other = one.another()
+        assert 'href="/account/uploads/1">mine</a>' in (await visit.browser.get("/account/uploads")).text
+        other = visit.another()
         async with other:
-            visitor = Visit(one.house, other, new_user(tmp_path, "eve"))
+            visitor = Visit(visit.house, other, new_user(tmp_path, "eve"))
             await visitor.log_in("eve")
             assert (await other.get("/account/uploads/1")).status_code == 404
             key_of_other = {"form_key": await visitor.form_key("/account/uploads")}
             assert (await other.post("/account/uploads/1/remove", data=key_of_other)).status_code == 404
-        removed = await one.browser.post("/account/uploads/1/remove", data=key)
+        removed = await visit.browser.post("/account/uploads/1/remove", data=key)
         assert removed.status_code == 303
-        assert "removed" in (await one.browser.get("/account/uploads")).text
-
-    visit(house(), talk, tmp_path)
+        assert "removed" in (await visit.browser.get("/account/uploads")).text
 
 
 @unix_only
@@ -375,11 +355,9 @@ def test_everybody_can_use_the_pages_at_every_width(tmp_path: Path) -> None:
                     assert judged(page) == []
 
 
-def test_a_folder_that_bots_can_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_folder_that_bots_can_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.table.bubblewrap.readable_paths", lambda: (str(tmp_path),))
 
-    async def talk(one: Visit) -> None:
-        raise AssertionError("it has started")
-
     with pytest.raises(ConfigError, match=r"^uploaded bots can read .*; name another folder with --data"):
-        visit(house(), talk, tmp_path / "data")
+        async with visiting(house(), tmp_path / "data"):
+            raise AssertionError("it has started")

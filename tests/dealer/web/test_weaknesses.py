@@ -21,7 +21,7 @@ from dealer.server import accounts as passwords
 from dealer.server.accounts import GuessLimit, set_password
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
-from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, new_user, small_house, visiting
 
 HOSTILE = "<img/src=x/onerror=alert(1)>'\"{{7*7}}"
 
@@ -67,26 +67,24 @@ async def is_well(one: Visit) -> None:
         assert (await browser.get("/")).status_code == 200
 
 
-def test_heads_and_bodies_that_come_slowly_cost_their_connection_only(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        silent, _ = await connected(one)
-        half, writer = await connected(one)
+async def test_heads_and_bodies_that_come_slowly_cost_their_connection_only(tmp_path: Path) -> None:
+    async with visiting(small_house(header_timeout_s=0.5, keep_alive_s=1.0), tmp_path / "data") as visit:
+        silent, _ = await connected(visit)
+        half, writer = await connected(visit)
         writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
-        body, body_writer = await connected(one)
+        body, body_writer = await connected(visit)
         body_writer.write(b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nhalf")
-        await is_well(one)
+        await is_well(visit)
         assert await closed(silent) == b""
         assert await closed(half) == b""
         async with asyncio.timeout(PATIENCE_S):
             assert b"408" in await body.readline()
-        await is_well(one)
-
-    visit(small_house(header_timeout_s=0.5, keep_alive_s=1.0), talk, tmp_path / "data")
+        await is_well(visit)
 
 
-def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        reader, writer = await connected(one, receive_bytes=1024)
+async def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
+    async with visiting(small_house(write_timeout_s=0.5), tmp_path / "data") as visit:
+        reader, writer = await connected(visit, receive_bytes=1024)
         reader._transport.pause_reading()  # type: ignore[attr-defined]
         ask = b"GET /static/play.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 10
 
@@ -98,12 +96,10 @@ def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
 
         with pytest.raises(ConnectionError):
             await asyncio.wait_for(ask_on(), PATIENCE_S)
-        await is_well(one)
-
-    visit(small_house(write_timeout_s=0.5), talk, tmp_path / "data")
+        await is_well(visit)
 
 
-def test_a_websocket_that_its_client_closes_at_once_is_no_error(
+async def test_a_websocket_that_its_client_closes_at_once_is_no_error(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     head = (
@@ -112,47 +108,43 @@ def test_a_websocket_that_its_client_closes_at_once_is_no_error(
     )
     proper, broken, request = b"\x88\x82\0\0\0\0\x03\xe8", b"\xff\xff", b"\x81\x82\0\0\0\0{}"
 
-    async def talk(one: Visit) -> None:
-        for token in (one.token, "none"):
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        for token in (visit.token, "none"):
             for said in (b"", proper, broken, request, request + proper):
-                reader, writer = await connected(one)
+                reader, writer = await connected(visit)
                 writer.write(head.format(token).encode() + said)
                 writer.close()
-                reader, writer = await connected(one)
+                reader, writer = await connected(visit)
                 writer.write(head.format(token).encode())
                 async with asyncio.timeout(PATIENCE_S):
-                    status = b"HTTP/1.1 101 " if token == one.token else b"HTTP/1.1 401 "
+                    status = b"HTTP/1.1 101 " if token == visit.token else b"HTTP/1.1 401 "
                     assert (await reader.readuntil(b"\r\n\r\n")).startswith(status)
                 writer.write(said)
                 if said:
                     await closed(reader)
                 writer.close()
-        await is_well(one)
-
-    visit(small_house(), talk, tmp_path / "data")
+        await is_well(visit)
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
-def test_a_body_with_two_lengths_closes_the_connection(tmp_path: Path) -> None:
+async def test_a_body_with_two_lengths_closes_the_connection(tmp_path: Path) -> None:
     """A proxy that goes by Content-Length takes a part of such a body for the next request."""
 
-    async def talk(one: Visit) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
         for path in ("/login", "/api/v1/jobs"):
-            reader, writer = await connected(one)
+            reader, writer = await connected(visit)
             head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
             writer.write(f"{head}0\r\n\r\nGET /standings HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             said = await closed(reader)
             assert said.startswith(b"HTTP/1.1 400 ")
             assert said.count(b"HTTP/1.1 ") == 1
-        await is_well(one)
-
-    visit(small_house(), talk, tmp_path / "data")
+        await is_well(visit)
 
 
-def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        held = [await connected(one) for _ in range(4)]
-        late, writer = await connected(one)
+async def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
+    async with visiting(small_house(max_connections_per_address=4), tmp_path / "data") as visit:
+        held = [await connected(visit) for _ in range(4)]
+        late, writer = await connected(visit)
         writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         said = await closed(late)
         assert said.startswith(b"HTTP/1.1 503 ")
@@ -163,51 +155,47 @@ def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 with contextlib.suppress(httpx2.TransportError):
-                    await is_well(one)
-                    return
-
-    visit(small_house(max_connections_per_address=4), talk, tmp_path / "data")
+                    await is_well(visit)
+                    break
 
 
-def test_the_connections_of_a_proxy_are_those_of_many_clients(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        held = [await connected(one) for _ in range(8)]
-        await is_well(one)
+async def test_the_connections_of_a_proxy_are_those_of_many_clients(tmp_path: Path) -> None:
+    async with visiting(
+        small_house(max_connections_per_address=4, proxies=("127.0.0.0/8",)), tmp_path / "data"
+    ) as visit:
+        held = [await connected(visit) for _ in range(8)]
+        await is_well(visit)
         assert not any(reader.at_eof() for reader, _ in held)
-
-    visit(small_house(max_connections_per_address=4, proxies=("127.0.0.0/8",)), talk, tmp_path / "data")
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "])
-def test_eleven_hundred_slow_clients_keep_nobody_out(tmp_path: Path, sent: bytes) -> None:
-    async def talk(one: Visit) -> None:
-        me = {"Authorization": f"Bearer {one.token}"}
-        assert (await one.browser.get("/api/v1/me", headers=me)).status_code == 200
+async def test_eleven_hundred_slow_clients_keep_nobody_out(tmp_path: Path, sent: bytes) -> None:
+    settings = small_house(max_connections_per_address=2000, header_timeout_s=PATIENCE_S, keep_alive_s=PATIENCE_S)
+    async with visiting(settings, tmp_path / "data") as visit:
+        me = {"Authorization": f"Bearer {visit.token}"}
+        assert (await visit.browser.get("/api/v1/me", headers=me)).status_code == 200
         for number in range(1100):
-            _, writer = await connected(one)
+            _, writer = await connected(visit)
             writer.write(sent)
             if number % 100 == 99:
-                await is_well(one)
-        assert (await one.browser.get("/api/v1/me", headers=me)).status_code == 200
-
-    settings = small_house(max_connections_per_address=2000, header_timeout_s=PATIENCE_S, keep_alive_s=PATIENCE_S)
-    visit(settings, talk, tmp_path / "data")
+                await is_well(visit)
+        assert (await visit.browser.get("/api/v1/me", headers=me)).status_code == 200
 
 
-def test_users_and_newcomers_have_room_however_many_connections_are_held(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        stranger, _ = await connected(one)
-        program, calls = await connected(one)
-        me = f"GET /api/v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {one.token}\r\n\r\n".encode()
+async def test_users_and_newcomers_have_room_however_many_connections_are_held(tmp_path: Path) -> None:
+    async with visiting(small_house(max_connections=3), tmp_path / "data") as visit:
+        stranger, _ = await connected(visit)
+        program, calls = await connected(visit)
+        me = f"GET /api/v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {visit.token}\r\n\r\n".encode()
         calls.write(me)
         assert b" 200 " in await program.readline()
-        visitor, writer = await connected(one)
+        visitor, writer = await connected(visit)
         writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert b" 200 " in await visitor.readline()
         # Each of these takes the place of the oldest connection without a login or a token.
         for _ in range(3):
-            await is_well(one)
-            await connected(one)
+            await is_well(visit)
+            await connected(visit)
         said = await closed(stranger)
         assert said.startswith(b"HTTP/1.1 503 ")
         assert said.endswith(b"The server has too many connections. Try again in a few seconds.\n")
@@ -218,13 +206,11 @@ def test_users_and_newcomers_have_room_however_many_connections_are_held(tmp_pat
             while b"HTTP/1.1 200 " not in (line := await program.readline()):
                 assert line
 
-    visit(small_house(max_connections=3), talk, tmp_path / "data")
 
-
-def test_a_body_that_drips_in_ends_with_its_time(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_a_body_that_drips_in_ends_with_its_time(tmp_path: Path) -> None:
+    async with visiting(small_house(header_timeout_s=0.3), tmp_path / "data") as visit:
         for path in ("/login", "/nothing"):
-            reader, writer = await connected(one)
+            reader, writer = await connected(visit)
             writer.write(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n".encode())
             ended = asyncio.create_task(closed(reader))
             async with asyncio.timeout(PATIENCE_S):
@@ -233,11 +219,9 @@ def test_a_body_that_drips_in_ends_with_its_time(tmp_path: Path) -> None:
                     await asyncio.sleep(0.02)
             assert (await ended).startswith(b"HTTP/1.1 4")
 
-    visit(small_house(header_timeout_s=0.3), talk, tmp_path / "data")
-
 
 @pytest.mark.skipif(os.name == "nt", reason="the bot is a script")
-def test_a_failed_run_says_why_and_what_its_bot_wrote_to_its_user_only(tmp_path: Path) -> None:
+async def test_a_failed_run_says_why_and_what_its_bot_wrote_to_its_user_only(tmp_path: Path) -> None:
     script = tmp_path / "crash.sh"
     script.write_text("#!/bin/sh\necho a path of the server >&2\nexit 3\n")
     script.chmod(0o755)
@@ -245,20 +229,20 @@ def test_a_failed_run_says_why_and_what_its_bot_wrote_to_its_user_only(tmp_path:
     crash = BotSettings(bot=str(script))
     games = tuple(replace(game, bots={**game.bots, "crash": crash}) for game in settings.games)
 
-    async def talk(one: Visit) -> None:
-        headers = {"authorization": f"Bearer {one.token}"}
+    async with visiting(replace(settings, games=games), tmp_path / "data") as visit:
+        headers = {"authorization": f"Bearer {visit.token}"}
         wanted = {"game": "kuhn.limit.2p", "players": ["crash", "random"]}
-        assert (await one.browser.post("/api/v1/jobs", headers=headers, json=wanted)).status_code == 201
+        assert (await visit.browser.post("/api/v1/jobs", headers=headers, json=wanted)).status_code == 201
         async with asyncio.timeout(PATIENCE_S):
-            while '"failed"' not in (await one.browser.get("/api/v1/runs", headers=headers)).text:
+            while '"failed"' not in (await visit.browser.get("/api/v1/runs", headers=headers)).text:
                 await asyncio.sleep(0.2)
         why, written = "Its process ended with exit code 3.", "a path of the server"
-        page = await one.browser.get("/runs/1")
+        page = await visit.browser.get("/runs/1")
         assert (page.status_code, why in page.text, written in page.text) == (200, True, False)
-        await one.log_in()
-        assert written in (await one.browser.get("/runs/1")).text
+        await visit.log_in()
+        assert written in (await visit.browser.get("/runs/1")).text
         (tmp_path / "data/runs/00000001").rename(tmp_path / "elsewhere")
-        async with one.another() as anybody:
+        async with visit.another() as anybody:
             gone = await anybody.get("/runs/1")
         assert (gone.status_code, f"The run has failed: crash ended before it connected. {why}" in gone.text) == (
             404,
@@ -266,13 +250,11 @@ def test_a_failed_run_says_why_and_what_its_bot_wrote_to_its_user_only(tmp_path:
         )
         assert written not in gone.text
 
-    visit(replace(settings, games=games), talk, tmp_path / "data")
 
-
-def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        assert (await one.browser.post("/login", content=b"x" * 5001)).status_code == 413
-        reader, writer = await connected(one)
+async def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
+    async with visiting(small_house(max_body_bytes=5000), tmp_path / "data") as visit:
+        assert (await visit.browser.post("/login", content=b"x" * 5001)).status_code == 413
+        reader, writer = await connected(visit)
         writer.write(b"POST /api/act HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n")
         with contextlib.suppress(ConnectionError):
             for _ in range(100):
@@ -280,33 +262,29 @@ def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
                 await writer.drain()
         async with asyncio.timeout(PATIENCE_S):
             assert b" 413 " in await reader.readline()
-        huge, writer = await connected(one)
+        huge, writer = await connected(visit)
         writer.write(b"GET / HTTP/1.1\r\nX: " + b"x" * 100_000 + b"\r\n\r\n")
         assert b" 200 " not in await closed(huge)
-        await is_well(one)
-
-    visit(small_house(max_body_bytes=5000), talk, tmp_path / "data")
+        await is_well(visit)
 
 
-def test_what_is_not_http_is_answered_at_once_and_fills_no_log(
+async def test_what_is_not_http_is_answered_at_once_and_fills_no_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def talk(one: Visit) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
         for sent in (b"ann token\n", b"\x16\x03\x01\n", b"GET / HTTP/1.1\r\nbroken\r\n\r\n"):
-            reader, writer = await connected(one)
+            reader, writer = await connected(visit)
             writer.write(sent)
             assert (await closed(reader)).startswith(b"HTTP/1.1 400 ")
         upgrade = {"connection": "upgrade", "upgrade": "websocket"}
-        assert (await one.browser.get("/", headers=upgrade)).status_code == 400
+        assert (await visit.browser.get("/", headers=upgrade)).status_code == 400
         whole = upgrade | {"sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ=="}
-        assert (await one.browser.get("/", headers=whole)).status_code == 403
-
-    visit(small_house(), talk, tmp_path / "data")
+        assert (await visit.browser.get("/", headers=whole)).status_code == 403
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_whatever_comes_is_answered_or_closed_and_nothing_ends(tmp_path: Path, seed: int) -> None:
+async def test_whatever_comes_is_answered_or_closed_and_nothing_ends(tmp_path: Path, seed: int) -> None:
     draws = random.Random(seed)
     words = [
         b"GET",
@@ -337,9 +315,9 @@ def test_whatever_comes_is_answered_or_closed_and_nothing_ends(tmp_path: Path, s
         b"Last-Event-ID: 1e9\r\n",
     ]
 
-    async def talk(one: Visit) -> None:
+    async with visiting(small_house(header_timeout_s=0.3, keep_alive_s=1.0), tmp_path / "data") as visit:
         for _ in range(60):
-            reader, writer = await connected(one)
+            reader, writer = await connected(visit)
             said = b"".join(draws.choices(words, k=draws.randrange(1, 30)))
             with contextlib.suppress(ConnectionError):
                 writer.write(b"GET /" + said if draws.random() < 0.5 else said)
@@ -347,144 +325,126 @@ def test_whatever_comes_is_answered_or_closed_and_nothing_ends(tmp_path: Path, s
                 answer = await closed(reader)
                 assert b" 500 " not in answer.split(b"\r\n")[0], said
             writer.close()
-        await is_well(one)
-
-    visit(small_house(header_timeout_s=0.3, keep_alive_s=1.0), talk, tmp_path / "data")
+        await is_well(visit)
 
 
-def test_addresses_lead_to_no_file_but_those_of_the_pages(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_addresses_lead_to_no_file_but_those_of_the_pages(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
         for path in (
             "/static/../app.py",
             "/static/%2e%2e/%2e%2e/server.sqlite3",
             "/../../etc/passwd",
             "/static//etc/passwd",
         ):
-            reader, writer = await connected(one)
+            reader, writer = await connected(visit)
             writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
             assert b" 404 " in (await closed(reader)).split(b"\r\n")[0]
-        headers = {"authorization": f"Bearer {one.token}"}
+        headers = {"authorization": f"Bearer {visit.token}"}
         for path in ("runs/../1", "runs/1/matches/..%2f..%2fserver.sqlite3/log", "runs/1/matches/0/export/..%2f..%2fx"):
-            assert (await one.browser.get(f"/api/v1/{path}", headers=headers)).status_code == 404
-
-    visit(small_house(), talk, tmp_path / "data")
+            assert (await visit.browser.get(f"/api/v1/{path}", headers=headers)).status_code == 404
 
 
-def test_a_cookie_is_worth_nothing_after_the_logout_and_of_no_use_elsewhere(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        before = dict(one.browser.cookies)
-        await one.log_in()
-        entered = dict(one.browser.cookies)
+async def test_a_cookie_is_worth_nothing_after_the_logout_and_of_no_use_elsewhere(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        before = dict(visit.browser.cookies)
+        await visit.log_in()
+        entered = dict(visit.browser.cookies)
         assert before != entered, "a cookie that somebody has planted is not the one that is logged in"
-        await one.browser.post("/logout", data={"form_key": await one.form_key("/")})
-        async with one.another() as thief:
+        await visit.browser.post("/logout", data={"form_key": await visit.form_key("/")})
+        async with visit.another() as thief:
             thief.cookies.update(entered)
             assert "Log out" not in (await thief.get("/")).text
         database = b"".join(path.read_bytes() for path in (tmp_path / "data").glob("server.sqlite3*"))
         assert not any(value.encode() in database for value in entered.values())
-        assert one.token.encode() not in database
-
-    visit(small_house(), talk, tmp_path / "data")
+        assert visit.token.encode() not in database
 
 
-def test_forms_from_elsewhere_change_nothing(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        await one.log_in()
+async def test_forms_from_elsewhere_change_nothing(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        await visit.log_in()
         for headers, data in (
             ({}, {}),
             ({}, {"form_key": "0" * 64}),
-            ({"origin": "https://evil.example"}, {"form_key": await one.form_key("/")}),
+            ({"origin": "https://evil.example"}, {"form_key": await visit.form_key("/")}),
         ):
-            assert (await one.browser.post("/logout", data=data, headers=headers)).status_code == 403
-        assert "Log out" in (await one.browser.get("/")).text
-
-    visit(small_house(), talk, tmp_path / "data")
+            assert (await visit.browser.post("/logout", data=data, headers=headers)).status_code == 403
+        assert "Log out" in (await visit.browser.get("/")).text
 
 
 @pytest.mark.usefixtures("cheap_hashes")
-def test_guessing_over_http_is_slowed_down_by_address_and_by_name(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        statuses = [(await one.log_in(secret=f"guess{number}")).status_code for number in range(5)]
+async def test_guessing_over_http_is_slowed_down_by_address_and_by_name(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data", guesses=GuessLimit(max_failures=3, within_s=1000)) as visit:
+        statuses = [(await visit.log_in(secret=f"guess{number}")).status_code for number in range(5)]
         assert statuses == [403, 403, 403, 429, 429]
-        assert (await one.log_in()).status_code == 429, "the right one has to wait as well"
-        assert (await one.browser.post("/api/login", json={"username": "player", "password": "x"})).status_code == 429
-        headers = {"authorization": f"Bearer {one.token}"}
-        assert (await one.browser.get("/api/v1/me", headers=headers)).status_code == 429
-
-    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(max_failures=3, within_s=1000))
+        assert (await visit.log_in()).status_code == 429, "the right one has to wait as well"
+        assert (await visit.browser.post("/api/login", json={"username": "player", "password": "x"})).status_code == 429
+        headers = {"authorization": f"Bearer {visit.token}"}
+        assert (await visit.browser.get("/api/v1/me", headers=headers)).status_code == 429
 
 
 @pytest.mark.usefixtures("cheap_hashes")
-def test_nobody_locks_somebody_else_out(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_nobody_locks_somebody_else_out(tmp_path: Path) -> None:
+    guesses = GuessLimit(max_failures=3, max_by_name=5, within_s=100_000)
+    async with visiting(small_house(proxies=("127.0.0.1",)), tmp_path / "data", guesses=guesses) as visit:
         store = Store(tmp_path / "data" / DATABASE_NAME)
         store.write_now(lambda db: set_password(db, add_user(db, "player"), "correct horse"))
         store.close()
 
         async def try_from(address: int, secret: str) -> int:
-            one.browser.headers["x-forwarded-for"] = f"192.0.2.{address}"
-            return (await one.log_in(secret=secret)).status_code
+            visit.browser.headers["x-forwarded-for"] = f"192.0.2.{address}"
+            return (await visit.log_in(secret=secret)).status_code
 
         assert [await try_from(1, f"guess{number}") for number in range(4)] == [403, 403, 403, 429]
         assert await try_from(2, "correct horse") == 303, "another address is not concerned"
         assert [await try_from(address, "guess") for address in (3, 4, 5)] == [403, 403, 429]
         assert await try_from(5, "correct horse") == 429, "many addresses have tried the name"
         assert await try_from(2, "correct horse") == 303, "its user has logged in from here before"
-        assert await try_from(6, one.token) == 303
-        one.browser.headers["x-forwarded-for"] = "192.0.2.7"
-        called = {"username": "player", "password": one.token}
-        assert (await one.browser.post("/api/login", json=called)).status_code == 200
-        assert await try_from(1, one.token) == 429, "the address that guessed waits"
-
-    guesses = GuessLimit(max_failures=3, max_by_name=5, within_s=100_000)
-    visit(small_house(proxies=("127.0.0.1",)), talk, tmp_path / "data", guesses=guesses)
+        assert await try_from(6, visit.token) == 303
+        visit.browser.headers["x-forwarded-for"] = "192.0.2.7"
+        called = {"username": "player", "password": visit.token}
+        assert (await visit.browser.post("/api/login", json=called)).status_code == 200
+        assert await try_from(1, visit.token) == 429, "the address that guessed waits"
 
 
-def test_passwords_are_kept_as_hashes_and_a_new_one_ends_the_sessions(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_passwords_are_kept_as_hashes_and_a_new_one_ends_the_sessions(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
         store = Store(tmp_path / "data" / DATABASE_NAME)
         store.write_now(lambda db: set_password(db, add_user(db, "ann"), "correct horse"))
-        assert (await one.log_in("ann", "battery staple")).status_code == 403
-        assert (await one.log_in("ann", "x" * 1000)).status_code == 403
-        assert (await one.log_in("ann", "correct horse")).status_code == 303
-        assert "Log out" in (await one.browser.get("/")).text
+        assert (await visit.log_in("ann", "battery staple")).status_code == 403
+        assert (await visit.log_in("ann", "x" * 1000)).status_code == 403
+        assert (await visit.log_in("ann", "correct horse")).status_code == 303
+        assert "Log out" in (await visit.browser.get("/")).text
         database = b"".join(path.read_bytes() for path in (tmp_path / "data").glob("server.sqlite3*"))
         assert b"correct horse" not in database
         store.write_now(lambda db: set_password(db, add_user(db, "ann"), "another horse"))
         store.close()
-        assert "Log out" not in (await one.browser.get("/")).text
-
-    visit(small_house(), talk, tmp_path / "data")
+        assert "Log out" not in (await visit.browser.get("/")).text
 
 
-def test_a_crowd_that_logs_in_waits_and_the_pages_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_crowd_that_logs_in_waits_and_the_pages_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "_MAX_WAITING_LOGINS", 4)
 
-    async def talk(one: Visit) -> None:
-        key = await one.form_key()
+    async with visiting(small_house(), tmp_path / "data", guesses=GuessLimit(max_failures=1000)) as visit:
+        key = await visit.form_key()
         data = {"form_key": key, "name": "nobody", "secret": "a wrong password", "next": "/"}
-        async with one.another() as crowd:
-            crowd.cookies.update(one.browser.cookies)
+        async with visit.another() as crowd:
+            crowd.cookies.update(visit.browser.cookies)
             tries = [asyncio.create_task(crowd.post("/login", data=data)) for _ in range(10)]
             await asyncio.sleep(0)
-            await is_well(one)
+            await is_well(visit)
             statuses = {(await one_try).status_code for one_try in tries}
         assert statuses == {403, 503}
 
-    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(max_failures=1000))
 
-
-def test_names_that_are_pages_are_shown_as_names(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        await one.log_in(HOSTILE, new_user(tmp_path / "data", HOSTILE))
-        paths = {"/", "/login", "/nothing"} | set(re.findall(r'href="(/[^"]*)"', (await one.browser.get("/")).text))
+async def test_names_that_are_pages_are_shown_as_names(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        await visit.log_in(HOSTILE, new_user(tmp_path / "data", HOSTILE))
+        paths = {"/", "/login", "/nothing"} | set(re.findall(r'href="(/[^"]*)"', (await visit.browser.get("/")).text))
         for path in sorted(paths):
-            answer = await one.browser.get(path)
+            answer = await visit.browser.get(path)
             if not answer.headers.get("content-type", "").startswith("text/html"):
                 continue
             assert "<img/" not in answer.text, path
             assert "49" not in re.sub(r"[0-9a-f]{64}", "", answer.text) or "{{7*7}}" in answer.text
             assert "script-src 'self'" in answer.headers["content-security-policy"]
-        assert "&lt;img/src=x/onerror=alert(1)&gt;" in (await one.browser.get("/")).text
-
-    visit(small_house(), talk, tmp_path / "data")
+        assert "&lt;img/src=x/onerror=alert(1)&gt;" in (await visit.browser.get("/")).text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from dealer.server.server import WebFace
 from dealer.server.server_settings import ServerGame, ServerSettings, WebSettings, bots_for
-from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
 from protocol import find_game
 from tests.dealer.server.servers import House, running
@@ -68,24 +67,27 @@ class Visit:
         return await self.browser.post("/login", data=data)
 
 
-def visit(
+@contextlib.asynccontextmanager
+async def visiting(
     settings: ServerSettings,
-    talk: Callable[[Visit], Awaitable[None]],
     folder: Path,
     *,
     guesses: GuessLimit | None = None,
     web: WebFace = server_site,
-) -> None:
-    """Start a server with pages, visit it, and end it."""
+) -> AsyncIterator[Visit]:
+    """Run a server with pages and a browser until the end of the block."""
+    async with running(settings, folder, guesses, web) as house:
+        assert house.started.page is not None
+        async with httpx2.AsyncClient(base_url=house.started.page, timeout=PATIENCE_S, verify=False) as browser:
+            yield Visit(house, browser, house.started.token or "")
 
-    async def play() -> None:
-        async with running(settings, folder, guesses, web) as house:
-            assert house.started.page is not None
-            async with httpx2.AsyncClient(base_url=house.started.page, timeout=PATIENCE_S, verify=False) as browser:
-                await talk(Visit(house, browser, house.started.token or ""))
 
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(play())
+@contextlib.asynccontextmanager
+async def logged_in(folder: Path, **web: Any) -> AsyncIterator[Visit]:
+    """Run a small server whose browser has logged in as `player`."""
+    async with visiting(small_house(**web), folder) as visit:
+        assert (await visit.log_in()).status_code == 303
+        yield visit
 
 
 def new_user(folder: Path, name: str) -> str:

@@ -30,7 +30,7 @@ from dealer.server.db.users import User, add_user
 from engine import Seat
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.web.pages.test_play_pages import field, seen
-from tests.dealer.web.visits import Visit, new_user, small_house, visit
+from tests.dealer.web.visits import Visit, logged_in, new_user, small_house, visiting
 
 pytestmark = pytest.mark.usefixtures("cheap_hashes")
 GAME = "kuhn.limit.2p"
@@ -42,14 +42,6 @@ async def post(browser: httpx2.AsyncClient, path: str, page: str = "/account", *
     return await browser.post(path, data={"form_key": key} | fields)
 
 
-def play(folder: Path, talk: Any, **web: Any) -> None:
-    async def logged_in(one: Visit) -> None:
-        assert (await one.log_in()).status_code == 303
-        await talk(one)
-
-    visit(small_house(**web), logged_in, folder)
-
-
 async def until(one: Visit, words: str, path: str = "/account") -> httpx2.Response:
     async with asyncio.timeout(PATIENCE_S):
         while words not in seen(answer := await one.browser.get(path)):
@@ -57,52 +49,48 @@ async def until(one: Visit, words: str, path: str = "/account") -> httpx2.Respon
     return answer
 
 
-def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
         sent = {"game": GAME, "player1": "calling", "player2": "random", "deals": "7", "tag": EVIL}
-        answer = await post(one.browser, "/account/request", **sent)
+        answer = await post(visit.browser, "/account/request", **sent)
         assert (answer.status_code, answer.headers["location"]) == (303, "/account")
-        page = await until(one, "finished")
+        page = await until(visit, "finished")
         assert EVIL not in page.text
         assert "&lt;script&gt;" in page.text
-        (run,) = records.runs(Store(one.house.folder / DATABASE_NAME))
+        (run,) = records.runs(Store(visit.house.folder / DATABASE_NAME))
         # The files have cards: they are shown a moment later, when the request has ended, too.
-        details = await until(one, "times", f"/account/runs/{run.id}")
+        details = await until(visit, "times", f"/account/runs/{run.id}")
         assert re.search(r"match\.b 7 ", seen(details)), seen(details)
         assert f'href="/runs/{run.id}"' in details.text
-        assert (await one.browser.get(f"/runs/{run.id}")).status_code == 200
+        assert (await visit.browser.get(f"/runs/{run.id}")).status_code == 200
         links = re.findall(f'href="(/account/runs/{run.id}/[^"]+)"', details.text)
         assert {link.rpartition("/")[2] for link in links} >= {"log", "times"}
-        log = await one.browser.get(next(link for link in links if link.endswith("/log")))
+        log = await visit.browser.get(next(link for link in links if link.endswith("/log")))
         assert (log.status_code, "STATE:0:" in log.text) == (200, True)
         assert log.headers["content-disposition"].startswith("attachment")
 
-    play(tmp_path, talk)
 
-
-def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
         sent = {"game": "kuhn", "player1": "calling", "player2": "random", "deals": "7"}
-        await post(one.browser, "/account/request", **sent)
-        await until(one, "finished")
-        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+        await post(visit.browser, "/account/request", **sent)
+        await until(visit, "finished")
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             (job,) = records.jobs(store)
             store.write_now(lambda db: register_user_bot(db, job.user.id, GAME, "mine", "1"))
-        table = await post(one.browser, "/play", "/play", game=GAME, bot1="random")
+        table = await post(visit.browser, "/play", "/play", game=GAME, bot1="random")
         waiting = {"/", "/account", "/account/request?game=kuhn", "/play?game=kuhn", table.headers["location"]}
         found = set()
         while waiting:
             path = waiting.pop()
             found.add(path)
-            page = await one.browser.get(path)
+            page = await visit.browser.get(path)
             words = re.sub(r"full name of the game \S+", "", seen(page))
             assert not re.search(r"(kuhn|leduc|holdem)\.(no)?limit", words), path
             links = re.findall(r'href="(/(?:account|bots|pairs|play|runs|standings|tables)[^"#]*)"', page.text)
             waiting |= {link for link in links if not re.search("log|times|hand|leaks", link)} - found
         assert {path.split("/")[1] for path in found} >= {"", "account", "bots", "pairs", "runs", "standings"}
         assert "/standings/kuhn.limit.2p" in found, "addresses keep the full name"
-
-    play(tmp_path, talk)
 
 
 @pytest.mark.sampled
@@ -120,35 +108,31 @@ def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
         ({"tag": "x" * 500}, "The tag is too long"),
     ],
 )
-def test_a_request_that_cannot_be_played_is_refused_in_a_sentence(
+async def test_a_request_that_cannot_be_played_is_refused_in_a_sentence(
     tmp_path: Path, sent: dict[str, str], words: str
 ) -> None:
-    async def talk(one: Visit) -> None:
+    async with logged_in(tmp_path) as visit:
         data = {"game": GAME, "player1": "calling", "player2": "random"} | sent
-        answer = await post(one.browser, "/account/request", **data)
+        answer = await post(visit.browser, "/account/request", **data)
         assert answer.status_code == 422
         assert words in seen(answer)
 
-    play(tmp_path, talk)
 
-
-def test_a_request_can_be_cancelled_by_its_owner(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_a_request_can_be_cancelled_by_its_owner(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
         sent = {"game": GAME, "player1": "calling", "player2": "random", "deals": "10000", "runs": "10"}
-        asked = await post(one.browser, "/account/request", **sent)
+        asked = await post(visit.browser, "/account/request", **sent)
         assert asked.status_code == 303, seen(asked)
-        await until(one, "run 1 of 10, ")
-        page = await until(one, "of 10,000 deals")
+        await until(visit, "run 1 of 10, ")
+        page = await until(visit, "of 10,000 deals")
         found = re.search(r"/account/jobs/(\d+)/cancel", page.text)
         assert found
-        token = new_user(one.house.folder, "eve")
-        async with one.another() as other:
+        token = new_user(visit.house.folder, "eve")
+        async with visit.another() as other:
             await log_in(other, "eve", token)
             assert (await post(other, found[0])).status_code == 404
-        assert (await post(one.browser, found[0])).status_code == 303
-        await until(one, "cancelled: it was cancelled")
-
-    play(tmp_path, talk)
+        assert (await post(visit.browser, found[0])).status_code == 303
+        await until(visit, "cancelled: it was cancelled")
 
 
 async def log_in(browser: httpx2.AsyncClient, name: str, secret: str) -> int:
@@ -156,8 +140,8 @@ async def log_in(browser: httpx2.AsyncClient, name: str, secret: str) -> int:
     return (await post(browser, "/login", "/login", **data)).status_code
 
 
-def test_a_token_is_shown_once_and_good_for_what_was_chosen(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_a_token_is_shown_once_and_good_for_what_was_chosen(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as one:
         answer = await post(one.browser, "/account/tokens", label=EVIL, scope_read="1")
         assert answer.status_code == 201
         found = re.search(r"<pre[^>]*>([^<]+)</pre>", answer.text)
@@ -179,40 +163,33 @@ def test_a_token_is_shown_once_and_good_for_what_was_chosen(tmp_path: Path) -> N
             assert (await post(one.browser, "/account/tokens", **fields)).status_code == 422
         assert (await post(one.browser, "/account/tokens", label="x", scope_admin="1")).status_code == 422
 
-    play(tmp_path, talk)
 
-
-def test_nobody_revokes_the_token_of_somebody_else(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        token = new_user(one.house.folder, "eve")
-        async with one.another() as other:
+async def test_nobody_revokes_the_token_of_somebody_else(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        token = new_user(visit.house.folder, "eve")
+        async with visit.another() as other:
             await log_in(other, "eve", token)
             assert (await post(other, "/account/tokens/1/revoke")).status_code == 404
-        assert len(read_tokens(Store(one.house.folder / DATABASE_NAME), 1)) == 1
-
-    play(tmp_path, talk)
+        assert len(read_tokens(Store(visit.house.folder / DATABASE_NAME), 1)) == 1
 
 
-def test_a_password_is_changed_by_who_knows_the_old_one(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        async with one.another() as other:
-            await log_in(other, "player", one.token)
-            new = "correct horse"
-            wrong = [
-                ({"old": "nonsense", "new": new, "again": new}, "is wrong"),
-                ({"old": one.token, "new": "short", "again": "short"}, "The password must have 8 to"),
-                ({"old": one.token, "new": new, "again": new + "!"}, "new passwords differ"),
-            ]
-            for fields, words in wrong:
-                answer = await post(one.browser, "/account/password", **fields)
-                assert (answer.status_code, words in seen(answer)) == (422, True)
-            answer = await post(one.browser, "/account/password", old=one.token, new=new, again=new)
-            assert (answer.status_code, "Your password is changed" in seen(answer)) == (200, True)
-            assert (await one.browser.get("/account")).status_code == 200
-            assert (await other.get("/account")).headers["location"] == "/login?next=/account"
-            assert await log_in(other, "player", new) == 303
-
-    play(tmp_path, talk)
+async def test_a_password_is_changed_by_who_knows_the_old_one(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit, visit.another() as other:
+        await log_in(other, "player", visit.token)
+        new = "correct horse"
+        wrong = [
+            ({"old": "nonsense", "new": new, "again": new}, "is wrong"),
+            ({"old": visit.token, "new": "short", "again": "short"}, "The password must have 8 to"),
+            ({"old": visit.token, "new": new, "again": new + "!"}, "new passwords differ"),
+        ]
+        for fields, words in wrong:
+            answer = await post(visit.browser, "/account/password", **fields)
+            assert (answer.status_code, words in seen(answer)) == (422, True)
+        answer = await post(visit.browser, "/account/password", old=visit.token, new=new, again=new)
+        assert (answer.status_code, "Your password is changed" in seen(answer)) == (200, True)
+        assert (await visit.browser.get("/account")).status_code == 200
+        assert (await other.get("/account")).headers["location"] == "/login?next=/account"
+        assert await log_in(other, "player", new) == 303
 
 
 def invited(one: Visit, name: str = "eve", lasting_s: float = 100.0) -> str:
@@ -222,45 +199,44 @@ def invited(one: Visit, name: str = "eve", lasting_s: float = 100.0) -> str:
     return f"/invitation/{secret}"
 
 
-def test_who_was_invited_chooses_a_password_once_and_gets_a_token(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        path = invited(one)
-        page = seen(await one.browser.get(path))
+async def test_who_was_invited_chooses_a_password_once_and_gets_a_token(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        path = invited(visit)
+        page = seen(await visit.browser.get(path))
         assert "Welcome, eve" in page
         for new, again, problem in (
             ("short", "short", "The password must have 8 to 256 characters."),
             ("correct horse", "correct house", "The two new passwords differ."),
         ):
-            answer = await post(one.browser, path, path, new=new, again=again)
+            answer = await post(visit.browser, path, path, new=new, again=again)
             assert (answer.status_code, problem in seen(answer)) == (422, True)
         assert (
-            await one.browser.post(path, data={"new": "correct horse", "again": "correct horse"})
+            await visit.browser.post(path, data={"new": "correct horse", "again": "correct horse"})
         ).status_code == 403
-        accepted = await post(one.browser, path, path, new="correct horse", again="correct horse")
+        accepted = await post(visit.browser, path, path, new="correct horse", again="correct horse")
         found = re.search(r'aria-label="The token">([^<]+)<', accepted.text)
         assert found
-        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             user = Accounts(store).find("eve", found[1])
             assert user is not None
             assert [token.scopes for token in read_tokens(store, user.id)] == [frozenset((Scope.READ, Scope.PLAY))]
-        assert "eve" in seen(await one.browser.get("/account"))
-        async with one.another() as other:
+        assert "eve" in seen(await visit.browser.get("/account"))
+        async with visit.another() as other:
             assert await log_in(other, "eve", "correct horse") == 303
-        used = await one.browser.get(path)
+        used = await visit.browser.get(path)
         assert (used.status_code, "This invitation is used" in seen(used)) == (404, True)
 
-    visit(small_house(), talk, tmp_path / "data")
 
+async def test_an_invitation_expires_is_replaced_and_ends_with_its_user(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
 
-def test_an_invitation_expires_is_replaced_and_ends_with_its_user(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
         async def status(path: str) -> int:
-            return (await one.browser.get(path)).status_code
+            return (await visit.browser.get(path)).status_code
 
-        assert await status(invited(one, "late", -1.0)) == 404
-        first, second = invited(one), invited(one)
+        assert await status(invited(visit, "late", -1.0)) == 404
+        first, second = invited(visit), invited(visit)
         assert (await status(first), await status(second)) == (404, 200)
-        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             store.write_now(lambda db: disable_user(db, "eve", is_disabled=True))
             assert await status(second) == 404
             store.write_now(lambda db: disable_user(db, "eve", is_disabled=False))
@@ -271,28 +247,26 @@ def test_an_invitation_expires_is_replaced_and_ends_with_its_user(tmp_path: Path
         statuses = [await status("/invitation/guessed") for _ in range(40)]
         assert statuses[-1] == 429
 
-    visit(small_house(), talk, tmp_path / "data")
-
 
 @pytest.mark.parametrize("is_removed", [False, True])
-def test_a_user_who_is_disabled_or_removed_is_let_in_nowhere(tmp_path: Path, *, is_removed: bool) -> None:
-    async def talk(one: Visit) -> None:
-        path = invited(one)
-        token = re.search('token">([^<]+)<', (await post(one.browser, path, path, new="x" * 8, again="x" * 8)).text)
+async def test_a_user_who_is_disabled_or_removed_is_let_in_nowhere(tmp_path: Path, *, is_removed: bool) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        path = invited(visit)
+        token = re.search('token">([^<]+)<', (await post(visit.browser, path, path, new="x" * 8, again="x" * 8)).text)
         assert token
         headers = {"authorization": f"Bearer {token[1]}"}
 
         async def doors() -> list[int]:
-            found = [(await one.browser.get("/account")).status_code]
-            async with one.another() as program:
+            found = [(await visit.browser.get("/account")).status_code]
+            async with visit.another() as program:
                 found.append((await program.get("/api/v1/me", headers=headers)).status_code)
             for secret in ("x" * 8, token[1]):
-                async with one.another() as other:
+                async with visit.another() as other:
                     found.append(await log_in(other, "eve", secret))
             return found
 
         assert await doors() == [200, 200, 303, 303]
-        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             if is_removed:
                 store.write_now(lambda db: remove_user(db, "eve"))
             else:
@@ -308,10 +282,8 @@ def test_a_user_who_is_disabled_or_removed_is_let_in_nowhere(tmp_path: Path, *, 
                 store.write_now(lambda db: disable_user(db, "eve", is_disabled=False))
                 assert await doors() == [200, 200, 303, 303]
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_path: Path) -> None:
+async def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_path: Path) -> None:
     line = b'MATCHSTATE:0:0::Ks|:x<img src="x">\x00\xff\r\n'
 
     def enter(db: Any, owner: User) -> int:
@@ -328,12 +300,12 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
         end_job(db, job.id, JobState.DONE)
         return run.id
 
-    async def talk(one: Visit) -> None:
-        token = new_user(one.house.folder, "eve")
-        nosy = new_user(one.house.folder, "nosy")
-        store = Store(one.house.folder / DATABASE_NAME)
+    async with logged_in(tmp_path) as visit:
+        token = new_user(visit.house.folder, "eve")
+        nosy = new_user(visit.house.folder, "nosy")
+        store = Store(visit.house.folder / DATABASE_NAME)
         run = await store.write(lambda db: enter(db, User(add_user(db, "eve"), "eve")))
-        async with one.another() as eve, one.another() as other:
+        async with visit.another() as eve, visit.another() as other:
             await log_in(eve, "eve", token)
             await log_in(other, "nosy", nosy)
             for path in ("/account", "/account/faults", f"/account/runs/{run}"):
@@ -346,22 +318,18 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
             assert "mybot" not in (await other.get("/account")).text
             assert "mybot" not in (await other.get("/account/faults")).text
         # Who asked for the run sees its result, and not the faults of the bot of somebody else.
-        page = await one.browser.get(f"/account/runs/{run}")
+        page = await visit.browser.get(f"/account/runs/{run}")
         assert (page.status_code, "x00" in page.text) == (200, False)
         for path in ("match/nothing", "..%2f..%2fserver.sqlite3/log", "match%2f..%2f/log", "no/log"):
-            assert (await one.browser.get(f"/account/runs/{run}/{path}")).status_code == 404
-
-    play(tmp_path, talk)
+            assert (await visit.browser.get(f"/account/runs/{run}/{path}")).status_code == 404
 
 
-def test_who_has_not_logged_in_is_sent_to_the_login_and_back(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_who_has_not_logged_in_is_sent_to_the_login_and_back(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
         for path in ("", "/settings", "/request", "/faults", "/runs/1"):
-            sent = await one.browser.get(f"/account{path}")
+            sent = await visit.browser.get(f"/account{path}")
             assert (sent.status_code, sent.headers["location"]) == (303, f"/login?next=/account{path}")
-        asked = await one.browser.get("/account/request?game=kuhn&practice=1")
+        asked = await visit.browser.get("/account/request?game=kuhn&practice=1")
         assert asked.headers["location"] == "/login?next=/account/request%3Fgame%3Dkuhn%26practice%3D1"
-        refused = await one.browser.post("/account/tokens")
+        refused = await visit.browser.post("/account/tokens")
         assert (refused.status_code, 'href="/login?next=' in refused.text) == (401, True)
-
-    visit(small_house(), talk, tmp_path)

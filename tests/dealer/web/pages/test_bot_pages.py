@@ -11,54 +11,50 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from tests.dealer.web.browsing import links
 from tests.dealer.web.pages.test_standings import GAME, finished, submit
-from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, small_house, visiting
 
 LIMIT = "holdem.limit.2p.reverse_blinds"
 
 
-def test_a_bot_shows_its_rating_its_opponents_and_its_faults(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_a_bot_shows_its_rating_its_opponents_and_its_faults(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
         page = f"/bots/{GAME}/random"
         for _ in range(2):
-            await finished(one, await submit(one, deals=200))
+            await finished(visit, await submit(visit, deals=200))
         async with asyncio.timeout(PATIENCE_S):
-            while (text := (await one.browser.get(page)).text).count("<polyline") == 0:
+            while (text := (await visit.browser.get(page)).text).count("<polyline") == 0:
                 await asyncio.sleep(0.1)
         assert "rating, mbb/g over deals played" in text
         # The axis and one opponent.
         assert text.count('class="interval"') == 2
         assert "<h2>Faults</h2>" not in text
-        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             fault = "INSERT INTO faults VALUES (NULL, ?, 'match.a', ?, ?, 1, x'', '')"
             for run, seat, kind in ((1, 0, "timeout"), (2, 0, "timeout"), (2, 0, "crash"), (2, 1, "flood")):
                 store.write_now(lambda db, about=(run, seat, kind): db.execute(fault, about))  # type: ignore[misc]
-        text = (await one.browser.get(page)).text
+        text = (await visit.browser.get(page)).text
         rows = re.findall(r'class="words">(\w+)</th><td>(\d)</td>', text.partition("<caption>Faults")[2])
         assert rows == [("timeout", "2"), ("crash", "1")]
         assert "flood" not in text
-        assert (await one.browser.get(f"{page}?version=1")).status_code == 200
-        assert (await one.browser.get(f"{page}?version=2")).status_code == 404
-
-    visit(small_house(), talk, tmp_path)
+        assert (await visit.browser.get(f"{page}?version=1")).status_code == 200
+        assert (await visit.browser.get(f"{page}?version=2")).status_code == 404
 
 
-def test_only_the_owner_is_led_to_the_leaks_of_a_bot(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_only_the_owner_is_led_to_the_leaks_of_a_bot(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
         page = f"/bots/{LIMIT}/random"
-        await finished(one, await submit(one, game=LIMIT, deals=10))
-        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+        await finished(visit, await submit(visit, game=LIMIT, deals=10))
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             query = "UPDATE bots SET owner = ? WHERE game = ? AND name = 'random'"
             store.write_now(lambda db: db.execute(query, (add_user(db, "player"), LIMIT)).rowcount)
-        assert "A bot of player in limit." in (await one.browser.get(page)).text
-        await one.log_in()
-        (asked,) = links((await one.browser.get(page)).text, "/account/request")
+        assert "A bot of player in limit." in (await visit.browser.get(page)).text
+        await visit.log_in()
+        (asked,) = links((await visit.browser.get(page)).text, "/account/request")
         assert "practice=1" in asked
-        await finished(one, await submit(one, game=LIMIT, deals=10, practice=True))
-        own = (await one.browser.get(page)).text
+        await finished(visit, await submit(visit, game=LIMIT, deals=10, practice=True))
+        own = (await visit.browser.get(page)).text
         assert links(own, "/runs/2/leaks") == ["/runs/2/leaks?player=random"]
         assert links(own, "/runs/1/leaks") == []
-        assert (await one.browser.get("/runs/2/leaks?player=random")).status_code == 200
-        async with one.another() as stranger:
+        assert (await visit.browser.get("/runs/2/leaks?player=random")).status_code == 200
+        async with visit.another() as stranger:
             assert "leaks" not in (await stranger.get(page)).text
-
-    visit(small_house(), talk, tmp_path)

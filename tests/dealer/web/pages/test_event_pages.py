@@ -10,7 +10,7 @@ from dealer.server.accounts import add_token
 from dealer.server.db.audit import changes
 from dealer.server.db.users import add_user
 from tests.dealer.web.pages.test_organiser import ADMIN, stored
-from tests.dealer.web.visits import Visit, new_user, small_house, visit
+from tests.dealer.web.visits import Visit, new_user, small_house, visiting
 
 FORM = {"name": "final", "game": "kuhn", "deals": "20", "entrants": "calling, random", "closes": "2100-01-01T12:00"}
 
@@ -21,8 +21,8 @@ async def announced(one: Visit, **changed: str) -> tuple[int, str]:
     return answer.status_code, answer.headers.get("location", answer.text)
 
 
-def test_an_organiser_announces_an_event_on_its_page(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_an_organiser_announces_an_event_on_its_page(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as one:
         with stored(tmp_path) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
         await one.log_in("olga", token)
@@ -46,18 +46,14 @@ def test_an_organiser_announces_an_event_on_its_page(tmp_path: Path) -> None:
             status, text = await announced(one, **changed)
             assert (status, problem in text, 'value="calling, random"' in text or "a,a" in text) == (422, True, True)
 
-    visit(small_house(), talk, tmp_path)
-
 
 @pytest.mark.parametrize("is_known", [False, True])
-def test_others_announce_none(tmp_path: Path, *, is_known: bool) -> None:
-    async def talk(one: Visit) -> None:
+async def test_others_announce_none(tmp_path: Path, *, is_known: bool) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
         if is_known:
-            await one.log_in("ann", new_user(tmp_path, "ann"))
-        assert "Announce" not in (await one.browser.get("/events")).text
-        key = await one.form_key("/login")
-        answer = await one.browser.post("/events", data=FORM | {"form_key": key})
+            await visit.log_in("ann", new_user(tmp_path, "ann"))
+        assert "Announce" not in (await visit.browser.get("/events")).text
+        key = await visit.form_key("/login")
+        answer = await visit.browser.post("/events", data=FORM | {"form_key": key})
         assert (answer.status_code, "Only organisers announce events" in answer.text) == (403, True)
-        assert (await one.browser.get("/events/final")).status_code == 404
-
-    visit(small_house(), talk, tmp_path)
+        assert (await visit.browser.get("/events/final")).status_code == 404

@@ -22,7 +22,7 @@ from tests.dealer.joining.test_joining import bringing
 from tests.dealer.web.browsing import browsing, interrupted, links, played
 from tests.dealer.web.pages.test_account import post
 from tests.dealer.web.test_api import Program
-from tests.dealer.web.visits import Visit, small_house, visit
+from tests.dealer.web.visits import small_house, visiting
 
 LEAKS = "/runs/limit/leaks?player="
 
@@ -87,29 +87,29 @@ LIMIT = "holdem.limit.2p.reverse_blinds"
 
 
 @pytest.mark.parametrize("is_allowed", [True, False])
-def test_the_leaks_of_a_users_bot_are_found_in_practice(
+async def test_the_leaks_of_a_users_bot_are_found_in_practice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_allowed: bool
 ) -> None:
     """A contest that counts refuses, with the way to one that does not, where the server allows it."""
     monkeypatch.chdir(tmp_path)
 
-    async def talk(one: Visit) -> None:
-        await one.log_in()
-        client = bringing(one.house, "calling", games=(LIMIT,), at_once=4)
+    async with visiting(replace(small_house(), practice_duplicates=is_allowed), tmp_path / "data") as visit:
+        await visit.log_in()
+        client = bringing(visit.house, "calling", games=(LIMIT,), at_once=4)
         client.start()
         await client.until(JoinedServer)
-        program = Program(one)
+        program = Program(visit)
         wish = {"game": LIMIT, "players": ["mine", "random"], "deals": 40}
         job = (await program.submit(wish)).json()["id"]
         assert (await program.finished(job))["runs"][0]["unrated"] == ""
-        refused = (await one.browser.get("/runs/1/leaks?player=mine")).text
+        refused = (await visit.browser.get("/runs/1/leaks?player=mine")).text
         assert "No deal of mine was played in every seating" in refused
         forms = links(refused, "/account/request?")
-        assert forms == links((await one.browser.get("/runs/1")).text, "/account/request?")
+        assert forms == links((await visit.browser.get("/runs/1")).text, "/account/request?")
         answer = await program.submit(wish | {"practice": True})
-        page = (await one.browser.get(f"/account/request?game={LIMIT}&practice=1")).text
+        page = (await visit.browser.get(f"/account/request?game={LIMIT}&practice=1")).text
         if is_allowed:
-            form = (await one.browser.get(forms[0])).text
+            form = (await visit.browser.get(forms[0])).text
             assert re.findall('value="([^"]+)" (?:selected|checked)', form) == [
                 LIMIT,
                 "mine",
@@ -118,14 +118,14 @@ def test_the_leaks_of_a_users_bot_are_found_in_practice(
                 "1",
             ]
             sent = {"game": LIMIT, "player1": "mine", "player2": "random", "deals": "40", "practice": "1"}
-            assert (await post(one.browser, "/account/request", forms[0], **sent)).status_code == 303
+            assert (await post(visit.browser, "/account/request", forms[0], **sent)).status_code == 303
             for run in (2, 3):
                 (played_run,) = (await program.finished(run))["runs"]
                 assert not played_run["is_rated"]
-                page = (await one.browser.get(f"/runs/{run}")).text
+                page = (await visit.browser.get(f"/runs/{run}")).text
                 assert "does not count in the standings: its cards follow from a seed, as in practice" in page
                 (path,) = links(page, f"/runs/{run}/leaks")
-                found = (await one.browser.get(path)).text
+                found = (await visit.browser.get(path)).text
                 assert "Both played the same cards in 40 deals" in found
                 assert links(found, "/account/request?") == []
         else:
@@ -136,5 +136,3 @@ def test_the_leaks_of_a_users_bot_are_found_in_practice(
             # Built-in bots remember nothing.
             assert (await program.submit(wish | {"players": ["calling", "random"], "seed": 1})).status_code == 201
         await client.leave()
-
-    visit(replace(small_house(), practice_duplicates=is_allowed), talk, tmp_path / "data")

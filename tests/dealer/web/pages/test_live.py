@@ -217,67 +217,58 @@ async def _watched(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         await table.close()
 
 
-def test_readers_who_may_see_the_same_share_one_table(
+async def test_readers_who_may_see_the_same_share_one_table(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "_TABLE_S", 1e9)
 
-    async def main() -> None:
-        async with _watched(run, tmp_path, monkeypatch) as table:
-            table.access["10.0.0.9"] = Access()
-            first = table.reader("10.0.0.1")
-            shown = await first.event()
-            others = [table.reader(f"10.0.0.{number}") for number in range(2, 8)]
-            assert [await reader.event() for reader in others] == [shown] * len(others)
-            assert table.made == 1
-            knowing = await table.reader("10.0.0.9").event()
-            assert table.made == 2
-            deal = WatchedRun(tmp_path / "going").contests[0].matches["match.a"].hands.hand(59).deal
-            assert _cards_in(knowing, deal)
-            assert not _cards_in(shown, deal)
-
-    asyncio.run(main())
+    async with _watched(run, tmp_path, monkeypatch) as table:
+        table.access["10.0.0.9"] = Access()
+        first = table.reader("10.0.0.1")
+        shown = await first.event()
+        others = [table.reader(f"10.0.0.{number}") for number in range(2, 8)]
+        assert [await reader.event() for reader in others] == [shown] * len(others)
+        assert table.made == 1
+        knowing = await table.reader("10.0.0.9").event()
+        assert table.made == 2
+        deal = WatchedRun(tmp_path / "going").contests[0].matches["match.a"].hands.hand(59).deal
+        assert _cards_in(knowing, deal)
+        assert not _cards_in(shown, deal)
 
 
-def test_a_reader_whose_access_has_changed_gets_another_table(
+async def test_a_reader_whose_access_has_changed_gets_another_table(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "_TABLE_S", 0.0)
 
-    async def main() -> None:
-        async with _watched(run, tmp_path, monkeypatch) as table:
-            deal = WatchedRun(tmp_path / "going").contests[0].matches["match.a"].hands.hand(59).deal
-            table.access["10.0.0.9"] = Access()
-            reader, other = table.reader("10.0.0.9"), table.reader("10.0.0.1")
-            assert _cards_in(await reader.event(), deal)
-            table.access.clear()
-            while _cards_in(await reader.event(), deal):
-                pass
-            for _ in range(3):
-                assert not _cards_in(await reader.event(), deal)
-                assert not _cards_in(await other.event(), deal)
-
-    asyncio.run(main())
+    async with _watched(run, tmp_path, monkeypatch) as table:
+        deal = WatchedRun(tmp_path / "going").contests[0].matches["match.a"].hands.hand(59).deal
+        table.access["10.0.0.9"] = Access()
+        reader, other = table.reader("10.0.0.9"), table.reader("10.0.0.1")
+        assert _cards_in(await reader.event(), deal)
+        table.access.clear()
+        while _cards_in(await reader.event(), deal):
+            pass
+        for _ in range(3):
+            assert not _cards_in(await reader.event(), deal)
+            assert not _cards_in(await other.event(), deal)
 
 
-def test_streams_are_limited_by_address_and_counted_down(
+async def test_streams_are_limited_by_address_and_counted_down(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main() -> None:
-        async with _watched(run, tmp_path, monkeypatch) as table:
-            readers = [table.reader("10.0.0.1") for _ in range(20)]
-            for reader in readers:
-                assert await reader.event()
-            refused = table.reader("10.0.0.1")
-            assert "Your address already follows 20 streams of events." in await refused.event()
-            assert refused.status == 429
-            assert await table.reader("10.0.0.2").event()
-            await readers[0].leave()
-            again = table.reader("10.0.0.1")
-            await again.event()
-            assert again.status == 200
-
-    asyncio.run(main())
+    async with _watched(run, tmp_path, monkeypatch) as table:
+        readers = [table.reader("10.0.0.1") for _ in range(20)]
+        for reader in readers:
+            assert await reader.event()
+        refused = table.reader("10.0.0.1")
+        assert "Your address already follows 20 streams of events." in await refused.event()
+        assert refused.status == 429
+        assert await table.reader("10.0.0.2").event()
+        await readers[0].leave()
+        again = table.reader("10.0.0.1")
+        await again.event()
+        assert again.status == 200
 
 
 def test_many_readers_look_less_often() -> None:

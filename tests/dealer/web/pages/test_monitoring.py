@@ -22,7 +22,7 @@ from dealer.server.server_settings import WebSettings
 from dealer.web.pages import monitoring
 from dealer.web.server_site import server_site
 from tests.dealer.web.pages.test_standings import finished, submit
-from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -40,17 +40,17 @@ async def metrics_of(one: Visit) -> dict[str, float]:
     }
 
 
-def test_what_a_server_counts_and_announces(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        empty = ElementTree.fromstring((await one.browser.get("/results.atom")).content)
+async def test_what_a_server_counts_and_announces(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
+        empty = ElementTree.fromstring((await visit.browser.get("/results.atom")).content)
         assert empty.findall(f"{_ATOM}entry") == []
-        before = await metrics_of(one)
+        before = await metrics_of(visit)
         assert before["arena_runs[('state', 'finished')]"] == 0
-        await finished(one, await submit(one))
-        health = await one.browser.get("/healthz")
+        await finished(visit, await submit(visit))
+        health = await visit.browser.get("/healthz")
         assert (health.status_code, health.text) == (200, "ok\n")
         logging.getLogger("dealer.server").error("something has failed")
-        values = await metrics_of(one)
+        values = await metrics_of(visit)
         assert values["arena_runs[('state', 'finished')]"] == 1
         assert values["arena_requests_open"] == values["arena_faults"] == values["arena_matches_playing"] == 0
         assert values["arena_errors_total"] == before["arena_errors_total"] + 1
@@ -59,33 +59,29 @@ def test_what_a_server_counts_and_announces(tmp_path: Path) -> None:
         assert values["arena_workers"] >= 1
         page = "[('kind', 'page'), ('status', '2xx')]"
         assert values[f"arena_request_seconds_count{page}"] == before[f"arena_request_seconds_count{page}"] + 2
-        assert (await one.browser.get("/api/v1/nothing")).status_code == 404
-        assert (await metrics_of(one))["arena_request_seconds_count[('kind', 'api'), ('status', '4xx')]"] == 1
-        feed = ElementTree.fromstring((await one.browser.get("/results.atom")).content)
+        assert (await visit.browser.get("/api/v1/nothing")).status_code == 404
+        assert (await metrics_of(visit))["arena_request_seconds_count[('kind', 'api'), ('status', '4xx')]"] == 1
+        feed = ElementTree.fromstring((await visit.browser.get("/results.atom")).content)
         (entry,) = feed.findall(f"{_ATOM}entry")
         assert str(entry.findtext(f"{_ATOM}title")).startswith("kuhn: random ")
         link = entry.find(f"{_ATOM}link")
         assert link is not None
-        assert (await one.browser.get(link.attrib["href"])).status_code == 200
-
-    visit(small_house(), talk, tmp_path)
+        assert (await visit.browser.get(link.attrib["href"])).status_code == 200
 
 
-def test_a_full_disk_is_not_healthy_and_strangers_have_no_metrics(
+async def test_a_full_disk_is_not_healthy_and_strangers_have_no_metrics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resources, "free_bytes", lambda folder: 10**6)
     settings = replace(small_house(), web=WebSettings(port=0, metrics_from=("10.0.0.0/8",)), least_free_mb=100)
 
-    async def talk(one: Visit) -> None:
-        health = await one.browser.get("/healthz")
+    async with visiting(settings, tmp_path) as visit:
+        health = await visit.browser.get("/healthz")
         assert (health.status_code, health.text) == (503, "The disk has less free space than least_free_mb.\n")
-        assert (await one.browser.get("/metrics")).status_code == 403
-
-    visit(settings, talk, tmp_path)
+        assert (await visit.browser.get("/metrics")).status_code == 403
 
 
-def test_a_database_that_does_not_answer_is_not_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_database_that_does_not_answer_is_not_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitoring, "_PATIENCE_S", 0.05)
     stores: list[Store] = []
 
@@ -93,24 +89,22 @@ def test_a_database_that_does_not_answer_is_not_healthy(tmp_path: Path, monkeypa
         stores.append(parts.store)
         return server_site(parts)
 
-    async def talk(one: Visit) -> None:
+    async with visiting(small_house(), tmp_path, web=face) as visit:
         is_free = asyncio.Event()
         loop = asyncio.get_running_loop()
         # The only thread that writes is busy.
         busy = asyncio.create_task(
             stores[0].write(lambda db: asyncio.run_coroutine_threadsafe(is_free.wait(), loop).result())
         )
-        health = await one.browser.get("/healthz")
+        health = await visit.browser.get("/healthz")
         assert (health.status_code, health.text) == (503, "The database has not answered within 0.05 seconds.\n")
         is_free.set()
         await busy
         monkeypatch.setattr(monitoring, "_PATIENCE_S", 30.0)
-        assert (await one.browser.get("/healthz")).status_code == 200
-
-    visit(small_house(), talk, tmp_path, web=face)
+        assert (await visit.browser.get("/healthz")).status_code == 200
 
 
-def test_a_work_that_an_error_has_ended_is_named(
+async def test_a_work_that_an_error_has_ended_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def fail(self: Events) -> None:
@@ -118,15 +112,13 @@ def test_a_work_that_an_error_has_ended_is_named(
 
     monkeypatch.setattr(Events, "run", fail)
 
-    async def talk(one: Visit) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
         async with asyncio.timeout(PATIENCE_S):
-            while (health := await one.browser.get("/healthz")).status_code == 200:
+            while (health := await visit.browser.get("/healthz")).status_code == 200:
                 await asyncio.sleep(0.02)
         sentence = "The scheduler has stopped the work on events after an error. See the log and restart it.\n"
         assert (health.status_code, health.text) == (503, sentence)
-        assert (await metrics_of(one))["arena_errors_total"] == 1
-
-    visit(small_house(), talk, tmp_path)
+        assert (await metrics_of(visit))["arena_errors_total"] == 1
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == [
         "the work on events has ended"
     ]

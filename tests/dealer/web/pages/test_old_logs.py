@@ -12,7 +12,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.users import add_user
 from dealer.server.resources import removal_sentence
 from tests.dealer.web.pages.test_play_pages import seen
-from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
 
 API = "/api/v1"
 
@@ -33,29 +33,26 @@ async def played(one: Visit, runs: int = 1) -> int:
             await asyncio.sleep(0.05)
 
 
-def test_a_run_has_no_hand_histories_until_they_are_asked_for(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        run = await played(one)
+async def test_a_run_has_no_hand_histories_until_they_are_asked_for(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path / "data") as visit:
+        run = await played(visit)
         assert not list((tmp_path / "data").rglob("pokerstars"))
-        headers = {"authorization": f"Bearer {one.token}"}
-        text = await one.browser.get(f"{API}/runs/{run}/matches/0/export/pokerstars", headers=headers)
+        headers = {"authorization": f"Bearer {visit.token}"}
+        text = await visit.browser.get(f"{API}/runs/{run}/matches/0/export/pokerstars", headers=headers)
         assert text.text.count("PokerStars Hand #") == 5
 
-    visit(small_house(), talk, tmp_path / "data")
 
-
-def test_logs_are_removed_after_some_days_and_results_stay(tmp_path: Path) -> None:
+async def test_logs_are_removed_after_some_days_and_results_stay(tmp_path: Path) -> None:
     data = tmp_path / "data"
 
-    async def play(one: Visit) -> None:
-        await played(one)
-        await played(one, 2)
-
-    visit(small_house(), play, data)
+    async with visiting(small_house(), data) as visit:
+        await played(visit)
+        await played(visit, 2)
     old, young = sorted((data / "runs").iterdir())
     assert list(old.glob("*.log"))
 
-    async def wait(one: Visit) -> None:
+    token = age(data, run=1, days=3)
+    async with visiting(replace(small_house(), keep_days=2), data) as visit:
         async with asyncio.timeout(PATIENCE_S):
             while (said := removal_sentence(old)) is None or len(list(old.iterdir())) > 2:
                 await asyncio.sleep(0.05)
@@ -63,18 +60,15 @@ def test_logs_are_removed_after_some_days_and_results_stay(tmp_path: Path) -> No
         assert re.fullmatch(r"The logs of this run were removed on 20[0-9-]{8}; its results are kept\.", said)
         assert removal_sentence(young) is None
         assert list(young.glob("*.log"))
-        await one.log_in()
-        page = await one.browser.get("/runs/1")
+        await visit.log_in(secret=token)
+        page = await visit.browser.get("/runs/1")
         assert (page.status_code, said in seen(page)) == (410, True)
-        assert said in seen(await one.browser.get("/account/runs/1"))
-        assert (await one.browser.get("/runs/2")).status_code == 200
-        headers = {"authorization": f"Bearer {one.token}"}
-        answer = await one.browser.get(f"{API}/runs/1/matches/0/log", headers=headers)
+        assert said in seen(await visit.browser.get("/account/runs/1"))
+        assert (await visit.browser.get("/runs/2")).status_code == 200
+        headers = {"authorization": f"Bearer {token}"}
+        answer = await visit.browser.get(f"{API}/runs/1/matches/0/log", headers=headers)
         assert (answer.status_code, said in answer.text) == (410, True)
-        assert (await one.browser.get(f"{API}/runs/1", headers=headers)).json()["run"]["state"] == "finished"
-
-    token = age(data, run=1, days=3)
-    visit(replace(small_house(), keep_days=2), lambda one: wait(replace(one, token=token)), data)
+        assert (await visit.browser.get(f"{API}/runs/1", headers=headers)).json()["run"]["state"] == "finished"
 
 
 def age(data: Path, run: int, days: float) -> str:

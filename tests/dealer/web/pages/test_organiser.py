@@ -18,7 +18,7 @@ from dealer.web.visitor import Sessions
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
 from tests.dealer.web.pages.test_standings import finished, submit
 from tests.dealer.web.served import Served
-from tests.dealer.web.visits import Visit, new_user, small_house, visit
+from tests.dealer.web.visits import new_user, small_house, visiting
 
 ADMIN = (Scope.READ, Scope.PLAY, Scope.ADMIN)
 
@@ -31,22 +31,22 @@ def words_of(page: str) -> str:
     return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", page))
 
 
-def test_an_organiser_sees_the_state_of_the_server_and_who_changed_what(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        job = await submit(one)
+async def test_an_organiser_sees_the_state_of_the_server_and_who_changed_what(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
+        job = await submit(visit)
         with stored(tmp_path) as store:
             token = store.write_now(lambda db: add_token(db, add_user(db, "olga"), ADMIN))
             store.write_now(lambda db: record_change(db, "root (command line)", "disabled <b>bob</b>"))
-        await one.log_in("olga", token)
+        await visit.log_in("olga", token)
         logging.getLogger("dealer.server").error("something has failed")
-        answer = await one.browser.get("/organiser")
+        answer = await visit.browser.get("/organiser")
         assert answer.status_code == 200
         assert "&lt;b&gt;bob" in answer.text
         assert "<b>bob" not in answer.text
         words = words_of(answer.text)
         assert "something has failed" in words
         assert "There are no faults." in words
-        await finished(one, job)
+        await finished(visit, job)
         with stored(tmp_path) as store:
             store.write_now(
                 lambda db: db.executemany(
@@ -55,46 +55,42 @@ def test_an_organiser_sees_the_state_of_the_server_and_who_changed_what(tmp_path
                     [(1,), (1,)],
                 )
             )
-        page = (await one.browser.get("/organiser")).text
+        page = (await visit.browser.get("/organiser")).text
         assert "timeout" in page
         assert "secret!!" not in page
         assert '<a href="/organiser" aria-current="page">Organiser</a>' in page
-        every = await one.browser.get("/organiser/changes")
+        every = await visit.browser.get("/organiser/changes")
         assert "disabled" in words_of(every.text)
         assert "Next page" not in every.text
         with stored(tmp_path) as store:
             store.write_now(lambda db: [record_change(db, "olga", f"change {number}") for number in range(120)])
-        first = (await one.browser.get("/organiser/changes")).text
+        first = (await visit.browser.get("/organiser/changes")).text
         (following,) = re.findall(r'href="(\?after=\d+)"', first)
-        second = (await one.browser.get(f"/organiser/changes{following}")).text
+        second = (await visit.browser.get(f"/organiser/changes{following}")).text
         shown = [int(number) for page in (first, second) for number in re.findall(r"change (\d+)", page)]
         assert shown == list(range(119, -1, -1))
         with stored(tmp_path) as store:
             store.write_now(lambda db: revoke_tokens(db, "olga"))
-        assert (await one.browser.get("/organiser")).status_code == 403
-        assert "Organiser" not in (await one.browser.get("/")).text
-
-    visit(small_house(), talk, tmp_path)
+        assert (await visit.browser.get("/organiser")).status_code == 403
+        assert "Organiser" not in (await visit.browser.get("/")).text
 
 
-def test_the_page_is_for_organisers(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_the_page_is_for_organisers(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
         for path in ("/organiser", "/organiser/changes"):
-            stranger = await one.browser.get(path)
+            stranger = await visit.browser.get(path)
             assert (stranger.status_code, stranger.headers["location"]) == (303, f"/login?next={path}")
         with stored(tmp_path) as store:
             store.write_now(lambda db: add_token(db, add_user(db, "player"), ADMIN))
-        # Another token of a user, or a password, does not make an organiser of who has logged in with this one.
-        await one.log_in()
+        # Another token of a user, or a password, does not make an organiser of who has logged in with this visit.
+        await visit.log_in()
         for path in ("/organiser", "/organiser/changes"):
-            answer = await one.browser.get(path)
+            answer = await visit.browser.get(path)
             assert answer.status_code == 403
             assert "Log in with an admin token" in answer.text
         token = new_user(tmp_path, "bob")
-        await one.log_in("bob", token)
-        assert (await one.browser.get("/organiser")).status_code == 403
-
-    visit(small_house(), talk, tmp_path)
+        await visit.log_in("bob", token)
+        assert (await visit.browser.get("/organiser")).status_code == 403
 
 
 def test_changes_are_noted_with_what_they_change_and_stay(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import contextlib
 import html
 import re
 import threading
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.web.visits import Visit, new_user, small_house, visit, with_web
+from tests.dealer.web.visits import logged_in, new_user, small_house, visiting, with_web
 
 Answer = httpx2.Response
 
@@ -57,36 +56,26 @@ async def enter(browser: httpx2.AsyncClient, table: str, entry: str, **more: str
     return await browser.post(table, data=data | more)
 
 
-def play(folder: Path, talk: Callable[[Visit], Awaitable[None]], **web: Any) -> None:
-    async def logged_in(one: Visit) -> None:
-        assert (await one.log_in()).status_code == 303
-        await talk(one)
-
-    visit(small_house(**web), logged_in, folder)
-
-
 GAME = "kuhn.limit.2p"
 
 
-def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser, hands="2")
-        page = await one.browser.get(table)
+async def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser, hands="2")
+        page = await visit.browser.get(table)
         assert "It is your turn." in seen(page)
         hands = re.search('href="(/runs/[0-9]+)"', page.text)
         assert hands
-        assert (await one.browser.get(hands[1])).status_code == 200
+        assert (await visit.browser.get(hands[1])).status_code == 200
         while "The match is over." not in seen(page):
             entry = "next" if 'value="next"' in page.text else "c"
-            answer = await enter(one.browser, table, entry)
+            answer = await enter(visit.browser, table, entry)
             assert (answer.status_code, answer.headers["location"]) == (303, table)
-            page = await one.browser.get(table)
+            page = await visit.browser.get(table)
         assert "too few to separate skill from luck" in seen(page)
-        ended = await one.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
+        ended = await visit.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
         assert ended.headers["location"] == "/play"
-        assert (await one.browser.get(table)).status_code == 404
-
-    play(tmp_path, talk)
+        assert (await visit.browser.get(table)).status_code == 404
     store = Store(tmp_path / DATABASE_NAME)
     (found,) = runs(store)
     store.close()
@@ -96,12 +85,12 @@ def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
     assert [record.names_by_seat for record in records] == [("player", "calling")] * 2
 
 
-def test_the_hand_that_wins_is_named_and_gets_the_chips(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser, game="holdem.limit.2p.reverse_blinds", hands="1")
-        while 'value="next"' not in (answer := await one.browser.get(table)).text:
+async def test_the_hand_that_wins_is_named_and_gets_the_chips(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser, game="holdem.limit.2p.reverse_blinds", hands="1")
+        while 'value="next"' not in (answer := await visit.browser.get(table)).text:
             assert "bet gain" not in answer.text
-            await enter(one.browser, table, "c")
+            await enter(visit.browser, table, "c")
         page = answer.text
         (winner,) = [seat for seat in page.split("<li class=")[1:] if "winner" in seat.partition(">")[0]]
         (name,) = re.findall(r'class="named">([^<]+)<', page)
@@ -109,17 +98,13 @@ def test_the_hand_that_wins_is_named_and_gets_the_chips(tmp_path: Path) -> None:
         assert f", {name}" in seen(answer), "as the history has it"
         assert page.count('class="bet gain"') == winner.count('class="bet gain"') == 1
 
-    play(tmp_path, talk)
-
 
 @pytest.mark.parametrize("chosen", ["", "5"])
-def test_the_cards_of_a_table_are_secret_unless_the_person_chooses_them(tmp_path: Path, chosen: str) -> None:
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser, seed=chosen, hands="2")
-        page = await one.browser.get(table)
-        await one.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
-
-    play(tmp_path, talk)
+async def test_the_cards_of_a_table_are_secret_unless_the_person_chooses_them(tmp_path: Path, chosen: str) -> None:
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser, seed=chosen, hands="2")
+        page = await visit.browser.get(table)
+        await visit.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
     store = Store(tmp_path / DATABASE_NAME)
     (found,) = runs(store)
     store.close()
@@ -127,20 +112,18 @@ def test_the_cards_of_a_table_are_secret_unless_the_person_chooses_them(tmp_path
     assert check_deals(tmp_path / found.folder / "match.log", found.seed) == 0
 
 
-def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser, hands="9")
-        page = await one.browser.get(table)
+async def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser, hands="9")
+        page = await visit.browser.get(table)
         data = {key: field(page.text, key) for key in ("form_key", "moment")} | {"entry": "r"}
-        answers = await asyncio.gather(*(one.browser.post(table, data=data) for _ in range(5)))
+        answers = await asyncio.gather(*(visit.browser.post(table, data=data) for _ in range(5)))
         assert sorted(answer.status_code for answer in answers) == [303, 409, 409, 409, 409]
         (stale, *_) = [answer for answer in answers if answer.status_code == 409]
         assert "That was taken already, and counts once: you raise to 2." in seen(stale)
-        assert "Next hand" in seen(await one.browser.get(table))
-        other = await one.browser.post(table, data=data | {"moment": "7.7"})
+        assert "Next hand" in seen(await visit.browser.get(table))
+        other = await visit.browser.post(table, data=data | {"moment": "7.7"})
         assert (other.status_code, "was ignored" in seen(other)) == (409, True)
-
-    play(tmp_path, talk)
 
 
 @pytest.mark.sampled
@@ -155,20 +138,18 @@ def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> None:
         ({"entry": "size", "size": "2"}, 303, ""),
     ],
 )
-def test_an_entry_that_is_not_possible_is_answered_by_what_is(
+async def test_an_entry_that_is_not_possible_is_answered_by_what_is(
     tmp_path: Path, sent: dict[str, str], status: int, words: str
 ) -> None:
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser)
-        page = await one.browser.get(table)
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser)
+        page = await visit.browser.get(table)
         data = {key: field(page.text, key) for key in ("form_key", "moment")} | sent
-        answer = await one.browser.post(table, data=data)
+        answer = await visit.browser.post(table, data=data)
         assert answer.status_code == status
         assert words in seen(answer)
         if status == 422:
             assert field(answer.text, "moment") == data["moment"], "the decision is still to be made"
-
-    play(tmp_path, talk)
 
 
 @pytest.mark.sampled
@@ -184,22 +165,22 @@ def test_an_entry_that_is_not_possible_is_answered_by_what_is(
         ({"decision_s": "1e9"}, "Seconds for a decision: a whole number"),
     ],
 )
-def test_a_table_that_cannot_be_had_is_refused_in_a_sentence(tmp_path: Path, asked: dict[str, str], words: str) -> None:
-    async def talk(one: Visit) -> None:
-        page = await one.browser.get("/play", params={"game": GAME})
+async def test_a_table_that_cannot_be_had_is_refused_in_a_sentence(
+    tmp_path: Path, asked: dict[str, str], words: str
+) -> None:
+    async with logged_in(tmp_path) as visit:
+        page = await visit.browser.get("/play", params={"game": GAME})
         data = {"form_key": field(page.text, "form_key"), "game": GAME, "bot1": "calling"} | asked
-        answer = await one.browser.post("/play", data=data)
+        answer = await visit.browser.post("/play", data=data)
         assert answer.status_code == 422
         assert words in seen(answer)
 
-    play(tmp_path, talk)
 
-
-def test_nobody_else_sees_or_plays_a_table(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser)
-        token = new_user(one.house.folder, "eve")
-        async with one.another() as other:
+async def test_nobody_else_sees_or_plays_a_table(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser)
+        token = new_user(visit.house.folder, "eve")
+        async with visit.another() as other:
             assert (await other.get("/play")).headers["location"] == "/login?next=/play"
             for path in (table, f"{table}/part"):
                 assert (await other.get(path)).status_code == 404
@@ -212,39 +193,33 @@ def test_nobody_else_sees_or_plays_a_table(tmp_path: Path) -> None:
                 assert (await other.get(path)).status_code == 404
             for path in (table, f"{table}/leave", f"{table}/end"):
                 assert (await other.post(path, data={"form_key": key, "entry": "f"})).status_code == 404
-        page = await one.browser.get(table)
-        assert (await one.browser.post(table, data={"moment": "0.0", "entry": "c"})).status_code == 403
+        page = await visit.browser.get(table)
+        assert (await visit.browser.post(table, data={"moment": "0.0", "entry": "c"})).status_code == 403
         assert "It is your turn." in seen(page)
 
-    play(tmp_path, talk)
 
-
-def test_guests_sit_down_where_they_may(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser)
-        page = await one.browser.get(table)
+async def test_guests_sit_down_where_they_may(tmp_path: Path) -> None:
+    async with visiting(with_web(small_house(), guests_may_play=True), tmp_path) as visit:
+        table = await sit_down(visit.browser)
+        page = await visit.browser.get(table)
         assert "guest against calling" in seen(page)
-        async with one.another() as other:
+        async with visit.another() as other:
             await other.get("/play")
             assert (await other.get(table)).status_code == 404
             await sit_down(other)
 
-    visit(with_web(small_house(), guests_may_play=True), talk, tmp_path)
 
-
-def test_a_person_has_so_many_tables_and_no_more(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
+async def test_a_person_has_so_many_tables_and_no_more(tmp_path: Path) -> None:
+    async with logged_in(tmp_path, max_tables_per_person=2) as visit:
         for _ in range(2):
-            await sit_down(one.browser)
-        page = await one.browser.get("/play", params={"game": GAME})
+            await sit_down(visit.browser)
+        page = await visit.browser.get("/play", params={"game": GAME})
         data = {"form_key": field(page.text, "form_key"), "game": GAME}
-        refused = await one.browser.post("/play", data=data)
+        refused = await visit.browser.post("/play", data=data)
         assert (refused.status_code, "The limit is 2 open tables per person" in seen(refused)) == (429, True)
 
-    play(tmp_path, talk, max_tables_per_person=2)
 
-
-def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_path: Path) -> None:
+async def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_path: Path) -> None:
     settings = small_house(
         guests_may_play=True,
         max_tables_per_address=2,
@@ -253,11 +228,16 @@ def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_
         proxies=("127.0.0.1",),
     )
 
-    async def talk(one: Visit) -> None:
+    async def ask(browser: httpx2.AsyncClient) -> Answer:
+        page = await browser.get("/play", params={"game": GAME})
+        data = {"form_key": field(page.text, "form_key"), "game": GAME, "bot1": "calling"}
+        return await browser.post("/play", data=data)
+
+    async with visiting(settings, tmp_path) as visit:
         async with contextlib.AsyncExitStack() as stack:
 
             async def guest(address: int) -> httpx2.AsyncClient:
-                browser = await stack.enter_async_context(one.another())
+                browser = await stack.enter_async_context(visit.another())
                 browser.headers["x-forwarded-for"] = f"192.0.2.{address}"
                 return browser
 
@@ -271,10 +251,10 @@ def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_
             refused = await ask(await guest(3))
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "60")
             assert "All tables for guests are taken; log in" in seen(refused)
-            await one.log_in()
+            await visit.log_in()
             for _ in range(3):
-                await sit_down(one.browser)
-            assert "All tables are taken" in seen(await ask(one.browser))
+                await sit_down(visit.browser)
+            assert "All tables are taken" in seen(await ask(visit.browser))
             key = field((await last.get(table)).text, "form_key")
             await last.post(f"{table}/end", data={"form_key": key})
             assert (await ask(await guest(3))).status_code == 303, "one is free again"
@@ -282,59 +262,48 @@ def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_
         assert sorted(table.is_guests for table in open_tables(store, tmp_path)) == [False] * 3 + [True] * 3
         store.close()
 
-    async def ask(browser: httpx2.AsyncClient) -> Answer:
-        page = await browser.get("/play", params={"game": GAME})
-        data = {"form_key": field(page.text, "form_key"), "game": GAME, "bot1": "calling"}
-        return await browser.post("/play", data=data)
 
-    visit(settings, talk, tmp_path)
-
-
-def test_a_server_that_was_ended_leads_back_to_the_same_decision(tmp_path: Path) -> None:
+async def test_a_server_that_was_ended_leads_back_to_the_same_decision(tmp_path: Path) -> None:
     moments, tables, tokens = [], [], []
 
-    async def before(one: Visit) -> None:
-        tokens.append(one.token)
-        await one.log_in()
-        tables.append(await sit_down(one.browser, "holdem.limit.2p.reverse_blinds", bot1="random", seed="3"))
+    async with visiting(small_house(), tmp_path) as visit:
+        tokens.append(visit.token)
+        await visit.log_in()
+        tables.append(await sit_down(visit.browser, "holdem.limit.2p.reverse_blinds", bot1="random", seed="3"))
         while len(moments) < 3:
-            page = await one.browser.get(tables[0])
+            page = await visit.browser.get(tables[0])
             if 'value="next"' not in page.text:
                 moments.append(field(page.text, "moment"))
             if len(moments) < 3:
-                await enter(one.browser, tables[0], "next" if 'value="next"' in page.text else "c")
-
-    async def after(one: Visit) -> None:
-        await one.log_in(secret=tokens[0])
-        assert tables[0] in (await one.browser.get("/play")).text
-        page = await one.browser.get(tables[0])
-        assert field(page.text, "moment") == moments[-1]
-        # What was sent before the break and had not arrived counts now.
-        data = {"form_key": field(page.text, "form_key"), "moment": moments[-1], "entry": "c"}
-        assert (await one.browser.post(tables[0], data=data)).status_code == 303
-        again = await one.browser.post(tables[0], data=data)
-        assert (again.status_code, "counts once" in seen(again)) == (409, True)
-
-    visit(small_house(), before, tmp_path)
+                await enter(visit.browser, tables[0], "next" if 'value="next"' in page.text else "c")
     store = Store(tmp_path / DATABASE_NAME)
     assert [table.owner for table in open_tables(store, tmp_path)] == ["user 1"]
     store.close()
-    visit(small_house(), after, tmp_path)
+    async with visiting(small_house(), tmp_path) as visit:
+        await visit.log_in(secret=tokens[0])
+        assert tables[0] in (await visit.browser.get("/play")).text
+        page = await visit.browser.get(tables[0])
+        assert field(page.text, "moment") == moments[-1]
+        # What was sent before the break and had not arrived counts now.
+        data = {"form_key": field(page.text, "form_key"), "moment": moments[-1], "entry": "c"}
+        assert (await visit.browser.post(tables[0], data=data)).status_code == 303
+        again = await visit.browser.post(tables[0], data=data)
+        assert (again.status_code, "counts once" in seen(again)) == (409, True)
 
 
-def test_who_leaves_frees_the_bots_and_comes_back_to_the_same_decision(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser, "leduc.limit.2p")
-        page = await one.browser.get(table)
+async def test_who_leaves_frees_the_bots_and_comes_back_to_the_same_decision(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser, "leduc.limit.2p")
+        page = await visit.browser.get(table)
         moment = field(page.text, "moment")
-        left = await one.browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
+        left = await visit.browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
         assert "The table is kept" in seen(left)
-        assert field((await one.browser.get(table)).text, "moment") == moment
-
-    play(tmp_path, talk)
+        assert field((await visit.browser.get(table)).text, "moment") == moment
 
 
-def test_a_table_that_is_ended_while_it_wakes_stays_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_table_that_is_ended_while_it_wakes_stays_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     is_waking, may_wake = threading.Event(), threading.Event()
     reopened = ServerTableStore.reopened
 
@@ -343,55 +312,53 @@ def test_a_table_that_is_ended_while_it_wakes_stays_ended(tmp_path: Path, monkey
         assert may_wake.wait(PATIENCE_S)
         return reopened(store, table)
 
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser)
-        form = {"form_key": field((await one.browser.get(table)).text, "form_key")}
-        await one.browser.post(f"{table}/leave", data=form)
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser)
+        form = {"form_key": field((await visit.browser.get(table)).text, "form_key")}
+        await visit.browser.post(f"{table}/leave", data=form)
         monkeypatch.setattr(ServerTableStore, "reopened", slowly)
         async with asyncio.TaskGroup() as group:
-            first = group.create_task(one.browser.get(table))
+            first = group.create_task(visit.browser.get(table))
             assert await asyncio.to_thread(is_waking.wait, PATIENCE_S)
-            end = group.create_task(one.browser.post(f"{table}/end", data=form))
+            end = group.create_task(visit.browser.post(f"{table}/end", data=form))
             await asyncio.sleep(0.2)
-            second = group.create_task(one.browser.get(table))
+            second = group.create_task(visit.browser.get(table))
             await asyncio.sleep(0.2)
             may_wake.set()
         assert [task.result().status_code for task in (first, end, second)] == [200, 303, 404]
         assert "This table has been closed" in seen(second.result())
 
-    play(tmp_path, talk)
 
-
-def test_what_is_entered_as_a_table_falls_asleep_wakes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_entered_as_a_table_falls_asleep_wakes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     play_on = TableSession.play
 
     async def slow_to_end(table_session: TableSession) -> None:
         await play_on(table_session)
         await asyncio.sleep(0.4)
 
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser)
-        page = (await one.browser.get(table)).text
+    monkeypatch.setattr(TableSession, "play", slow_to_end)
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser)
+        page = (await visit.browser.get(table)).text
         form = {name: field(page, name) for name in ("form_key", "moment")} | {"entry": "c"}
         async with asyncio.TaskGroup() as group:
-            group.create_task(one.browser.post(f"{table}/leave", data=form))
+            group.create_task(visit.browser.post(f"{table}/leave", data=form))
             await asyncio.sleep(0.2)
-            enter = group.create_task(one.browser.post(table, data=form))
+            enter = group.create_task(visit.browser.post(table, data=form))
         assert enter.result().status_code == 303
-        assert field((await one.browser.get(table)).text, "moment") != form["moment"]
-
-    monkeypatch.setattr(TableSession, "play", slow_to_end)
-    play(tmp_path, talk)
+        assert field((await visit.browser.get(table)).text, "moment") != form["moment"]
 
 
-def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
+async def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dealer.server.table_manager._TIDY_EVERY_S", 0.01)
 
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser)
-        store = one.house.folder
+    async with logged_in(tmp_path, table_asleep_minutes=0.05 / 60, table_closed_days=0.1 / 86400) as visit:
+        table = await sit_down(visit.browser)
+        store = visit.house.folder
         for _ in range(600):
             await asyncio.sleep(0.01)
             found = run_record(Store(store / DATABASE_NAME), int(table.rpartition("/")[2]))
@@ -399,46 +366,40 @@ def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
             if found.state != "running":
                 break
         assert (found.state, found.reason) == ("cancelled", "no player has returned to it.")
-        assert (await one.browser.get(table)).status_code == 404
-
-    play(tmp_path, talk, table_asleep_minutes=0.05 / 60, table_closed_days=0.1 / 86_400)
+        assert (await visit.browser.get(table)).status_code == 404
 
 
-def test_the_script_gets_a_part_of_the_page_as_soon_as_something_is_new(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        table = await sit_down(one.browser)
-        page = await one.browser.get(table)
+async def test_the_script_gets_a_part_of_the_page_as_soon_as_something_is_new(tmp_path: Path) -> None:
+    async with logged_in(tmp_path) as visit:
+        table = await sit_down(visit.browser)
+        page = await visit.browser.get(table)
         tag = re.search('data-tag="([^"]+)"', page.text)
         assert tag
-        waiting = asyncio.create_task(one.browser.get(f"{table}/part", params={"seen": tag[1]}))
+        waiting = asyncio.create_task(visit.browser.get(f"{table}/part", params={"seen": tag[1]}))
         data = {key: field(page.text, key) for key in ("form_key", "moment")} | {"entry": "c"}
-        mine = await one.browser.post(table, data=data, headers={"x-part": "1"})
+        mine = await visit.browser.post(table, data=data, headers={"x-part": "1"})
         assert (mine.status_code, "<html" in mine.text) == (200, False)
         theirs = await waiting
         assert (theirs.status_code, "<html" in theirs.text) == (200, False)
-        anew = await one.browser.get(f"{table}/part", params={"seen": "of another start"})
+        anew = await visit.browser.get(f"{table}/part", params={"seen": "of another start"})
         assert anew.status_code == 200
 
-    play(tmp_path, talk)
 
-
-def test_from_the_first_page_to_a_table(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        first = await one.browser.get("/")
+async def test_from_the_first_page_to_a_table(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
+        first = await visit.browser.get("/")
         assert "Log in to play against its bots" in seen(first)
         path = f"/play?game={GAME}"
         assert f'href="{path}"' in first.text
-        asked = await one.browser.get(path)
+        asked = await visit.browser.get(path)
         assert asked.status_code == 303
-        page = await one.browser.get(asked.headers["location"])
+        page = await visit.browser.get(asked.headers["location"])
         data = {name: field(page.text, name) for name in ("form_key", "next")} | {"name": "player", "secret": "wrong"}
-        wrong = await one.browser.post("/login", data=data)
+        wrong = await visit.browser.post("/login", data=data)
         assert 'value="player"' in wrong.text, "the name need not be typed again"
-        entered = await one.browser.post("/login", data=data | {"secret": one.token})
+        entered = await visit.browser.post("/login", data=data | {"secret": visit.token})
         assert entered.headers["location"] == path
-        table = await sit_down(one.browser, hands="1")
-        assert "The match has 1 hand." in seen(await one.browser.get(table))
+        table = await sit_down(visit.browser, hands="1")
+        assert "The match has 1 hand." in seen(await visit.browser.get(table))
         # A run that goes on says who sits there, the person too.
-        assert re.search(r"player ?, calling .* running", seen(await one.browser.get("/runs")))
-
-    visit(small_house(), talk, tmp_path)
+        assert re.search(r"player ?, calling .* running", seen(await visit.browser.get("/runs")))

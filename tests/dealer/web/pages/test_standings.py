@@ -18,7 +18,7 @@ from dealer.server.db.users import add_user
 from dealer.server.server_settings import ServerGame, bots_for
 from protocol import find_game
 from tests.dealer.web.browsing import links
-from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
 from tests.filled import BOTS, USERS, enter_ratings, fill
 
 GAME = "kuhn.limit.2p"
@@ -55,43 +55,43 @@ async def first_view_bytes(one: Visit) -> int:
     return sum(answer.num_bytes_downloaded for answer in loaded)
 
 
-def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        home = (await one.browser.get("/")).text
+async def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
+        home = (await visit.browser.get("/")).text
         assert "Nothing has been played yet" in home
         assert {"/login?next=/account/request", "/account/request", "#join", "/events"} <= {*links(home, "")}
-        empty = await one.browser.get(f"/standings/{GAME}")
+        empty = await visit.browser.get(f"/standings/{GAME}")
         assert "no results that count yet" in empty.text
         assert "/account/request" in links(empty.text)
         for path, status in (("/standings", 302), ("/standings/chess", 404), (f"/pairs/{GAME}/7", 404), ("/runs", 200)):
-            assert (await one.browser.get(path)).status_code == status
-        await finished(one, await submit(one))
-        runs = links((await one.browser.get("/runs")).text, "/runs/") or ["/runs/1"]
-        page = await one.browser.get(runs[0])
+            assert (await visit.browser.get(path)).status_code == status
+        await finished(visit, await submit(visit))
+        runs = links((await visit.browser.get("/runs")).text, "/runs/") or ["/runs/1"]
+        page = await visit.browser.get(runs[0])
         assert "10 deals of kuhn in 2 seatings each" in page.text
         match = next(link for link in links(page.text, f"{runs[0]}/matches/") if "/hands/" not in link)
-        hand = await one.browser.get(f"{match}/hands/3")
+        hand = await visit.browser.get(f"{match}/hands/3")
         assert hand.status_code == 200
         assert "What happened" not in hand.text
         async with asyncio.timeout(PATIENCE_S):
-            while not (pairs := links((await one.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
+            while not (pairs := links((await visit.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
                 await asyncio.sleep(0.1)
-        assert (await one.browser.get("/standings/kuhn")).text.count('class="interval"') == 3
+        assert (await visit.browser.get("/standings/kuhn")).text.count('class="interval"') == 3
         assert (
             f'<a href="/standings/{GAME}" aria-current="page">kuhn</a>'
-            in (await one.browser.get("/standings/kuhn")).text
+            in (await visit.browser.get("/standings/kuhn")).text
         )
-        (path,) = links((await one.browser.get("/standings/kuhn")).text, f"/bots/{GAME}/random")
-        bot = await one.browser.get(path)
+        (path,) = links((await visit.browser.get("/standings/kuhn")).text, f"/bots/{GAME}/random")
+        bot = await visit.browser.get(path)
         assert {*links(bot.text, "/runs/"), *links(bot.text, "/pairs/")} == {runs[0], pairs[0]}
-        assert (await one.browser.get(f"/bots/{GAME}/chess")).status_code == 404
-        home = (await one.browser.get("/")).text
-        assert f"arena join {one.address.rstrip('/')} --token" in home
+        assert (await visit.browser.get(f"/bots/{GAME}/chess")).status_code == 404
+        home = (await visit.browser.get("/")).text
+        assert f"arena join {visit.address.rstrip('/')} --token" in home
         assert path in links(home)
         assert runs[0] in links(home)
         assert "Nothing has been played yet" not in home
-        assert await first_view_bytes(one) < 40_000
-        async with one.browser.stream("GET", "/live/home") as events:
+        assert await first_view_bytes(visit) < 40_000
+        async with visit.browser.stream("GET", "/live/home") as events:
             async for piece in events.aiter_text():
                 if "event: state" in piece:
                     assert runs[0] in links(piece)
@@ -103,65 +103,59 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
             ("user=ann", False),
             ("state=failed", False),
         ):
-            assert (runs[0] in links((await one.browser.get(f"/runs?{query}")).text)) is found, query
-        assert (await one.browser.get("/runs?state=lost")).status_code == 400
-        assert "owner" not in (await one.browser.get("/standings/kuhn")).text
-        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+            assert (runs[0] in links((await visit.browser.get(f"/runs?{query}")).text)) is found, query
+        assert (await visit.browser.get("/runs?state=lost")).status_code == 400
+        assert "owner" not in (await visit.browser.get("/standings/kuhn")).text
+        with contextlib.closing(Store(visit.house.folder / DATABASE_NAME)) as store:
             query = "UPDATE bots SET owner = ? WHERE game = ? AND name = 'random'"
             store.write_now(lambda db: db.execute(query, (add_user(db, "ann-lee"), GAME)).rowcount)
-        standings = (await one.browser.get("/standings/kuhn")).text
+        standings = (await visit.browser.get("/standings/kuhn")).text
         assert ("owner" in standings, standings.count("ann-lee")) == (True, 1)
-        pair = await one.browser.get(pairs[0])
+        pair = await visit.browser.get(pairs[0])
         assert pair.status_code == 200
         assert runs[0] in links(pair.text)
 
-    visit(small_house(), talk, tmp_path)
 
-
-def test_the_cells_of_a_large_crosstable_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_cells_of_a_large_crosstable_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.web.pages.standings._MAX_FULL_CELLS", 1)
 
-    async def talk(one: Visit) -> None:
-        await finished(one, await submit(one, deals=200))
+    async with visiting(small_house(), tmp_path) as visit:
+        await finished(visit, await submit(visit, deals=200))
         async with asyncio.timeout(PATIENCE_S):
-            while not links(page := (await one.browser.get(f"/standings/{GAME}")).text, "/pairs/"):
+            while not links(page := (await visit.browser.get(f"/standings/{GAME}")).text, "/pairs/"):
                 await asyncio.sleep(0.1)
         (won, cell), (lost, other) = re.findall(r'<a href="/pairs/[^>]* title="([^"]+)">([^<]+)</a>', page)
         assert won.startswith(f"{cell}\xa0±\xa0")
         assert lost.startswith(f"{other}\xa0±\xa0")
         assert '<table class="cross">' in page
 
-    visit(small_house(), talk, tmp_path)
 
-
-def test_a_bot_has_a_page_before_its_opponents_are_rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bot_has_a_page_before_its_opponents_are_rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.server.db.counted_scores.standings", lambda store, game, bot=None: [])
     _, game = find_game("kuhn")
     bots = bots_for(game, ("random", "calling", "folding"))
     settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots),))
 
-    async def talk(one: Visit) -> None:
+    async with visiting(settings, tmp_path) as visit:
         for other in ("calling", "folding"):
-            await finished(one, await submit(one, players=["random", other]))
-        bot = await one.browser.get(f"/bots/{GAME}/random")
+            await finished(visit, await submit(visit, players=["random", other]))
+        bot = await visit.browser.get(f"/bots/{GAME}/random")
         assert (bot.status_code, len(links(bot.text, "/pairs/"))) == (200, 2)
 
-    visit(settings, talk, tmp_path)
 
-
-def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
+async def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
     _, game = find_game("kuhn.limit.3p")
     bots = bots_for(game, ("random", "calling", "folding"))
     settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
 
-    async def talk(one: Visit) -> None:
+    async with visiting(settings, tmp_path) as visit:
         for players in (["random", "calling", "folding"], ["folding", "random", "calling"]):
-            await finished(one, await submit(one, game="kuhn3", players=players))
+            await finished(visit, await submit(visit, game="kuhn3", players=players))
         async with asyncio.timeout(PATIENCE_S):
-            while "20</td>" not in (page := (await one.browser.get("/tables/kuhn3")).text):
+            while "20</td>" not in (page := (await visit.browser.get("/tables/kuhn3")).text):
                 await asyncio.sleep(0.1)
         (pair,) = links(page, "/pairs/")
-        behind = (await one.browser.get(pair)).text
+        behind = (await visit.browser.get(pair)).text
         assert sorted(links(behind, "/runs/")) == ["/runs/1", "/runs/2"]
         # Every figure of the table stands on the page behind it.
         cells = re.findall(r'<td class="(?:won|lost|even)[12]?">([^<]+)</td>', page)
@@ -169,14 +163,12 @@ def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
         for cell in cells:
             assert f"<dd>{cell} mbb/g</dd>" in behind
 
-    visit(settings, talk, tmp_path)
-
 
 def _mbb(text: str) -> float:
     return float(text.partition("\xa0")[0].replace(",", ""))
 
 
-def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
+async def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dealer.web.pages.standings._TABLES_ON_PAGE", 1)
@@ -184,7 +176,7 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
     bots = bots_for(game, ("random", "calling", "folding", "raising"))
     settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
 
-    async def talk(one: Visit) -> None:
+    async with visiting(settings, tmp_path) as one:
         for last in ("folding", "raising"):
             await finished(one, await submit(one, game="kuhn3", players=["random", "calling", last], deals=150))
         # Every bot with every other that it has met, all but folding with raising, once both runs are rated.
@@ -213,10 +205,8 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
         assert "There are no more tables" in (await one.browser.get("/tables/kuhn3?after=99")).text
         assert (await one.browser.get("/tables/nothing")).status_code == 404
 
-    visit(settings, talk, tmp_path)
 
-
-def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.web.pages.standings._RUNS_ON_PAGE", 2)
     monkeypatch.setattr("dealer.web.pages.replay_pages.RUNS_ON_PAGE", 2)
 
@@ -231,65 +221,61 @@ def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                 return found
             (query,) = following
 
-    async def talk(one: Visit) -> None:
+    async with visiting(small_house(), tmp_path) as visit:
         for _ in range(5):
-            await finished(one, await submit(one))
-        assert await pages_from(one, "/runs") == [["/runs/5", "/runs/4"], ["/runs/3", "/runs/2"], ["/runs/1"]]
+            await finished(visit, await submit(visit))
+        assert await pages_from(visit, "/runs") == [["/runs/5", "/runs/4"], ["/runs/3", "/runs/2"], ["/runs/1"]]
         async with asyncio.timeout(PATIENCE_S):
-            while not (pairs := links((await one.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
+            while not (pairs := links((await visit.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
                 await asyncio.sleep(0.1)
-        pages = await pages_from(one, pairs[0])
+        pages = await pages_from(visit, pairs[0])
         assert [len(page) for page in pages] == [2, 2, 1]
         assert sorted(link for page in pages for link in page) == [f"/runs/{number}" for number in range(1, 6)]
-        assert (await one.browser.get(f"{pairs[0]}?after=x")).status_code == 404
+        assert (await visit.browser.get(f"{pairs[0]}?after=x")).status_code == 404
         for path in ("/runs?after=x", "/runs?after=-1", "/runs?after=" + "9" * 50):
-            assert "There are no more runs" in (await one.browser.get(path)).text
-
-    visit(small_house(), talk, tmp_path)
+            assert "There are no more runs" in (await visit.browser.get(path)).text
 
 
-def test_the_list_of_runs_begins_with_those_that_go_on(tmp_path: Path) -> None:
+async def test_the_list_of_runs_begins_with_those_that_go_on(tmp_path: Path) -> None:
     _, game = find_game("kuhn")
     bots = bots_for(game, ("random", "calling", "folding", "raising"))
     settings = replace(small_house(), games=(ServerGame(GAME, GAME, game, 20, 10, bots, 2_000_000),))
 
-    async def talk(one: Visit) -> None:
-        await submit(one, deals=1_000_000)
-        await finished(one, await submit(one, players=["folding", "raising"], deals=200))
+    async with visiting(settings, tmp_path) as visit:
+        await submit(visit, deals=1_000_000)
+        await finished(visit, await submit(visit, players=["folding", "raising"], deals=200))
         async with asyncio.timeout(PATIENCE_S):
-            while not re.search(r"[\d,]+ of 1,000,000", text := (await one.browser.get("/runs")).text):
+            while not re.search(r"[\d,]+ of 1,000,000", text := (await visit.browser.get("/runs")).text):
                 await asyncio.sleep(0.1)
         assert links(text, "/runs/") == ["/runs/1", "/runs/2"]
-        assert links((await one.browser.get("/runs?state=finished")).text, "/runs/") == ["/runs/2"]
+        assert links((await visit.browser.get("/runs?state=finished")).text, "/runs/") == ["/runs/2"]
         # Folding every hand loses for certain, and the winner stands first.
         assert re.findall(r'<span class="words good">([^<]+)</span>', text) == ["raising"]
         assert "raising</span>, <span" in text
         for query, found in (("", ["/runs/1", "/runs/2"]), ("?bot=folding", ["/runs/2"]), ("?user=ann", [])):
-            async with one.browser.stream("GET", f"/live/runs{query}") as events:
+            async with visit.browser.stream("GET", f"/live/runs{query}") as events:
                 text = ""
                 async for piece in events.aiter_text():
                     text += piece
                     if "event: state" in text and text.endswith("\n\n"):
                         break
             assert links(text, "/runs/") == found
-        assert (await one.browser.get("/live/runs?state=lost")).status_code == 400
-
-    visit(settings, talk, tmp_path)
+        assert (await visit.browser.get("/live/runs?state=lost")).status_code == 400
 
 
-def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
-    async def talk(one: Visit) -> None:
-        await submit(one, deals=1_000_000, seed=7)
+async def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
+    async with visiting(small_house(max_deals=2000000), tmp_path) as visit:
+        await submit(visit, deals=1_000_000, seed=7)
         async with asyncio.timeout(PATIENCE_S):
-            while (page := await one.browser.get("/runs/1/matches/match.a")).status_code != 200:
+            while (page := await visit.browser.get("/runs/1/matches/match.a")).status_code != 200:
                 await asyncio.sleep(0.1)
         assert "export" not in page.text
         for path in ("/runs/1/matches/match.a/hands/0", "/runs/1/matches/match.a/hands/0/acpc"):
-            answer = await one.browser.get(path)
+            answer = await visit.browser.get(path)
             assert answer.status_code == 403
             assert "STATE" not in answer.text
-        assert (await one.browser.get("/runs/1/matches/match.a/export/log")).status_code == 403
-        async with one.browser.stream("GET", "/runs/1/matches/match.a/events") as events:
+        assert (await visit.browser.get("/runs/1/matches/match.a/export/log")).status_code == 403
+        async with visit.browser.stream("GET", "/runs/1/matches/match.a/events") as events:
             text = ""
             async for piece in events.aiter_text():
                 text += piece
@@ -300,10 +286,8 @@ def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
         assert "king" not in text
         assert " of spades" not in text
 
-    visit(small_house(max_deals=2_000_000), talk, tmp_path)
 
-
-def test_many_bots_come_page_by_page_each_with_what_it_won_from_the_others(
+async def test_many_bots_come_page_by_page_each_with_what_it_won_from_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Twenty bots that have all met: every one has a place of its own, and the crosstables are those of their pages."""
@@ -322,15 +306,15 @@ def test_many_bots_come_page_by_page_each_with_what_it_won_from_the_others(
         rows = re.findall(r'<td>(\d+)</td><th scope="row"[^>]*><a href="/bots/[^"]*/(bot\d+)"', page)
         return [int(place) for place, _ in rows], [name for _, name in rows], re.findall(r'href="(/pairs/[^"]+)"', page)
 
-    async def talk(one: Visit) -> None:
-        whole = (await one.browser.get(f"/standings/{GAME}")).text
+    async with visiting(settings, tmp_path) as visit:
+        whole = (await visit.browser.get(f"/standings/{GAME}")).text
         assert shown_in(whole)[:2] == (list(range(1, BOTS + 1)), order)
         assert "Next page" not in whole
         assert len(shown_in(whole)[2]) == BOTS * (BOTS - 1)
         monkeypatch.setattr("dealer.web.pages.standings._BOTS_ON_PAGE", 8)
         path, places, names, pairs = f"/standings/{GAME}", [], [], []
         while path:
-            page = (await one.browser.get(path)).text
+            page = (await visit.browser.get(path)).text
             found = shown_in(page)
             places += found[0]
             names += found[1]
@@ -340,5 +324,3 @@ def test_many_bots_come_page_by_page_each_with_what_it_won_from_the_others(
             path = "" if following is None else f"/standings/{GAME}{html.unescape(following[1])}"
         assert (places, names) == (list(range(1, BOTS + 1)), order)
         assert pairs == [8 * 7, 8 * 7, 4 * 3]
-
-    visit(settings, talk, tmp_path)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from logs.hand_source import find
 from protocol import find_game
 from tests.dealer.server.test_contests import Host, offer
 from tests.dealer.web.pages.test_play_pages import GAME, enter, field, seen, sit_down
-from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.visits import PATIENCE_S, Visit, small_house, visiting
 
 
 @dataclass
@@ -44,26 +45,25 @@ class Guested:
         return words
 
 
-def play(folder: Path, talk: Callable[[Guested], Awaitable[None]], *games: ServerGame) -> None:
-    there: list[ServerParts] = []
+@contextlib.asynccontextmanager
+async def with_guests(folder: Path, *games: ServerGame) -> AsyncIterator[Guested]:
+    shown: list[ServerParts] = []
 
     def face(parts: ServerParts) -> AbstractAsyncContextManager[str]:
-        there.append(parts)
+        shown.append(parts)
         return server_site(parts)
 
-    async def logged_in(one: Visit) -> None:
-        assert (await one.log_in()).status_code == 303
-        number = await there[0].store.write(lambda db: add_user(db, "ann"))
-        await talk(Guested(one, there[0], User(number, "ann")))
-
     settings = small_house()
-    visit(replace(settings, games=(*settings.games, *games)), logged_in, folder, web=face)
+    async with visiting(replace(settings, games=(*settings.games, *games)), folder, web=face) as visit:
+        assert (await visit.log_in()).status_code == 303
+        number = await shown[0].store.write(lambda db: add_user(db, "ann"))
+        yield Guested(visit, shown[0], User(number, "ann"))
 
 
-def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
+async def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
     versions: list[int] = []
 
-    async def talk(given: Guested) -> None:
+    async with with_guests(tmp_path) as given:
         browser, host = given.one.browser, Host()
         assert "annbot" not in (await browser.get("/play", params={"game": GAME})).text
         versions.append(await given.bring(host))
@@ -83,8 +83,6 @@ def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
                     await enter(browser, table, "next" if 'value="next"' in page.text else "c")
         assert given.parts.service.can_join_table("annbot")
         await browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
-
-    play(tmp_path, talk)
     store = Store(tmp_path / DATABASE_NAME)
     (found,) = records.runs(store)
     store.close()
@@ -93,8 +91,8 @@ def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
     assert len(list(find([tmp_path / found.folder]).hands())) == 2
 
 
-def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
-    async def talk(given: Guested) -> None:
+async def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
+    async with with_guests(tmp_path) as given:
         browser, host = given.one.browser, Host()
         await given.bring(host)
         table = await sit_down(browser, bot1="annbot", hands="9")
@@ -112,14 +110,12 @@ def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
         after = await given.until_asked(table)
         assert before.partition("This hand")[2] == after.partition("This hand")[2], "the same decision"
 
-    play(tmp_path, talk)
 
-
-def test_a_users_bot_has_one_seat_at_a_table_and_has_to_be_there(tmp_path: Path) -> None:
+async def test_a_users_bot_has_one_seat_at_a_table_and_has_to_be_there(tmp_path: Path) -> None:
     _, game = find_game("kuhn.limit.3p")
     three = ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots_for(game, ("random", "calling")))
 
-    async def talk(given: Guested) -> None:
+    async with with_guests(tmp_path, three) as given:
         browser = given.one.browser
         await given.bring(Host(), "kuhn3")
         key = field((await browser.get("/play", params={"game": "kuhn3"})).text, "form_key")
@@ -136,11 +132,9 @@ def test_a_users_bot_has_one_seat_at_a_table_and_has_to_be_there(tmp_path: Path)
         assert "annbot" in words
         assert "random" in words or "calling" in words
 
-    play(tmp_path, talk, three)
 
-
-def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
-    async def talk(given: Guested) -> None:
+async def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
+    async with with_guests(tmp_path) as given:
         await given.bring(Host())
         game = given.parts.settings.games[0]
         running = [
@@ -161,5 +155,3 @@ def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
         assert not service.can_join_table("nobody")
         service.queue.active = lambda: running  # type: ignore[method-assign]
         assert not service.can_join_table("annbot"), "what a user wants does not"
-
-    play(tmp_path, talk)
