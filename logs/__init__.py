@@ -1,7 +1,7 @@
-"""Finished hands: one record of a hand, and everything that is written, read and counted of it.
+"""Records of finished hands, their readers and writers, and their statistics.
 
-Readers give `HandRecord` values one by one (`logs.hand_source` for any file or folder), writers make text of them
-(`logs.export` for files in any format), `logs.tracker` counts them:
+Readers yield `HandRecord` values (`logs.hand_source` reads any file or folder), writers format them (`logs.export`
+writes files in any format), and `logs.tracker` counts them:
 
 >>> from logs.acpc_log.reader import read_log
 >>> from logs.phh import format_phh
@@ -13,7 +13,7 @@ Readers give `HandRecord` values one by one (`logs.hand_source` for any file or 
 m1 ('Ann', 'Bob') (20.0, -20.0)
 ['actions = [', '  "d dh p1 5d5c",', '  "d dh p2 9hQd",']
 
-Here are the record and the lines that the dealer writes; `logs.errors` draws the tree of the errors.
+This module exports the record and the lines that a dealer writes. `logs.errors` has the tree of the errors.
 """
 
 from importlib.machinery import PathFinder as _PathFinder

@@ -1,22 +1,14 @@
-"""What the players of a contest have won, deal by deal, and its notable hands; follows logs that grow.
+"""Scores of the players of a contest, counted deal by deal from logs that may still grow, and its notable hands.
 
     scores = ContestScores(game, [["match.a", "match.b"]])
     while scores.count({match.name: match for match in matches}):
         ...
 
 A contest plays the same deals in several seatings, each a match with a log of its own. A deal counts once all its
-seatings have it; the hands of a deal are read side by side, so memory grows neither with the hands nor while one
+seatings have it. The hands of a deal are read side by side, so that memory grows neither with the hands nor while one
 seating waits for another.
 
-`largest_losses` finds the hands of any files that a player lost most on, each with the hands in which others held the
-same cards.
-
-    for worst in largest_losses(find(["runs/x"]), "New", count=10):
-        print(worst.chips, worst.hands[0].match_name, worst.hands[0].hand_number)
-        for other in worst.hands[1:]:
-            print("  the same deal:", other.names, other.values)
-
-In a duplicate match the same deal is played in every seating: next to a lost hand it shows what the others made of it.
+`largest_losses` finds the hands of any files that a player lost most on, with the same deals in other seatings.
 """
 
 from __future__ import annotations
@@ -37,18 +29,19 @@ from logs.hand_index import HandSummary, MatchHands
 from logs.hand_source import HandSource
 from logs.record import HandRecord
 
-_KEPT: Final = 20
+_MAX_NOTABLE: Final = 20
 _MAX_POINTS: Final = 400
-_AT_A_TIME: Final = 5000
+_BATCH_DEALS: Final = 5000
 
 
 class Notable(NamedTuple):
     """A hand with a big pot, or a hand or deal that a player lost.
 
     Attributes:
-        chips: how many are in its pot, without uncalled ones; or what the player lost, below 0.
-        player: who lost; empty for a pot.
-        hands: each match with the chips there: one, or those of all seatings of a deal.
+        chips: chips in the pot without uncalled ones, or the player's net chips, below 0.
+        number: number of the hand.
+        player: player who lost; empty for a pot.
+        hands: matches with the chips in each: one match, or those of all seatings of a deal.
     """
 
     chips: float
@@ -58,7 +51,12 @@ class Notable(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What a player lost (`chips` below 0) on some hands: those of a deal, or the first of them."""
+    """Loss of a player on a deal, or on the first of some hands of a deal.
+
+    Attributes:
+        chips: net chips, below 0.
+        hands: hands of the deal.
+    """
 
     chips: float
     player: str
@@ -66,16 +64,19 @@ class Loss(NamedTuple):
 
 
 def called_pot(record: HandRecord) -> int:
-    """Chips in the pot of a hand, without uncalled ones."""
+    """Return the chips in the pot of a hand, without uncalled ones."""
     spent = record.betting.spent
-    return sum(spent) - uncalled(spent)[1]
+    _, returned = uncalled(spent)
+    return sum(spent) - returned
 
 
-def _keep(kept: list[Notable], chips: float, number: int, player: str, hands: tuple[tuple[str, float], ...]) -> None:
-    """Keep what has the fewest chips, the first of equal ones."""
-    if len(kept) < _KEPT or chips < kept[-1].chips:
-        insort(kept, Notable(chips, number, player, hands), key=attrgetter("chips"))
-        del kept[_KEPT:]
+def _keep(
+    notables: list[Notable], chips: float, number: int, player: str, hands: tuple[tuple[str, float], ...]
+) -> None:
+    """Add a notable to a list of those with the fewest chips; of equal ones the first is kept."""
+    if len(notables) < _MAX_NOTABLE or chips < notables[-1].chips:
+        insort(notables, Notable(chips, number, player, hands), key=attrgetter("chips"))
+        del notables[_MAX_NOTABLE:]
 
 
 class _Player:
@@ -88,20 +89,22 @@ class _Player:
 
 
 class ContestScores:
-    """The scores of a contest, over the deals that were played in every seating.
+    """Scores of a contest, over the deals that were played in every seating.
 
-    `unread` hands were left out, because their lines are damaged or other seatings do not have them.
+    Attributes:
+        hands: number of hands counted.
+        unread: number of hands left out, because their lines are damaged or other seatings do not have them.
     """
 
     def __init__(
         self, game: Game, seatings: Sequence[Sequence[str]], new_mean: Callable[[], RunningMean] | None = None
     ) -> None:
-        """Begin without a deal.
+        """Start without a deal.
 
         Args:
             seatings: names of matches, in groups that play the same hands in different seatings.
-            new_mean: makes the mean of a player, for the interval that the result of the contest has; scores that the
-                game does not allow are left out. None for an interval over a fixed number of deals.
+            new_mean: constructor of a player's mean, for the interval that the result of the contest has. Scores beyond
+                the bounds of the game are then left out. None for an interval over a fixed number of deals.
         """
         self.game = game
         self._bounds = score_bounds(game)
@@ -110,8 +113,10 @@ class ContestScores:
         self.hands = 0
         self.unread = 0
         self._groups = [tuple(names) for names in seatings]
+        # By group, the number of deals counted.
         self._done = [0] * len(self._groups)
         self._players: dict[str, _Player] = {}
+        # Pots have negative chips here, so that the biggest one comes first.
         self._pots: list[Notable] = []
 
     @property
@@ -121,38 +126,40 @@ class ContestScores:
 
     @property
     def players(self) -> tuple[str, ...]:
-        """Their names, in the order of the first hand."""
+        """Names of the players, in the order of the first hand."""
         return tuple(self._players)
 
     def waiting(self, matches: Mapping[str, MatchHands]) -> int:
-        """How many deals are there to be counted."""
-        return sum(self._ready(at, matches) - done for at, done in enumerate(self._done))
+        """Return the number of deals that could be counted now."""
+        return sum(self._num_ready(group, matches) - done for group, done in enumerate(self._done))
 
-    def _ready(self, group: int, matches: Mapping[str, MatchHands]) -> int:
+    def _num_ready(self, group: int, matches: Mapping[str, MatchHands]) -> int:
         return min(matches[name].count if name in matches else 0 for name in self._groups[group])
 
-    def count(self, matches: Mapping[str, MatchHands], most: int = _AT_A_TIME) -> bool:
-        """Count some of the deals that every seating has; whether there are more.
+    def count(self, matches: Mapping[str, MatchHands], max_deals: int = _BATCH_DEALS) -> bool:
+        """Count some of the deals that every seating has; return whether more are waiting.
 
         Args:
-            matches: by name, as far as there are any.
+            matches: matches by name, as far as they have begun.
 
         Raises:
             OSError: a log cannot be read.
         """
-        for at, names in enumerate(self._groups):
-            todo = min(most, self._ready(at, matches) - self._done[at])
-            if todo <= 0:
+        for group, names in enumerate(self._groups):
+            deals = min(max_deals, self._num_ready(group, matches) - self._done[group])
+            if deals <= 0:
                 continue
-            sides = [matches[name].summaries(self._done[at]) for name in names]
-            for _, *hands in zip(range(todo), *sides, strict=False):
+            seatings = [matches[name].summaries(self._done[group]) for name in names]
+            for _, *hands in zip(range(deals), *seatings, strict=False):
                 self._add(names, hands, matches)
-            self._done[at] += todo
-            most -= todo
+            self._done[group] += deals
+            max_deals -= deals
         return self.waiting(matches) > 0
 
     def _add(self, names: tuple[str, ...], hands: Sequence[HandSummary], matches: Mapping[str, MatchHands]) -> None:
-        if len({hand.number for hand in hands}) > 1 or not all(hand.names for hand in hands):
+        """Count a deal, given the matches of its seatings and the hand of each."""
+        are_same_hand = len({hand.number for hand in hands}) == 1
+        if not are_same_hand or not all(hand.names for hand in hands):
             self.unread += len(hands)
             return
         won: dict[str, list[float]] = {}
@@ -168,25 +175,34 @@ class ContestScores:
         self.hands += len(hands)
         self._board.add(scores)
         for name, hand in zip(names, hands, strict=True):
-            for player, value in zip(hand.names, hand.values, strict=True):
-                if value < 0:
-                    _keep(self._player(player).worst_hands, value, hand.number, player, ((name, value),))
-            if len(self._pots) < _KEPT or -hand.most_pot < self._pots[-1].chips:
-                self._add_pot(matches[name], name, hand)
+            self._add_hand(matches[name], name, hand)
         for player, values in won.items():
-            one = self._player(player)
-            chips = sum(values)
-            one.chips += chips
-            if len(hands) > 1 and chips < 0:
-                sides = tuple(zip(names, values, strict=False))
-                _keep(one.worst_deals, chips, hands[0].number, player, sides)
-            if not self._board.mean(player).count % one.step:
-                one.points.append(self._point(player))
-                if len(one.points) > _MAX_POINTS:
-                    one.points, one.step = one.points[1::2], 2 * one.step
+            self._add_deal(player, values, names, hands[0].number)
+
+    def _add_hand(self, match: MatchHands, name: str, hand: HandSummary) -> None:
+        for player, value in zip(hand.names, hand.values, strict=True):
+            if value < 0:
+                _keep(self._player(player).worst_hands, value, hand.number, player, ((name, value),))
+        # `max_pot` includes uncalled chips. The hand is read only if its pot can be big enough.
+        if len(self._pots) < _MAX_NOTABLE or -hand.max_pot < self._pots[-1].chips:
+            self._add_pot(match, name, hand)
+
+    def _add_deal(self, player: str, values: Sequence[float], names: tuple[str, ...], number: int) -> None:
+        totals = self._player(player)
+        chips = sum(values)
+        totals.chips += chips
+        if len(names) > 1 and chips < 0:
+            _keep(totals.worst_deals, chips, number, player, tuple(zip(names, values, strict=False)))
+        if self._board.mean(player).count % totals.step == 0:
+            totals.points.append(self._point(player))
+            # The memory of a curve is bounded: every other point goes, and the step doubles.
+            if len(totals.points) > _MAX_POINTS:
+                totals.points = totals.points[1::2]
+                totals.step *= 2
 
     def _is_possible(self, score: float) -> bool:
         lowest, highest = self._bounds
+        # Means over seatings may miss a bound by a rounding.
         slack = 1e-9 * (highest - lowest)
         return lowest - slack <= score <= highest + slack
 
@@ -198,108 +214,131 @@ class ContestScores:
         _keep(self._pots, -pot, hand.number, "", ((name, pot),))
 
     def _player(self, name: str) -> _Player:
-        found = self._players.get(name)
-        if found is None:
-            found = self._players[name] = _Player()
-        return found
+        player = self._players.get(name)
+        if player is None:
+            player = self._players[name] = _Player()
+        return player
 
     def _point(self, player: str) -> tuple[int, Estimate]:
         mean = self._board.mean(player)
-        hands = self.hands if mean.count == self.deals else round(self.hands * mean.count / self.deals)
+        hands = self.hands
+        if mean.count != self.deals:
+            # A player of some matches only; hands are not counted by player.
+            hands = round(self.hands * mean.count / self.deals)
         half_width = mean.estimate.times(hands / 1000).half_width
         return hands, Estimate(self._players[player].chips / self.game.big_blind, half_width)
 
-    # ---- what was found
+    # ---- results
 
     def rate(self, player: str) -> Rate | None:
-        """What a player won, with its 95 % interval over deals; None before the first."""
+        """Return the rate of a player with its 95 % interval over deals; None before its first deal."""
         return self._board.rate(player)
 
     def rate_of_best(self, player: str) -> Rate:
-        """What a player won, with the interval of a claim about the winner."""
+        """Return the rate of a player with the interval of a claim about the winner."""
         return self._board.rate_of_best(player)
 
     def chips(self, player: str) -> float:
         return self._players[player].chips
 
     def curve(self, player: str) -> tuple[tuple[int, Estimate], ...]:
-        """Hands and big blinds won along the way, at most 401 points, the last one now."""
-        one = self._players[player]
-        end = self._point(player)
-        return (*one.points, *([end] if not one.points or one.points[-1] != end else []))
+        """Return hands and big blinds won along the way, at most 401 points up to the last hand."""
+        points = self._players[player].points
+        last_point = self._point(player)
+        if points and points[-1] == last_point:
+            return tuple(points)
+        return (*points, last_point)
 
     @property
     def biggest_pots(self) -> tuple[Notable, ...]:
         return tuple(entry._replace(chips=-entry.chips) for entry in self._pots)
 
     def worst_hands(self, player: str) -> tuple[Notable, ...]:
-        """The hands a player lost most on, the worst first."""
+        """Return the hands that a player lost most on, from the worst."""
         return tuple(self._players[player].worst_hands)
 
     @property
     def worst_deals(self) -> tuple[Notable, ...]:
-        """The deals with the largest loss of a player over all seatings, the worst first."""
-        found = [one for player in self._players.values() for one in player.worst_deals]
-        return tuple(sorted(found, key=attrgetter("chips"))[:_KEPT])
+        """Deals with the largest losses of a player over all seatings, from the worst."""
+        deals: list[Notable] = []
+        for player in self._players.values():
+            deals += player.worst_deals
+        return tuple(sorted(deals, key=attrgetter("chips"))[:_MAX_NOTABLE])
 
 
 class WorstDeals:
-    """The deals with the largest losses of a player, over all seatings between the same players.
+    """Collect the deals with the largest losses of a player, over all seatings between the same players.
 
-    `found` has the worst first.
+    Attributes:
+        losses: the largest losses, from the worst.
     """
 
-    def __init__(self, most: int = 10) -> None:
-        self.found: list[Loss] = []
-        self._most = most
+    def __init__(self, max_losses: int = 10) -> None:
+        self.losses: list[Loss] = []
+        self._max_losses = max_losses
 
     def add(self, hands: Sequence[tuple[str, HandRecord]]) -> None:
-        """Look at the hands of a deal, each with the path of its file."""
+        """Add the hands of a deal, each with the path of its file."""
         seatings: dict[object, list[HandRecord]] = {}
         for path, record in hands:
             seatings.setdefault((_deal_of(path, record), frozenset(record.names)), []).append(record)
         for records in seatings.values():
-            for player in records[0].names if len(records) > 1 else ():
-                chips = sum(record.values[record.names.index(player)] for record in records)
-                if chips < (self.found[-1].chips if len(self.found) == self._most else 0):
-                    insort(self.found, Loss(chips, player, tuple(records)), key=attrgetter("chips"))
-                    del self.found[self._most :]
+            if len(records) > 1:
+                for player in records[0].names:
+                    self._add_loss(player, records)
+
+    def _add_loss(self, player: str, records: Sequence[HandRecord]) -> None:
+        chips = sum(record.values[record.names.index(player)] for record in records)
+        is_full = len(self.losses) == self._max_losses
+        if chips < (self.losses[-1].chips if is_full else 0):
+            insort(self.losses, Loss(chips, player, tuple(records)), key=attrgetter("chips"))
+            del self.losses[self._max_losses :]
 
 
 _Deal: TypeAlias = tuple[str, Game, int, tuple[tuple[int, ...], ...]]
 
 
 def largest_losses(source: HandSource, player: str | None = None, *, count: int = 10) -> list[Loss]:
-    """The hands a player lost most on, each followed by the same deal in the other seatings, the worst first; equal
-    losses in the order of the files.
+    """Find the hands that a player lost most on, each followed by the same deal in the other seatings.
+
+    The worst comes first, equal losses in the order of the files.
 
     Args:
-        player: whose losses; None for the first player of the first hand.
+        player: name of the player; None for the first player of the first hand.
+        count: number of hands to find.
 
     Raises:
         LogsError: a file cannot be read.
-        ValueError: no player has the name; the sentence lists the players.
+        ValueError: no player has the name; the message lists the players.
         OSError: a file cannot be read.
     """
-    lost: list[tuple[float, str, HandRecord]] = []
+    losses: list[tuple[float, str, HandRecord]] = []
     names: dict[str, None] = {}
     for path, record in _with_paths(source):
         names |= dict.fromkeys(record.names_by_seat)
-        player = record.names_by_seat[0] if player is None else player
-        chips = record.values[record.names.index(player)] if player in record.names else 0.0
+        if player is None:
+            player = record.names_by_seat[0]
+        if player not in record.names:
+            continue
+        chips = record.values[record.names.index(player)]
         if chips < 0:
-            insort(lost, (chips, path, record), key=itemgetter(0))
-            del lost[count:]
-    if names and player not in names:
+            insort(losses, (chips, path, record), key=itemgetter(0))
+            del losses[count:]
+    if not names or player is None:
+        return []
+    if player not in names:
         raise ValueError(f"no player is called {quoted(player)}; there are {', '.join(names)}")
-    wanted: dict[_Deal, list[HandRecord]] = {_deal_of(path, record): [] for _, path, record in lost}
-    again = replace(source, on_problem=lambda problem: None)
-    for path, record in _with_paths(again) if wanted else ():
-        wanted.get(_deal_of(path, record), []).append(record)
-    return [
-        Loss(chips, player or "", (one, *(hand for hand in wanted[_deal_of(path, one)] if hand.names != one.names)))
-        for chips, path, one in lost
-    ]
+    # A second pass for the other hands of these deals. Problems were reported in the first one.
+    hands_of_deals: dict[_Deal, list[HandRecord]] = {_deal_of(path, record): [] for _, path, record in losses}
+    if hands_of_deals:
+        for path, record in _with_paths(replace(source, on_problem=lambda problem: None)):
+            hands_of_deals.get(_deal_of(path, record), []).append(record)
+    results = []
+    for chips, path, record in losses:
+        same_deal = hands_of_deals[_deal_of(path, record)]
+        other_hands = [hand for hand in same_deal if hand.names != record.names]
+        results.append(Loss(chips, player, (record, *other_hands)))
+    return results
 
 
 def _with_paths(source: HandSource) -> Iterator[tuple[str, HandRecord]]:

@@ -1,22 +1,21 @@
-"""The errors of the logs package, and the reports of problems in a file.
+"""Errors of the logs package, and problems in files.
 
     LogsError
-    ├── LogError               a file cannot be read as what it should be: not a log, an unknown game, not TOML
-    │   ├── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
-    │   ├── NotALogError       a file was taken for an ACPC log, and nothing in it belongs in one
-    │   └── UnknownGameError   no line names the game that an ACPC log holds: it must be given
-    ├── UncleanLogError        something is unusual in a log: its hands are to be counted one by one
+    ├── LogError               a file cannot be read: not a log, an unknown game, not TOML
+    │   ├── DamagedLogError    strict reading met a problem
+    │   ├── NotALogError       nothing in a file belongs in an ACPC log
+    │   └── UnknownGameError   an ACPC log does not name its game, which must be given
+    ├── UncleanLogError        a log must be read hand by hand, since something in it is unusual
     ├── LeaksRefused           leaks cannot be determined from these hands
     ├── NoSuchHandError        a match has no hand of a number
-    ├── HandError              one hand of a file cannot be read; readers report it and continue
+    ├── HandError              a hand of a file cannot be read; readers report it and continue
     ├── UnsupportedGameError   a format does not have a game
     ├── ExportError            a file that would be written exists already
     └── StopRuleError          a text or a number is not a stop rule
 
-A `LogProblem` is not an error: reading continues, and the caller learns where the problem is, what is wrong there and
-what was done about it. Readers raise and report through a `ProblemReporter`.
-
-All of these travel between processes. None of their sentences names an option of the command line: the command adds it.
+A `LogProblem` is not an error. Reading continues, and the caller gets its place, its description and the consequence.
+Readers raise and report through a `ProblemReporter`. All errors can be pickled. No message names an option of the
+command line, which the commands add.
 """
 
 from __future__ import annotations
@@ -29,47 +28,48 @@ from engine.errors import PortableError
 
 
 class LogsError(PortableError):
-    """The root of this package's errors."""
+    """Root of the errors of this package."""
 
 
 class LeaksRefused(LogsError):
-    """Hands that leaks cannot be determined from."""
+    """Leaks cannot be determined from these hands."""
 
 
 class UncleanLogError(LogsError):
-    """A log in which something is unusual: its hands are to be counted one by one."""
+    """A log must be read hand by hand, since something in it is unusual."""
 
 
 class ProblemKind(enum.Enum):
-    """What was done about a problem; the value is the end of its sentence."""
+    """Consequence of a problem; the value is the end of its message."""
 
     SKIPPED = "skipped"
-    """The line or hand is left out: it cannot be trusted."""
+    """The line or hand is left out, as it cannot be trusted."""
     HALF_WRITTEN = "left out, as is normal when a match was stopped while writing"
     """The last line of an ACPC log lacks its end."""
     UNFINISHED = "left out: the file ends before the hand does"
     """The last hand of a hand history lacks its end."""
     CUT = "the rest of the file is left out"
-    """The file cannot be read on from there."""
+    """The file cannot be read beyond this place."""
     COUNTED_ONCE = "each counts once"
-    """Hands that were read before. Nothing is damaged, so strict reading continues."""
+    """Hands were read before. Nothing is damaged, so strict reading continues."""
     LEFT_OUT = "left out"
-    """Files in a folder that hold no hands. Nothing is damaged, so strict reading continues."""
+    """Files in a folder have no hands. Nothing is damaged, so strict reading continues."""
     UNCHECKED = "read unchecked"
-    """Something that cannot be verified. It may be in order, so strict reading continues."""
+    """Something cannot be verified. It may be in order, so strict reading continues."""
     NOTED = "read all the same"
-    """Nothing is left out, but something is not as it should be."""
+    """Something is wrong, but nothing is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogProblem:
-    """Something in a file that is not as it should be.
+    """A problem in a file.
 
     Attributes:
-        path: the file, as it was given; ``<lines>`` for lines without a file.
+        path: file as it was given; ``<lines>`` for lines without a file.
         line_number: 1-based; None for a problem of the whole file.
-        column: 1-based index of the first wrong character in the line; None where it is unknown.
-        problem: what is wrong, as a sentence without its stop.
+        column: 1-based index of the first wrong character in the line; None if unknown.
+        problem: description, as a sentence without a full stop.
+        kind: consequence.
     """
 
     path: str
@@ -83,7 +83,7 @@ class LogProblem:
 
     @property
     def is_damage(self) -> bool:
-        """Whether strict reading stops at it; it accepts the missing end of a file."""
+        """Whether the problem ends strict reading, unlike the missing end of a file."""
         return self.kind not in (
             ProblemKind.HALF_WRITTEN,
             ProblemKind.UNFINISHED,
@@ -94,14 +94,21 @@ class LogProblem:
 
     @property
     def place(self) -> str:
-        """Where it is: ``match.log, line 7, byte 12``."""
-        if self.line_number is None:
-            return self.path
-        return f"{self.path}, line {self.line_number}" + ("" if self.column is None else f", byte {self.column}")
+        """File, line and byte, as in ``match.log, line 7, byte 12``."""
+        place = self.path
+        if self.line_number is not None:
+            place += f", line {self.line_number}"
+            if self.column is not None:
+                place += f", byte {self.column}"
+        return place
 
 
 class LogError(LogsError, ValueError):
-    """A file cannot be read as what it should be. `problem`: what is wrong, as a sentence without its stop."""
+    """A file cannot be read.
+
+    Attributes:
+        problem: description, as a sentence without a full stop.
+    """
 
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
@@ -113,31 +120,31 @@ class LogError(LogsError, ValueError):
 
 
 class UnknownGameError(LogError):
-    """No line names the game that an ACPC log holds: it can be read if the game is given."""
+    """An ACPC log does not name its game; it can be read if the game is given."""
 
 
 class NotALogError(LogError):
-    """A file was taken for an ACPC log, and nothing in it belongs in one."""
+    """Nothing in a file belongs in an ACPC log."""
 
 
 class DamagedLogError(LogError):
     """Strict reading met a problem."""
 
-    def __init__(self, found: LogProblem) -> None:
-        self.found = found
-        super().__init__(found.path, found.problem)
-        self.args = (found,)
+    def __init__(self, log_problem: LogProblem) -> None:
+        self.log_problem = log_problem
+        super().__init__(log_problem.path, log_problem.problem)
+        self.args = (log_problem,)
 
     def __str__(self) -> str:
-        return f"{self.found.place}: {self.problem}"
+        return f"{self.log_problem.place}: {self.problem}"
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemReporter:
-    """Reports the problems of one file as they are met.
+    """Report the problems of one file.
 
     Attributes:
-        path: the file, as it was given; ``<lines>`` for lines without a file.
+        path: file as it was given; ``<lines>`` for lines without a file.
         strict: whether the first problem ends the reading, except for a half-written end.
     """
 
@@ -146,15 +153,15 @@ class ProblemReporter:
     on_problem: Callable[[LogProblem], None] | None = None
 
     def report(self, line_number: int, column: int | None, problem: str, kind: ProblemKind) -> None:
-        """Report a problem; see `LogProblem` for the arguments.
+        """Report a problem of the file; see `LogProblem` for the arguments.
 
         Raises:
-            DamagedLogError: reading is strict, and this is not the half-written end of a file.
+            DamagedLogError: reading is strict, and the problem is damage.
         """
         self.pass_on(LogProblem(self.path, line_number, column, problem, kind))
 
     def pass_on(self, problem: LogProblem) -> None:
-        """Report a problem that may be another file's; see `report`."""
+        """Report a problem, perhaps of another file; see `report`."""
         if self.on_problem is not None:
             self.on_problem(problem)
         if self.strict and problem.is_damage:
@@ -174,12 +181,12 @@ class NoSuchHandError(LogsError, LookupError):
 
 
 class HandError(LogsError, ValueError):
-    """One hand of a file cannot be read.
+    """A hand of a file cannot be read.
 
     Attributes:
-        problem: what is wrong, as a sentence without its stop.
-        line: which line of the hand is the reason, 0-based.
-        column: 1-based index of the first wrong character in the line; None where it is unknown.
+        problem: description, as a sentence without a full stop.
+        line: 0-based line of the hand with the problem.
+        column: 1-based index of the first wrong character in the line; None if unknown.
     """
 
     def __init__(self, problem: str, line: int = 0, column: int | None = None) -> None:
@@ -196,7 +203,7 @@ class UnsupportedGameError(LogsError, ValueError):
     """A format does not have a game.
 
     Attributes:
-        problem: what the game has that the format has not, as a sentence without its stop.
+        problem: property of the game that the format lacks, as a sentence without a full stop.
     """
 
     def __init__(self, format_name: str, problem: str) -> None:
@@ -220,7 +227,7 @@ class ExportError(LogsError):
 
 
 class StopRuleError(LogsError, ValueError):
-    """A text that is not a stop rule (see `logs.estimation.stopping`): the message lists what is accepted."""
+    """A text or a number is not a stop rule (see `logs.estimation.stopping`); the message lists what is accepted."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(

@@ -1,7 +1,7 @@
-"""Opening files of hands, compressed or not: ``match.log``, ``match.log.xz``, ``.gz``, ``.bz2``.
+"""Open files of hands, compressed or not: ``match.log``, ``match.log.xz``, ``.gz``, ``.bz2``.
 
-Text is UTF-8, with a byte order mark or without, or UTF-16. Only regular files are opened: a pipe would wait for its
-writer. A line has a bound, and a file that is damaged, or whose line does not end, is read up to there (`lines_of`).
+Text is UTF-8, with or without a byte order mark, or UTF-16. Lines are bounded. A file that is damaged, or has a line
+that does not end, is read up to that place (`lines_of`).
 """
 
 from __future__ import annotations
@@ -15,35 +15,37 @@ from typing import Final, TextIO, cast
 
 from logs.errors import LogError, ProblemKind, ProblemReporter
 
-COMPRESSIONS: Final = (".xz", ".gz", ".bz2")
+_COMPRESSIONS: Final = (".xz", ".gz", ".bz2")
 
-_MOST_OF_LINE: Final = 1 << 24
-"""Characters of a line, after which a file is not read on."""
-_PIECE_CHARACTERS: Final = 1 << 16
+_MAX_LINE_CHARACTERS: Final = 1 << 24
+"""Length of a line beyond which a file is not read further."""
+_CHUNK_CHARACTERS: Final = 1 << 16
 
 
 @contextmanager
 def opened(path: str, *, errors: str = "surrogateescape", newline: str | None = "\n") -> Iterator[TextIO]:
-    """A file to be read as text, without its byte order mark; see the built-in `open` for the arguments.
+    """Open a file as text, without its byte order mark; see the built-in `open` for the arguments.
 
     Raises:
-        LogError: it is a pipe or a device, its compression is damaged, or its compression is not the one of its name.
+        LogError: it is a pipe or a device, or its compression is damaged or not the one that its name says.
         OSError: it cannot be read.
     """
     mode = os.stat(path).st_mode
+    # Reading a pipe would wait for its writer.
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise LogError(path, "this is not a regular file")
-    opener, damages = _opener(path[-4:].lower())
+    opener, damage_errors = _opener(path[-4:].lower())
     with opener(path, "rb") as file:
         try:
             encoding = _encoding(file.peek(4)[:4])
-            # What is damaged in UTF-16 has no bytes of its own to come back as.
-            with TextIOWrapper(file, encoding, errors if encoding.startswith("utf-8") else "replace", newline) as text:
+            # In UTF-16, damaged text has no single bytes that surrogates could stand for.
+            text_errors = errors if encoding.startswith("utf-8") else "replace"
+            with TextIOWrapper(file, encoding, text_errors, newline) as text:
                 yield text
-        except damages as error:
+        except damage_errors as error:
             raise LogError(path, f"it cannot be uncompressed to its end: {error}") from None
         except OSError as error:
-            # Errors of bz2 about damage have no number.
+            # bz2 and gzip report damage as an OSError without a number.
             if error.errno is None:
                 raise LogError(path, f"it cannot be uncompressed to its end: {error}") from None
             raise
@@ -52,13 +54,13 @@ def opened(path: str, *, errors: str = "surrogateescape", newline: str | None = 
 def lines_of(
     opening: AbstractContextManager[TextIO], max_characters: int, problems: ProblemReporter, *, lines_before: int = 0
 ) -> Iterator[str]:
-    """The lines of a file, with their ends; what a line has beyond a bound is dropped, and its end with it.
+    """Yield the lines of a file with their ends; the part of a line beyond `max_characters` is dropped with its end.
 
-    A file that cannot be read on, since its compression is damaged or a line does not end, ends there. That is reported
-    as a problem, or raised where nothing has been read.
+    A file whose compression is damaged, or which has a line that does not end, is read up to that place. This is
+    reported as a problem, or raised if nothing has been read.
 
     Args:
-        lines_before: how many lines the file has before what is opened.
+        lines_before: number of lines of the file before the part that is opened.
 
     Raises:
         LogError: nothing of the file can be read.
@@ -70,7 +72,7 @@ def lines_of(
         with opening as file:
             while line := file.readline(max_characters):
                 if len(line) == max_characters and not line.endswith("\n"):
-                    _pass_over(file, problems.path)
+                    _skip_line(file, problems.path)
                 count += 1
                 yield line
     except LogError as error:
@@ -79,14 +81,14 @@ def lines_of(
         problems.report(count + 1, None, error.problem, ProblemKind.CUT)
 
 
-def _pass_over(file: TextIO, path: str) -> None:
-    passed = 0
-    while piece := file.readline(_PIECE_CHARACTERS):
-        passed += len(piece)
-        if piece.endswith("\n"):
+def _skip_line(file: TextIO, path: str) -> None:
+    skipped = 0
+    while chunk := file.readline(_CHUNK_CHARACTERS):
+        skipped += len(chunk)
+        if chunk.endswith("\n"):
             return
-        if passed > _MOST_OF_LINE:
-            raise LogError(path, f"a line does not end within {_MOST_OF_LINE:,} characters")
+        if skipped > _MAX_LINE_CHARACTERS:
+            raise LogError(path, f"a line does not end within {_MAX_LINE_CHARACTERS:,} characters")
 
 
 def _encoding(head: bytes) -> str:
@@ -94,6 +96,7 @@ def _encoding(head: bytes) -> str:
         return "utf-8-sig"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
+    # UTF-16 without a byte order mark: every other byte of ASCII text is zero.
     zeros = [not byte for byte in head]
     if zeros == [False, True, False, True]:
         return "utf-16-le"
@@ -103,7 +106,7 @@ def _encoding(head: bytes) -> str:
 
 
 def is_plain(path: str) -> bool:
-    """Whether the bytes of a file are those of its text: neither compressed nor UTF-16, and without a byte order mark.
+    """Return whether the bytes of a file are its text in UTF-8: not compressed, without a byte order mark.
 
     Raises:
         OSError: it cannot be read.
@@ -115,7 +118,7 @@ def is_plain(path: str) -> bool:
 
 
 def _opener(ending: str) -> tuple[Callable[..., BufferedReader], tuple[type[Exception], ...]]:
-    # Imported where they are needed: a system's Python may have been built without one of them.
+    # Imported here, as Python may have been built without one of them.
     if ending.endswith(".xz"):
         import lzma
 
@@ -133,13 +136,13 @@ def _opener(ending: str) -> tuple[Callable[..., BufferedReader], tuple[type[Exce
 
 
 def without_compression(path: str) -> str:
-    """The path of the file that was compressed: ``m.log`` of ``m.log.xz``."""
+    """Return the path of a file before compression: ``m.log`` for ``m.log.xz``."""
     base, ending = os.path.splitext(path)
-    if ending.lower() in COMPRESSIONS:
+    if ending.lower() in _COMPRESSIONS:
         return base
     return path
 
 
 def stem(path: str) -> str:
-    """What the files of one match share: ``m`` of ``m.log`` and of ``m.log.xz``, with its folder."""
+    """Return the common part of the paths of a match's files: ``m`` for ``m.log`` and for ``m.log.xz``."""
     return os.path.splitext(without_compression(path))[0]

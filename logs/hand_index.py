@@ -1,15 +1,14 @@
-"""Any hand of a file by its number, without reading the file each time.
+"""Random access to the hands of a file by their numbers.
 
     hands = open_hands(file)
     for match in hands.matches:
         print(match.name, match.count)
     record = hands.matches[0].hand(123_456)
 
-An ACPC log is passed once, line by line, without a look at its betting: what is kept is where every 64th hand begins,
-16 bytes for 64 hands. A hand is then read from its own line, its times and comments from the transaction log and the
-comments next to the log, which are in the order of the hands and are searched by halves. A log that grows is passed on
-from where it ended. Files of other formats, compressed ones and logs of old versions have no such lines: their hands
-are read once and put aside in a file of our own, which is gone when it is closed.
+An ACPC log is scanned once, line by line, without parsing the betting, and continued from there when it grows. The
+index has the offset of every 64th hand, 16 bytes each. A hand is read from its own line, its times and comments by
+binary search in the files next to the log. Hands of other formats, of compressed files and of logs of old versions are
+read once and copied into a temporary file.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import tempfile
 import threading
 from abc import ABC, abstractmethod
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -42,39 +41,37 @@ from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 from protocol import FormatError
 
-_APART: Final = 64
-"""Hands between two whose places are kept."""
+_BLOCK_HANDS: Final = 64
+"""Hands between two whose offsets are kept."""
 _SEATING_HANDS: Final = 16
-"""Hands that show which seat each player has."""
-_MOST_BYTES: Final = 1 << 14
-"""Of a line."""
-_MOST_PASSED: Final = 1 << 24
-"""Of the rest of a longer line, which belongs to no hand; behind a line that does not end there, nothing is read."""
-_MOST_DIGITS: Final = 18
-"""Of the number of a hand."""
+"""Hands from which the seat of each player is determined."""
+_MAX_LINE_BYTES: Final = 1 << 14
+_MAX_SKIPPED_BYTES: Final = 1 << 24
+"""Rest of a longer line, which belongs to no hand. If it does not end within this bound, nothing behind it is read."""
+_MAX_NUMBER_DIGITS: Final = 18
 
 
 class HandSummary(NamedTuple):
-    """What lists of hands are made of.
+    """A hand in lists of hands.
 
     Attributes:
-        names: the players by position; none where the hand's line is damaged.
+        names: players by position; empty if the hand's line is damaged.
         values: net chips by position.
-        most_pot: chips that its pot does not exceed.
+        max_pot: upper bound of the chips in its pot.
     """
 
     number: int
     names: tuple[str, ...]
     values: tuple[float, ...]
-    most_pot: int
+    max_pot: int
 
 
 class MatchHands(ABC):
-    """The hands of one match, in the order of their numbers.
+    """Hands of one match, in the order of their numbers.
 
     Attributes:
-        game: of its first hand.
-        seed: of its cards, or the fingerprint of their key; None if unknown.
+        game: game of its first hand.
+        seed: seed of its cards, or fingerprint of their key; None if unknown.
     """
 
     name: str
@@ -84,47 +81,46 @@ class MatchHands(ABC):
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The players by seat."""
+        """Players by seat."""
 
     @property
     @abstractmethod
     def count(self) -> int:
-        """How many hands it has."""
+        """Number of hands."""
 
     @abstractmethod
     def hand(self, number: int) -> HandRecord:
-        """A hand.
+        """Read a hand.
 
         Raises:
-            NoSuchHandError: the match has none of that number.
+            NoSuchHandError: the match has no hand of this number.
             LogError: its line is damaged.
             OSError: the file cannot be read.
         """
 
     def has(self, number: int) -> bool:
-        """Whether there is a hand of a number."""
         before, _ = self.around(number + 1)
         return before == number
 
     @abstractmethod
     def around(self, number: int) -> tuple[int | None, int | None]:
-        """The numbers of the hands before and after a number."""
+        """Return the numbers of the hands before and after a number."""
 
     @abstractmethod
     def page(self, start: int, count: int) -> list[int]:
-        """The numbers of some hands, from the `start`-th on, which is 0-based."""
+        """Return the numbers of up to `count` hands, from the hand with the 0-based index `start`."""
 
     @abstractmethod
     def summaries(self, start: int) -> Iterator[HandSummary]:
-        """The hands in short, from the `start`-th on, without a look at their betting."""
+        """Yield the hands from a 0-based index on, without parsing their betting."""
 
 
 class HandIndex:
-    """What was found in one file.
+    """Index of one file.
 
     Attributes:
-        matches: with at least one hand, in the order of the file.
-        problems: what was met in it and left out; of logs only the hands that are asked for are read.
+        matches: matches with at least one hand, in the order of the file.
+        problems: problems of the file; empty for logs, of which only requested hands are read.
     """
 
     path: str
@@ -132,7 +128,7 @@ class HandIndex:
     problems: Sequence[LogProblem] = ()
 
     def refresh(self) -> None:
-        """Read the lines added to the file since."""
+        """Add the lines that were appended to the file."""
 
     def close(self) -> None:
         """Remove the temporary copies of hands."""
@@ -151,28 +147,30 @@ def open_hands(
     seen: SeenHands | None = None,
     repeats: Mapping[str, frozenset[int]] | None = None,
 ) -> HandIndex:
-    """Pass through a file.
+    """Index a file.
 
     Args:
-        game: of a log that does not name its game.
+        game: game of a log that does not name its game.
         seen: hands of files opened before, which are left out.
         repeats: see `logs.hand_source.HandSource`.
 
     Raises:
-        LogError: it holds no hands that can be read.
-        OSError: it cannot be read.
+        LogError: the file has no hands that can be read.
+        OSError: the file cannot be read.
     """
-    is_repeated = repeats is not None and file.path in repeats
-    if file.format is None and not is_repeated and is_plain(file.path) and _is_of_today(file.path):
+    has_repeats = repeats is not None and file.path in repeats
+    if file.format is None and not has_repeats and is_plain(file.path) and _has_current_lines(file.path):
         return _LogIndex(file.path, game)
     problems: list[LogProblem] = []
     source = HandSource((file,), game, times=True, on_problem=problems.append, repeats=repeats)
-    return _CopiedIndex(file.path, source.hands() if seen is None else source.read(file, seen=seen), problems)
+    hands = source.hands() if seen is None else source.read(file, seen=seen)
+    return _CopiedIndex(file.path, hands, problems)
 
 
-def _is_of_today(path: str) -> bool:
+def _has_current_lines(path: str) -> bool:
+    """Return whether the hands of a log are STATE lines, unlike those of old versions."""
     with open(path, "rb") as log:
-        while line := log.readline(_MOST_BYTES):
+        while line := log.readline(_MAX_LINE_BYTES):
             if line.startswith(b"STATE:"):
                 return True
             if line.strip() and not line.startswith((b"#", b";", b"SCORE:")):
@@ -182,13 +180,21 @@ def _is_of_today(path: str) -> bool:
 
 # ---- ACPC logs
 class _LogMatch(MatchHands):
+    """Index of a match in a log.
+
+    Attributes:
+        last: number of the last hand.
+        offsets: offset of the first line of each block of hands.
+        numbers: number of the first hand of each block.
+    """
+
     count: int = 0
 
     def __init__(self, path: str, game: Game, name: str, lines: StateLines) -> None:
         self.name = name
         self.game = game
         self.last = -1
-        self.places = array("Q")
+        self.offsets = array("Q")
         self.numbers = array("Q")
         self._path = path
         self._lines = lines
@@ -200,9 +206,9 @@ class _LogMatch(MatchHands):
     def names(self) -> tuple[str, ...]:
         return self._seating.names
 
-    def add(self, number: int, place: int, line: bytes) -> None:
-        if not self.count % _APART:
-            self.places.append(place)
+    def add(self, number: int, offset: int, line: bytes) -> None:
+        if self.count % _BLOCK_HANDS == 0:
+            self.offsets.append(offset)
             self.numbers.append(number)
         self.count += 1
         self.last = number
@@ -212,6 +218,7 @@ class _LogMatch(MatchHands):
                 self._collected += 1
 
     def conclude(self) -> None:
+        """Decide on the seats when the end of the file is reached."""
         if not self._is_seated:
             self._seating.conclude()
 
@@ -220,22 +227,22 @@ class _LogMatch(MatchHands):
         if line is None:
             raise NoSuchHandError(clean(self.name), number)
         try:
-            read = self._lines.read(_text(line))
-            seats = self._seating.seats(number, read.names)
+            state = self._lines.read(_text(line))
+            seats = self._seating.seats(number, state.names)
         except (FormatError, ValueError) as error:
             raise LogError(self._path, f"the line of hand {number} is damaged: {error}") from None
-        if self._is_by_seed and not self._fits(number, read.deal):
+        if self._is_by_seed and not self._fits(number, state.deal):
             raise LogError(self._path, wrong_cards(number, self.seed))
-        times, comments = notes_of_hand(self._path, number, read.betting)
+        times, comments = notes_of_hand(self._path, number, state.betting)
         return HandRecord(
-            game=read.betting.game,
+            game=state.betting.game,
             match_name=self.name,
             hand_number=number,
             names_by_seat=self.names,
             seats=seats,
-            deal=read.deal,
-            betting=read.betting,
-            values=read.values,
+            deal=state.deal,
+            betting=state.betting,
+            values=state.values,
             times=times,
             comments=comments,
         )
@@ -246,53 +253,61 @@ class _LogMatch(MatchHands):
 
     @cached_property
     def _is_by_seed(self) -> bool:
-        """Whether the first hands have the cards that the seed deals."""
+        # Logs of dealers with another method have a seed too. The first hands show whether it deals their cards.
         if not isinstance(self.seed, int):
             return False
         cards = DealtCards(self.game, self.seed)
-        for number, line in islice(self._lines_of(0), DECIDING_HANDS):
+        for number, line in islice(self._lines_of_block(0), DECIDING_HANDS):
             with contextlib.suppress(FormatError):
                 cards.fit(number, self._lines.read(_text(line)).deal)
         return cards.are_by_seed()
 
     def around(self, number: int) -> tuple[int | None, int | None]:
-        at = max(0, bisect_right(self.numbers, number) - 1)
-        near = [one for block in (at - 1, at, at + 1) for one in self._block(block)]
-        before = max((one for one in near if one < number), default=None)
-        return before, min((one for one in near if one > number), default=None)
+        block = max(0, bisect_right(self.numbers, number) - 1)
+        # The neighbours are in the block of the number or next to it.
+        numbers = [*self._block(block - 1), *self._block(block), *self._block(block + 1)]
+        before = max((other for other in numbers if other < number), default=None)
+        after = min((other for other in numbers if other > number), default=None)
+        return before, after
 
     def page(self, start: int, count: int) -> list[int]:
-        first = start // _APART
-        end = -(-min(start + count, self.count) // _APART)
-        numbers = [one for block in range(first, end) for one in self._block(block)]
-        return numbers[start - first * _APART :][:count]
+        first_block = start // _BLOCK_HANDS
+        end_block = -(-min(start + count, self.count) // _BLOCK_HANDS)
+        numbers: list[int] = []
+        for block in range(first_block, end_block):
+            numbers += self._block(block)
+        return numbers[start - first_block * _BLOCK_HANDS :][:count]
 
     def summaries(self, start: int) -> Iterator[HandSummary]:
-        skipped = start % _APART
-        names: dict[bytes, tuple[str, ...]] = {}
-        most_pot = _pot_bound(self.game)
-        for block in range(start // _APART, len(self.places)):
-            for number, line in self._lines_of(block):
-                if skipped:
-                    skipped -= 1
+        to_skip = start % _BLOCK_HANDS
+        names_by_text: dict[bytes, tuple[str, ...]] = {}
+        pot_bound = _pot_bound(self.game)
+        for block in range(start // _BLOCK_HANDS, len(self.offsets)):
+            for number, line in self._lines_of_block(block):
+                if to_skip:
+                    to_skip -= 1
                 else:
-                    yield _summary(number, line, names, most_pot)
+                    yield _summary(number, line, names_by_text, pot_bound)
 
     def _block(self, block: int) -> list[int]:
-        if not 0 <= block < len(self.places):
+        if not 0 <= block < len(self.offsets):
             return []
-        return [number for number, _ in self._lines_of(block)]
+        return [number for number, _ in self._lines_of_block(block)]
 
     def _line(self, number: int) -> bytes | None:
         block = bisect_right(self.numbers, number) - 1
-        found = (line for one, line in self._lines_of(block) if one == number) if block >= 0 else iter(())
-        return next(found, None)
+        if block < 0:
+            return None
+        for line_number, line in self._lines_of_block(block):
+            if line_number == number:
+                return line
+        return None
 
-    def _lines_of(self, block: int) -> Iterator[tuple[int, bytes]]:
-        left = min(_APART, self.count - block * _APART)
+    def _lines_of_block(self, block: int) -> Iterator[tuple[int, bytes]]:
+        left = min(_BLOCK_HANDS, self.count - block * _BLOCK_HANDS)
         with open(self._path, "rb") as log:
-            log.seek(self.places[block])
-            while left and (line := log.readline(_MOST_BYTES)):
+            log.seek(self.offsets[block])
+            while left and (line := log.readline(_MAX_LINE_BYTES)):
                 number = _number_of(line)
                 if number is not None:
                     left -= 1
@@ -300,73 +315,85 @@ class _LogMatch(MatchHands):
 
 
 class _LogIndex(HandIndex):
-    """An ACPC log. A last line without its end, which may be half-written, does not count."""
+    """Index of an ACPC log. A last line without its end does not count, as it may be half-written."""
 
     def __init__(self, path: str, game: Game | None) -> None:
         self.path = path
         self._given = game
         self.matches: list[_LogMatch] = []
-        self._passed = 0
+        self._offset = 0
         self._header: LogHeader | None = None
-        self._is_new = True
+        self._is_new_match = True
         self.refresh()
 
     def refresh(self) -> None:
         size = os.path.getsize(self.path)
-        if size == self._passed:
+        if size == self._offset:
             return
-        if size < self._passed:
+        if size < self._offset:
+            # Another file has taken its place.
             self.matches = []
-            self._passed = 0
+            self._offset = 0
             self._header = None
-            self._is_new = True
+            self._is_new_match = True
         with open(self.path, "rb") as log:
-            log.seek(self._passed)
-            while line := log.readline(_MOST_BYTES):
-                if not line.endswith(b"\n"):
-                    if len(line) < _MOST_BYTES or not (rest := _rest_of_line(log)):
-                        break
-                    self._passed += len(line) + rest
+            log.seek(self._offset)
+            while line := log.readline(_MAX_LINE_BYTES):
+                if line.endswith(b"\n"):
+                    self._add_line(line)
+                    self._offset += len(line)
                     continue
-                number = _number_of(line)
-                if number is not None:
-                    self._add(number, line)
-                elif line.startswith(_HEADER_BYTES):
-                    self._header = parse_header(_text(line)) or self._header
-                    self._is_new = True
-                self._passed += len(line)
+                if len(line) < _MAX_LINE_BYTES:
+                    break
+                rest = _skip_line(log)
+                if rest is None:
+                    break
+                self._offset += len(line) + rest
         for match in self.matches:
             match.conclude()
 
-    def _add(self, number: int, line: bytes) -> None:
-        matches = self.matches
-        if self._is_new or number <= matches[-1].last:
-            game = find_log_game(self._header, self.path, self._given)
-            name = os.path.basename(stem(self.path)) if self._header is None else self._header.match_name
-            matches.append(_LogMatch(self.path, game, name, StateLines(game)))
-            matches[-1].seed = None if self._header is None else self._header.seed
-            self._is_new = False
-        matches[-1].add(number, self._passed, line)
+    def _add_line(self, line: bytes) -> None:
+        number = _number_of(line)
+        if number is not None:
+            self._add_hand(number, line)
+        elif line.startswith(_HEADER_BYTES):
+            self._header = parse_header(_text(line)) or self._header
+            self._is_new_match = True
+
+    def _add_hand(self, number: int, line: bytes) -> None:
+        # The numbers of a match rise.
+        if self._is_new_match or number <= self.matches[-1].last:
+            self.matches.append(self._new_match())
+            self._is_new_match = False
+        self.matches[-1].add(number, self._offset, line)
+
+    def _new_match(self) -> _LogMatch:
+        game = find_log_game(self._header, self.path, self._given)
+        if self._header is None:
+            return _LogMatch(self.path, game, os.path.basename(stem(self.path)), StateLines(game))
+        match = _LogMatch(self.path, game, self._header.match_name, StateLines(game))
+        match.seed = self._header.seed
+        return match
 
 
 _HEADER_BYTES: Final = HEADER_START.encode()
 
 
-def _rest_of_line(log: IO[bytes]) -> int:
-    """Pass over the rest of a line; returns how many bytes it has, 0 where it does not end in sight."""
-    passed = 0
-    while passed < _MOST_PASSED and (piece := log.readline(_MOST_BYTES)):
-        passed += len(piece)
-        if piece.endswith(b"\n"):
-            return passed
-    return 0
+def _skip_line(log: IO[bytes]) -> int | None:
+    """Skip the rest of a line; return its length in bytes, or None if it does not end within the bound."""
+    skipped = 0
+    while skipped < _MAX_SKIPPED_BYTES and (chunk := log.readline(_MAX_LINE_BYTES)):
+        skipped += len(chunk)
+        if chunk.endswith(b"\n"):
+            return skipped
+    return None
 
 
 def _number_of(line: bytes) -> int | None:
     if not line.startswith(b"STATE:"):
         return None
     number = line[6:24].partition(b":")[0]
-    if number.isdigit() and len(number) < _MOST_DIGITS:
+    if number.isdigit() and len(number) < _MAX_NUMBER_DIGITS:
         return int(number)
     return None
 
@@ -376,72 +403,83 @@ def _text(line: bytes) -> str:
 
 
 def _summary(
-    number: int, line: bytes, known: dict[bytes, tuple[str, ...]], most_pot: Callable[[bytes], int]
+    number: int, line: bytes, names_by_text: dict[bytes, tuple[str, ...]], pot_bound: Callable[[bytes], int]
 ) -> HandSummary:
     fields = line.rstrip(b"\r\n").split(b":")
     try:
         _, _, betting, _, values_text, names_text = fields
-        names = known.get(names_text)
+        names = names_by_text.get(names_text)
         if names is None:
-            names = known[names_text] = tuple(_text(names_text).split("|"))
+            names = names_by_text[names_text] = tuple(_text(names_text).split("|"))
         values = tuple(map(float, values_text.split(b"|")))
         if len(values) == len(names):
-            return HandSummary(number, names, values, most_pot(betting))
+            return HandSummary(number, names, values, pot_bound(betting))
     except ValueError:
         pass
     return HandSummary(number, (), (), 0)
 
 
-_RAISE_SIZE: Final = re.compile(rb"r([0-9]{1,9})")
+_RAISE_TOTAL: Final = re.compile(rb"r([0-9]{1,9})")
 
 
 def _pot_bound(game: Game) -> Callable[[bytes], int]:
+    """Return a function that bounds the chips in the pot, given the betting text: all players match the highest bet."""
     players = game.num_players
     blind = max(game.blinds)
     sizes = game.raise_sizes
-    if game.is_limit:
-        return lambda text: (
-            players
-            * (blind + sum(size * actions.count(b"r") for size, actions in zip(sizes, text.split(b"/"), strict=False)))
-        )
-    return lambda text: players * max(blind, *map(int, _RAISE_SIZE.findall(text)), 0)
+
+    def limit_bound(text: bytes) -> int:
+        bet = blind
+        for size, actions in zip(sizes, text.split(b"/"), strict=False):
+            bet += size * actions.count(b"r")
+        return players * bet
+
+    def no_limit_bound(text: bytes) -> int:
+        # Raise sizes are totals for the hand.
+        return players * max(blind, *map(int, _RAISE_TOTAL.findall(text)), 0)
+
+    return limit_bound if game.is_limit else no_limit_bound
 
 
-# ---- any other file
+# ---- files of other formats
 class _CopiedMatch(MatchHands):
+    """Index of a match in a temporary file; `offsets` are by hand number."""
+
     names: tuple[str, ...] = ()
 
     def __init__(self, first: HandRecord, file: IO[bytes], lock: threading.Lock) -> None:
         self.name = first.match_name
         self.game = first.game
-        self.places: dict[int, int] = {}
+        self.offsets: dict[int, int] = {}
         self.names = first.names_by_seat
         self._file = file
         self._lock = lock
 
     @property
     def count(self) -> int:
-        return len(self.places)
+        return len(self.offsets)
 
     @cached_property
     def _numbers(self) -> list[int]:
-        return sorted(self.places)
+        return sorted(self.offsets)
 
     def hand(self, number: int) -> HandRecord:
-        if number not in self.places:
+        if number not in self.offsets:
             raise NoSuchHandError(clean(self.name), number)
-        # Of our own making, in a file that no other process can name.
+        # Unpickling is safe here: this process wrote the file, and the file has no name that others could open.
         with self._lock:
-            self._file.seek(self.places[number])
+            self._file.seek(self.offsets[number])
             record = pickle.load(self._file)
         assert isinstance(record, HandRecord)
         return record
 
     def around(self, number: int) -> tuple[int | None, int | None]:
         numbers = self._numbers
-        at = bisect_right(numbers, number)
-        before = [one for one in numbers[max(0, at - 2) : at] if one < number]
-        return (before[-1] if before else None), (numbers[at] if at < len(numbers) else None)
+        first_before = bisect_left(numbers, number) - 1
+        first_after = bisect_right(numbers, number)
+        before = numbers[first_before] if first_before >= 0 else None
+        after = numbers[first_after] if first_after < len(numbers) else None
+        return before, after
 
     def page(self, start: int, count: int) -> list[int]:
         return self._numbers[start : start + count]
@@ -459,14 +497,15 @@ class _CopiedIndex(HandIndex):
         lock = threading.Lock()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
         self.matches: list[_CopiedMatch] = []
-        newest: dict[str, _CopiedMatch] = {}
+        last_matches: dict[str, _CopiedMatch] = {}
         try:
             for record in hands:
-                match = newest.get(record.match_name)
-                if match is None or record.hand_number in match.places:
-                    match = newest[record.match_name] = _CopiedMatch(record, self._file, lock)
+                match = last_matches.get(record.match_name)
+                # A number that occurs again begins another match of the same name.
+                if match is None or record.hand_number in match.offsets:
+                    match = last_matches[record.match_name] = _CopiedMatch(record, self._file, lock)
                     self.matches.append(match)
-                match.places[record.hand_number] = self._file.tell()
+                match.offsets[record.hand_number] = self._file.tell()
                 pickle.dump(record, self._file, pickle.HIGHEST_PROTOCOL)
             self._file.flush()
         except BaseException:

@@ -1,4 +1,4 @@
-"""A finished hand, with everything that an output format needs and nothing else."""
+"""Records of finished hands, with everything that an output format needs and nothing else."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from engine import BettingState, Card, Deal, Game, Position, Seat
 
 PLAY_MONEY: Final = "play money"
-"""The currency of a hand that is played for no money."""
+"""Currency of hands that are played for no money."""
 
 
 class Times(NamedTuple):
-    """Times of a question and its answer, in microseconds of Unix time."""
+    """Times of a question and its reply, in microseconds of Unix time."""
 
     sent_us: int
     received_us: int
@@ -23,7 +23,7 @@ class PlayerComment(NamedTuple):
 
     Attributes:
         action_index: number of actions of the hand before it.
-        text: the line without its end; U+FFFD stands for bytes that are not UTF-8.
+        text: line without its end; U+FFFD stands for bytes that are not UTF-8.
     """
 
     seat: Seat
@@ -35,21 +35,20 @@ class PlayerComment(NamedTuple):
 class HandRecord:
     """One finished hand of a match.
 
-    Everything about the players is by position, as the ACPC counts, except `names_by_seat`: `names`, `seats`, `values`
-    and hole cards may be zipped.
+    All fields about the players are by position, as in ACPC logs, except `names_by_seat`.
 
     Attributes:
         hand_number: 0-based.
-        names_by_seat: the players, in the same order in every hand of the match.
-        seats: the seat of each position.
-        deal: the known cards. Hole cards of a position are empty if unknown, and the board may end with the last round
-            that was reached.
-        betting: the final betting state; its `rounds` hold the actions.
+        names_by_seat: players, in the same order in every hand of the match.
+        seats: seat of each position.
+        deal: known cards. Hole cards of a position are empty if unknown, and the board may end with the last round that
+            was reached.
+        betting: final betting state; its `rounds` hold the actions.
         values: net chips of each position.
-        times: one entry per action, in order; empty where unknown.
+        times: one entry per action, in order; empty if unknown.
         dealt_us: time of the deal in microseconds of Unix time; None if the file does not contain it.
-        currency: the code of the money in the file, or `PLAY_MONEY`; None if the file does not name it.
-        number_prefix: letters before the number in files of GGPoker, which numbers each kind of game on its own.
+        currency: code of the money in the file, or `PLAY_MONEY`; None if the file does not name it.
+        number_prefix: letters before the number in files of GGPoker, which numbers each kind of game separately.
     """
 
     game: Game
@@ -68,7 +67,7 @@ class HandRecord:
 
     @property
     def board_by_round(self) -> tuple[tuple[Card, ...], ...]:
-        """The board cards that each reached round has added."""
+        """Board cards of each reached round, without those of the rounds before."""
         board_by_round = []
         start = 0
         for end in self.game.board_cards_by_round[: self.betting.round + 1]:
@@ -85,10 +84,10 @@ class HandRecord:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The player in each position of this hand."""
+        """Player in each position."""
         names = self.names_by_seat
         return tuple([names[seat] for seat in self.seats])
 
     def name_at(self, position: Position) -> str:
-        """The player in a position of this hand."""
+        """Return the player in a position."""
         return self.names_by_seat[self.seats[position]]

@@ -1,4 +1,4 @@
-"""Card rooms whose hand histories are not read, recognised by how their files begin."""
+"""Recognise hand histories of card rooms that cannot be read, by the first lines of a file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Room(NamedTuple):
     """A card room or a network of card rooms.
 
     Attributes:
-        pattern: of the beginning of a line, in any case.
-        advice: how to get its hands into a format that is read.
+        pattern: regular expression for the beginning of a line, case-insensitive.
+        advice: way to convert its hands into a format that is read.
     """
 
     name: str
@@ -50,19 +50,23 @@ ROOMS: Final = (
     Room("PKR", r"starting hand #"),
     Room("Cake Poker", r"hand#[0-9]+ - "),
 )
-"""The first whose pattern matches is named."""
+"""Card rooms, of which the first with a matching pattern is named."""
 
 _OTHER: Final = re.compile(r"\*+ ?[\w ]*hand history for|\*+ ?#?game|(?!pokerstars)[\w ]*(hand|game) ?#", re.IGNORECASE)
 
 
 def room_of(lines: Sequence[str]) -> str | None:
-    """The card room that wrote a text and what to do, as a sentence without its stop; None for other texts.
+    """Describe the card room that wrote a text, with advice; None for other texts.
 
     Args:
-        lines: the first of a file.
+        lines: first lines of a file.
+
+    Returns:
+        A sentence without a full stop.
     """
     stripped = [line.strip("\ufeff \t\r\n") for line in lines]
-    # Rooms share lines: that of PartyPoker comes before the one that names 888poker.
+    # A file can match several rooms. In 888poker's files, a line of PartyPoker's pattern comes before the one that
+    # names the room, so that the order of the rooms decides, not the order of the lines.
     for room in ROOMS:
         pattern = re.compile(room.pattern, re.IGNORECASE)
         if any(map(pattern.match, stripped)):

@@ -86,7 +86,7 @@ def _compared(
             no_leaks = str(error)
             for _ in deals:
                 pass
-    return leaks, no_leaks, worst.found
+    return leaks, no_leaks, worst.losses
 
 
 def _result(terminal: Terminal, source: Path) -> AnyResult | None:

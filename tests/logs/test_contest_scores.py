@@ -41,7 +41,7 @@ def test_lists_and_scores_are_those_of_all_hands(tmp_path: Path, game: str, hand
     records, matches = _contest(tmp_path, game, hands)
     rules = find_game(game)[1]
     scores = ContestScores(rules, [list(records)])
-    while scores.count(matches, most=37):
+    while scores.count(matches, max_deals=37):
         pass
     assert (scores.deals, scores.hands, scores.unread) == (hands, hands * len(records), 0)
     pots = []
@@ -78,8 +78,8 @@ def test_lists_and_scores_are_those_of_all_hands(tmp_path: Path, game: str, hand
     worst = WorstDeals(20)
     for deal in zip(*records.values(), strict=True):
         worst.add([(f"{record.match_name}.log", record) for record in deal])
-    assert [chips for chips, _, _ in worst.found] == [deal.chips for deal in scores.worst_deals]
-    for chips, player, hands in worst.found:
+    assert [chips for chips, _, _ in worst.losses] == [deal.chips for deal in scores.worst_deals]
+    for chips, player, hands in worst.losses:
         assert (chips, hands[0].hand_number, player) in losses
         assert [hand.match_name for hand in hands] == list(records)
 
@@ -90,7 +90,7 @@ def test_deals_of_one_seating_or_of_other_players_are_no_worst_deals() -> None:
     worst.add([("a.log", one)])
     worst.add([("a.log", one), ("b.log", other)])
     worst.add([("x/a.log", one), ("y/a.log", one)])
-    assert worst.found == []
+    assert worst.losses == []
 
 
 def test_a_deal_counts_when_every_seating_has_it(tmp_path: Path) -> None:

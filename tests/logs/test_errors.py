@@ -45,7 +45,7 @@ def test_the_error_of_strict_reading_carries_the_problem() -> None:
     problem = LogProblem("x.log", 7, 12, "'Xx' is not a card", ProblemKind.SKIPPED)
     error = DamagedLogError(problem)
     assert str(error) == "x.log, line 7, byte 12: 'Xx' is not a card"
-    assert (error.path, error.problem, error.found) == ("x.log", "'Xx' is not a card", problem)
+    assert (error.path, error.problem, error.log_problem) == ("x.log", "'Xx' is not a card", problem)
     assert str(DamagedLogError(LogProblem("x", 1, None, "bad", ProblemKind.NOTED))) == "x, line 1: bad"
 
 

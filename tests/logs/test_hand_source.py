@@ -302,7 +302,7 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
 def test_a_line_that_does_not_end_ends_the_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ending: str
 ) -> None:
-    monkeypatch.setattr("logs.files._MOST_OF_LINE", 3_000_000)
+    monkeypatch.setattr("logs.files._MAX_LINE_CHARACTERS", 3_000_000)
     text = "".join(log_lines(random_hands("kuhn", 3), "kuhn.limit.2p")[:-1])
     text = {
         "m.log": text,
@@ -327,7 +327,7 @@ def test_a_line_that_does_not_end_ends_the_reading(
 
 
 def test_a_log_whose_last_line_does_not_end_can_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("logs.hand_index._MOST_PASSED", 100_000)
+    monkeypatch.setattr("logs.hand_index._MAX_SKIPPED_BYTES", 100_000)
     lines = log_lines(random_hands("kuhn", 3), "kuhn.limit.2p")[:-1]
     path = tmp_path / "m.log"
     path.write_text("".join([*lines[:-1], "x" * 50_000 + "\n", lines[-1], "x" * 500_000]))

@@ -334,7 +334,7 @@ def _hand_rows(
         if winner and all(values.get(name) != max_value for name in winners):
             continue
         # The summary has an upper bound of the pot; only hands above it are read.
-        if hand.most_pot < min_pot:
+        if hand.max_pot < min_pot:
             continue
         record = None
         with suppress(LogsError):

@@ -161,7 +161,7 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
 def test_on_a_terminal_reading_shows_its_progress(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dealer.cli.shell.progress._QUIET_S", -1.0)
     monkeypatch.setattr("logs.tracker.many_files._may_be_clean", lambda source: False)
-    monkeypatch.setattr("logs.tracker.columns._HANDS", 100)
+    monkeypatch.setattr("logs.tracker.columns._BATCH_HANDS", 100)
     terminal, shown = Terminal(), io.StringIO()
     terminal.err = Console(file=shown, force_terminal=True, width=60)
     assert read_counts(terminal, [run], find).hands == 300

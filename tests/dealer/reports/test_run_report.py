@@ -30,7 +30,7 @@ def _page(records: Iterable[HandRecord], title: str | None = None) -> str:
     for record in records:
         seats = record.seats[1:] + record.seats[:1]
         worst.add([("a.log", record), ("b.log", replace(record, seats=seats))])
-    return format_page(report_document(HandCounts().add_all(records), [], title, worst_deals=worst.found))
+    return format_page(report_document(HandCounts().add_all(records), [], title, worst_deals=worst.losses))
 
 
 @pytest.mark.sampled

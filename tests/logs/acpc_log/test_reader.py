@@ -312,7 +312,7 @@ def test_strict_reading_stops_at_the_first_problem() -> None:
     with pytest.raises(DamagedLogError) as caught:
         next(hands)
     assert str(caught.value) == "<lines>, line 10, byte 7: 'x' is not a hand number"
-    assert [caught.value.found] == heard
+    assert [caught.value.log_problem] == heard
     assert (caught.value.path, caught.value.problem) == ("<lines>", "'x' is not a hand number")
 
 

@@ -464,7 +464,7 @@ def test_strict_reading_stops_at_the_first_problem() -> None:
     with pytest.raises(DamagedLogError) as caught:
         next(hands)
     assert str(caught.value) == "<lines>, line 18: 'p1 xx' is not an action of hold'em"
-    assert caught.value.found.kind is ProblemKind.SKIPPED
+    assert caught.value.log_problem.kind is ProblemKind.SKIPPED
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n# nothing\n", b"[1]\n\n[2]\n"])

@@ -115,7 +115,7 @@ def test_several_processes_tell_what_one_tells(tmp_path: Path) -> None:
     assert counts.hands == expected.hands
     with pytest.raises(DamagedLogError) as caught:
         count_hands(find([path], strict=True), processes=2)
-    assert caught.value.found == alone[0]
+    assert caught.value.log_problem == alone[0]
 
 
 @pytest.mark.usefixtures("small_files")
