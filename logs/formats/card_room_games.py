@@ -1,4 +1,4 @@
-"""Games that card rooms hold: hold'em with one small and one big blind, and the stacks their histories show."""
+"""Games of card rooms, which are hold'em with one small and one big blind, and the stacks in their histories."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_holdem(game: Game, format_name: str) -> None:
     """Require the hold'em of card rooms.
 
     Raises:
-        UnsupportedGameError: the game differs; the sentence names the difference and a format that holds the game.
+        UnsupportedGameError: the game differs; the message names the difference and a format that can express the game.
     """
     difference = card_room_difference(game)
     if difference is not None:
@@ -39,14 +39,11 @@ def usual_blinds(game: Game, format_name: str) -> Blinds:
 
 
 def shown_stacks(game: Game) -> tuple[int, ...]:
-    """Return the stacks of a game of hold'em for hand histories, in chips by position.
-
-    A limit game may have no stacks. Then they are deeper than any pot and as a number (2147483647) too large for a
-    tracker that counts cents in 32 bits. Every format writes 10,000 big blinds instead, or more if the game's raises
-    could use that up.
-    """
+    """Return the stacks of a game of hold'em for hand histories, in chips by position."""
     if not game.is_limit:
         return game.stacks
+    # A limit game may have no stacks. They are 2147483647 chips then, too many for a tracker that counts cents in 32
+    # bits. Every format writes 10,000 big blinds instead, or more if the game's raises could use that up.
     max_spent = max(game.blinds)
     for max_raises, size in zip(game.max_raises, game.raise_sizes, strict=True):
         max_spent += max_raises * size

@@ -1,7 +1,7 @@
-"""A format of hand histories as a value, the options of writing one and the reader of its files.
+"""Formats of hand histories as values, with the options of an export and the reader of files.
 
-An `ExportFormat` contains its name and the functions that check whether it can express a game, write a match and read
-a file. A new format takes a module that makes such a value and a line in `logs.export.FORMATS`.
+An `ExportFormat` contains the functions that check a game, write a match and read a file. A new format takes a module
+that makes such a value, and a line in `logs.export.FORMATS`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class ExportOptions:
     """Options of an export, the same for all formats.
 
     Attributes:
-        hero: the player whose cards are dealt face up; the others' show at the showdown. None shows the cards of all
-            players as far as the format can.
+        hero: player whose cards are dealt face up, while those of others are seen at the showdown only. None shows the
+            cards of all players, as far as the format can.
         chip_value: value of a chip in money; PokerStars histories require whole cents.
         currency: code of the money of hands whose file names none, in PokerStars histories USD, EUR or GBP; None is
             play money.
         rake: in chips; None takes nothing. See `logs.formats.money`.
-        seed: of the match's cards, or the fingerprint of their key, where it is known.
+        seed: seed of the match's cards or fingerprint of their key, if known.
         begin_us: start of the match in microseconds of Unix time; None if unknown. Hands without times are dated one
             second apart from then on, or from the first second of 2000.
         table: name of the table; None is the name of the match.
@@ -97,7 +97,7 @@ class HandReader:
 
     Attributes:
         read: yields the hands of lines with their ends, given the reporter of problems and the value of chips.
-        max_line_characters: a line is cut after them.
+        max_line_characters: characters after which a line is cut.
         chip_value: value of a chip in the file's money, unless the caller overrides it.
         find_chip_value: finds that value in the lines of a file instead; raises nothing.
     """
@@ -159,7 +159,7 @@ class HandReader:
 
 @dataclass(frozen=True, slots=True)
 class ExportWarning:
-    """A property of a game and options that importers may refuse.
+    """Warning about a game and options that importers may refuse.
 
     Attributes:
         problem: a sentence without its full stop.
@@ -177,12 +177,14 @@ class ExportFormat:
     """A format of hand histories.
 
     Attributes:
+        label: name in sentences.
         check: raises `UnsupportedGameError` for a game that the format cannot express.
-        start: makes the writer of a match from its first hand.
-        endings: of file names, in lower case for a format that is read; files are written with the last one.
-        first_words: text at the start of its files, for formats whose file names are ambiguous.
+        start: makes the writer of a match, given its first hand.
+        warning: returns a warning about a game and options, or None.
+        endings: endings of file names, in lower case, if the format is read. Files are written with the last one.
+        first_words: text at the start of files, for a format whose file names are ambiguous.
         read: None for a format that is only written.
-        wants_hero: its programs take the view of one player, as trackers do.
+        wants_hero: programs that read the format take the view of one player, as trackers do.
     """
 
     name: str
@@ -197,6 +199,6 @@ class ExportFormat:
 
 
 def file_stem(match_name: str) -> str:
-    """Return a match's name as a file name on any system: ASCII, no separators."""
+    """Return a match's name as a file name for any system, in ASCII and without separators."""
     kept = re.sub(r"[^A-Za-z0-9._ -]", "_", match_name)
     return kept.strip(" .") or "match"

@@ -1,13 +1,10 @@
-"""Chips as amounts of money, exact and with no more decimals than money has, and the rake taken of them.
+"""Chips as exact amounts of money, and the rake.
 
-The ACPC counts whole chips and splits pots into exact parts; card rooms count cents. A `Scale` gives the value of a
-chip and turns chips into units of the smallest coin. Units are whole numbers, so payouts sum to the chips put in.
+The ACPC counts whole chips and splits pots into exact parts; card rooms count cents. A `Scale` converts chips to units
+of the smallest coin, which are whole numbers, so payouts sum to the chips put in. A `Rake` is called with the chips in
+the pot and a flag for the flop, and returns chips. Any function of that signature may replace it.
 
     Rake(per_cent=5, step="0.25", cap=3)     # a quarter for every five, at most three; nothing without a flop
-
-Writers of card-room formats take a `Rake` as their `rake`. They call it with the chips in the pot and a flag for the
-flop, and it returns chips. Any function of that signature may replace a schedule. All amounts are in chips: where a
-chip is worth a cent, a cap of three dollars is 300.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from itertools import accumulate
 from typing import Final, TypeAlias
 
 MAX_DECIMALS: Final = 6
-"""Of the value of a chip."""
+"""Decimals of the value of a chip."""
 
 
 def amount_text(amount: Fraction) -> str:
@@ -84,13 +81,11 @@ def equal_shares(units: int, count: int) -> list[int]:
 
 
 def split_by_weight(units: int, weights: Sequence[int]) -> list[int]:
-    """Split an amount in units by weights; no part exceeds its weight if the amount does not exceed their sum.
-
-    Cumulative sums are rounded down, so that roundings do not add up in any single part.
-    """
+    """Split an amount in units by weights; no part exceeds its weight if the amount does not exceed their sum."""
     total = sum(weights)
     start = 0
     parts: list[int] = []
+    # Cumulative sums are rounded down, so that roundings do not add up in any single part.
     for cumulative_weight in accumulate(weights):
         end = units * cumulative_weight // total
         parts.append(end - start)
@@ -104,14 +99,15 @@ RakeFunction: TypeAlias = Callable[[int, bool], float]
 
 @dataclass(frozen=True, slots=True)
 class Rake:
-    """Rake schedule. Numbers may be texts; they are kept exact.
+    """Rake schedule in chips: with chips of a cent, a cap of three dollars is 300.
 
-    A cap often depends on the number of players dealt in. That number is constant in a match, so one cap is enough.
+    Numbers may be texts, and are kept exact.
 
     Attributes:
         per_cent: share of the pot, 0 to 100.
-        step: the rake is rounded down to a multiple of this many chips; 0 rounds to the smallest coin only.
-        cap: maximum in chips; None is no cap.
+        step: chips to a multiple of which the rake is rounded down; 0 rounds to the smallest coin only.
+        cap: maximum in chips; None is no cap. Card rooms have one for each number of players dealt in, which is
+            constant in a match.
         no_flop_no_drop: take nothing of a pot that ends before the flop.
 
     Raises:
@@ -134,7 +130,7 @@ class Rake:
                 raise ValueError(f"the per_cent of a rake is 0 to 100, not {value}")
             if not is_valid:
                 raise ValueError(f"the {name} of a rake is 0 or more, not {value}")
-            # The dataclass is frozen.
+            # The dataclass is frozen, so the number cannot be assigned.
             object.__setattr__(self, name, number)
 
     def in_chips(self, chip_value: Decimal | float | str) -> Rake:

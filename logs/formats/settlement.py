@@ -1,4 +1,4 @@
-"""Settlement of a finished hand: its steps, the winners and payments of its pots, the rake, the order of showing."""
+"""Settlement of a finished hand, with its steps, the winners and payments of its pots, and the order of showing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from logs.errors import LogsError
 from logs.formats.money import RakeFunction, Scale
 from logs.record import HandRecord
 
+# Values from files have a few decimals.
 _TOLERANCE_CHIPS: Final = 1e-3
 
 
@@ -113,10 +114,10 @@ def showdown_order(record: HandRecord, actions: Sequence[Step]) -> list[Position
     if not actions:
         return order_of_showing(record.betting, Position(0))
     last_round = [action for action in actions if action.round == actions[-1].round]
-    return order_of_showing(record.betting, first_to_show(last_round))
+    return order_of_showing(record.betting, _first_to_show(last_round))
 
 
-def first_to_show(actions: Sequence[Step]) -> Position:
+def _first_to_show(actions: Sequence[Step]) -> Position:
     """Return the first to show, given the actions of the last round that had any."""
     for action in reversed(actions):
         if action.move >= Move.BET:

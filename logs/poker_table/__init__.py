@@ -1,6 +1,6 @@
-"""The table as pages draw it: an oval with the players around it, their cards and chips, the board and the pot.
+"""Drawing of a poker table on pages, an oval with the players around it, their cards and chips, the board and the pot.
 
-The template ``table.html.jinja`` draws one moment of a hand (`logs.hand_view.HandView`); ``static/poker_table.css`` is
-its style, ``static/poker_table.js`` marks what is new when one drawing replaces another, and ``static/replay.js`` steps
-through a hand. A person at a table, a match that is watched, a replay and a report all show this one drawing.
+The template ``table.html.jinja`` draws one moment of a hand (`logs.hand_view.HandView`). In ``static``,
+``poker_table.css`` is its style, ``poker_table.js`` marks the changes when one drawing replaces another, and
+``replay.js`` steps through a hand. Live tables, watched matches, replays and reports share the drawing.
 """

@@ -1,4 +1,4 @@
-"""Cards as pages show them, and the filters that the drawing of a table needs."""
+"""Faces of cards, and the template filters that the drawing of a table needs."""
 
 from __future__ import annotations
 
@@ -11,27 +11,20 @@ from logs.estimation.mean import chips_in_words, chips_text
 
 SYMBOLS: Final = "♣♦♥♠"
 _SUITS: Final = ("clubs", "diamonds", "hearts", "spades")
-_RANK_WORDS: Final = [
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "jack",
-    "queen",
-    "king",
-    "ace",
-]
+_RANK_WORDS: Final = (
+    *("two", "three", "four", "five", "six", "seven", "eight"),
+    *("nine", "ten", "jack", "queen", "king", "ace"),
+)
+# A card is a word of its own, so that "As" within a name stays.
+_CARD: Final = re.compile(rf"(?<!\S)([{RANKS}])([{SUITS}])(?=,*(?:\s|$))")
 
 
 class CardFace(NamedTuple):
-    """A card: its rank and the symbol of its suit, the same in words for screen readers, and the name of the suit.
+    """Face of a card; symbol and suit are empty for a deck of one suit.
 
-    A card of a deck of one suit has none.
+    Attributes:
+        words: rank and suit for screen readers, such as ``ace of spades``.
+        suit: name of the suit, which is also the class of its colour in style sheets.
     """
 
     rank: str
@@ -41,7 +34,7 @@ class CardFace(NamedTuple):
 
 
 def card_face(card: str) -> CardFace:
-    """What a page shows of a card, which comes from `Game.shown_cards`."""
+    """Return the face of a card, given in the form of `Game.shown_cards`."""
     words = _RANK_WORDS[RANKS.index(card[0])]
     if len(card) == 1:
         return CardFace(card, "", words, "")
@@ -49,13 +42,15 @@ def card_face(card: str) -> CardFace:
     return CardFace(card[0], SYMBOLS[suit], f"{words} of {_SUITS[suit]}", _SUITS[suit])
 
 
-_CARD: Final = re.compile(rf"(?<!\S)([{RANKS}])([{SUITS}])(?=,*(?:\s|$))")
-
-
 def with_symbols(text: str) -> str:
-    """A sentence of a view with the suits of its cards as symbols."""
-    return _CARD.sub(lambda card: card[1] + SYMBOLS[SUITS.index(card[2])], text)
+    """Replace the suits of cards in a sentence by symbols."""
+    return _CARD.sub(_card_with_symbol, text)
+
+
+def _card_with_symbol(match: re.Match[str]) -> str:
+    rank, suit = match.groups()
+    return f"{rank}{SYMBOLS[SUITS.index(suit)]}"
 
 
 TABLE_FILTERS: Final[dict[str, Callable[..., Any]]] = {"card": card_face, "chips": chips_text, "whole": chips_in_words}
-"""The filters that the template of the drawing needs."""
+"""Filters of ``table.html.jinja``."""
