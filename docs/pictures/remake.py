@@ -130,7 +130,7 @@ def sit_down(page: Any, address: str) -> None:
     page.goto(f"{address}play?game={TABLE}")
     page.locator("#bot1").select_option("calling")
     page.locator("#seed").fill(str(SEED))
-    page.get_by_role("button", name="Sit down").click()
+    page.get_by_role("button", name="Play", exact=True).click()
     page.locator(".entries").first.wait_for()
     for _ in range(2):
         call(page)

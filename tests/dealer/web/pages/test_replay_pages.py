@@ -176,7 +176,7 @@ def test_hands_are_chosen_by_their_winner_and_their_pot(tmp_path: Path, monkeypa
             if one.betting.pot >= 100 and one.values[one.names.index("calling")] >= 0
         ]
         nothing, text = listed("?pot=100000")
-        assert (nothing, "No hand of the 100 that were looked at" in text) == ([], True)
+        assert (nothing, "None of the 100 hands that were searched" in text) == ([], True)
         assert links(text, "?pot=100000") == ["?pot=100000&after=100"]
         assert client.get(f"{here}?winner=nobody&pot=x&after=-1").status_code == 200
 

@@ -319,7 +319,7 @@ async def test_many_bots_come_page_by_page_each_with_what_it_won_from_the_others
             places += found[0]
             names += found[1]
             pairs.append(len(found[2]))
-            assert "Of the 20 bots, those of this page" in page
+            assert "It has the bots of this page, out of 20" in page
             following = re.search(r'href="([^"]+)">Next page', page)
             path = "" if following is None else f"/standings/{GAME}{html.unescape(following[1])}"
         assert (places, names) == (list(range(1, BOTS + 1)), order)
