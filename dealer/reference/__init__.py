@@ -1,1 +1,1 @@
-"""`acpc-dealer`, the drop-in for the reference dealer of the Annual Computer Poker Competition."""
+"""Drop-in replacement for the reference dealer of the Annual Computer Poker Competition."""

@@ -1,14 +1,10 @@
-"""``acpc-dealer``: the drop-in for the reference dealer of the ACPC.
+"""Command ``acpc-dealer``, a drop-in replacement for the reference dealer of the ACPC.
 
-The same command line, ports line, standard output and error, log, transaction log, resume (``-a``), clocks and exit
-codes. Accidents of the reference are not repeated: a player that has gone does not kill this dealer by SIGPIPE, nor an
-odd hand by an assertion, it deals a hand in which the blinds put every player all-in to its end, and the time to
-connect also covers naming the version. SIGTERM and SIGHUP end it as they end any program.
+    acpc-dealer MATCH GAMEDEF HANDS SEED NAME... [options]
 
-The command line is ``acpc-dealer MATCH GAMEDEF HANDS SEED NAME... [options]``, read as the reference's C library reads
-it: options may stand anywhere, ``--`` ends them, short ones can be bundled and long ones shortened to any beginning.
-Numbers are read as far as they are numbers and wrap around. ``--host``, ``--coalesce``, ``--affinity``, ``--help`` and
-the variable `HOST_VARIABLE` are ours. What is printed is the reference's, byte for byte.
+It has the command line, output, files, clocks and exit codes of the reference, byte for byte. It does not repeat the
+reference's accidents: a player that leaves does not kill it by SIGPIPE, it plays hands in which the blinds put every
+player all-in, and the time to connect includes the version line. `EXTENSIONS` lists its own options.
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
@@ -52,13 +48,15 @@ from protocol.framing import LineReader
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
 _AWAITED_S = 10.0
-"""After this time without a player, standard error shows where it is awaited."""
+"""Time after which standard error shows the ports of missing players."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the dealer; returns the exit code. As in the reference, complaints about options begin with ``argv[0]``."""
+    """Run the dealer, and return its exit code."""
+    if arguments is None:
+        arguments = sys.argv[1:]
     try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        return _run(arguments)
     except UsageError as error:
         _Output(sys.stdout if error.to_stdout else sys.stderr).print(str(error))
         return 1
@@ -68,13 +66,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Output:
-    """A standard stream that may be closed, full or without a reader: the match and its log continue all the same.
-
-    It is not buffered by Python, which would complain at exit about bytes that could not be written.
+    """Standard stream that may be closed, full or without a reader. The match and its log continue without it.
 
     Attributes:
-        is_open: whether anything still arrives.
+        is_open: the stream accepts bytes.
     """
+
+    # Written with `os.write`: Python would complain at exit about buffered bytes that it cannot flush.
 
     def __init__(self, stream: TextIO | None) -> None:
         self.is_open = stream is not None
@@ -92,6 +90,7 @@ class _Output:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    # C's getopt begins its complaints with argv[0].
     options = parse_options(arguments, sys.argv[0])
     if options.help:
         _Output(sys.stdout).print(USAGE + EXTENSIONS)
@@ -107,7 +106,7 @@ def _run(arguments: Sequence[str]) -> int:
         setup.seed,
         t_response_ms=limits.response_ms,
         t_hand_ms=limits.hand_ms,
-        # The reference prints what its 64-bit total leaves for a hand.
+        # The reference keeps a 64-bit total for the match, and prints that total divided by the number of hands.
         t_per_hand_ms=limits.match_us(setup.hands) // setup.hands // 1000,
     )
     watchers: list[Watcher] = []
@@ -125,11 +124,13 @@ def _run(arguments: Sequence[str]) -> int:
     match = Match(setup, watchers, earlier)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_play(match, options, lambda: _write_header(header, log)))
-    return 0 if match.phase is Phase.FINISHED else 1
+    if match.phase is not Phase.FINISHED:
+        return 1
+    return 0
 
 
 def _bind(core: int) -> None:
-    """Bind this process to a core, which the players share if they are started there, too."""
+    """Bind this process to a core."""
     from dealer.run.affinity import bind_thread, usable_cores
 
     cores = usable_cores()
@@ -164,6 +165,7 @@ def _read_game(path: str) -> Game:
         with open(path, "rb") as file:
             text = file.read().decode("latin-1")
     except IsADirectoryError:
+        # C opens a folder like a file, and reads nothing from it.
         text = ""
     except OSError:
         raise UsageError(f"ERROR: could not open game definition {path}\n") from None
@@ -209,13 +211,14 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
     except ListenError as error:
         raise UsageError(f"ERROR: could not create listen socket for player {error.seat + 1}\n") from None
     output = _Output(sys.stdout)
+    # The ports come first: scripts that start a match read this line, and then start the players.
     output.print(" ".join(map(str, ports)) + "\n")
     write_header()
 
     def print_awaited() -> None:
-        missing = [(seat, ports[seat]) for seat in match.missing_seats()]
+        missing = {seat: ports[seat] for seat in match.missing_seats()}
         if missing and match.phase is Phase.CONNECTING:
-            _Output(sys.stderr).print(awaited_text(connections.hosts, missing, _AWAITED_S))
+            _Output(sys.stderr).print(_format_awaited(connections.hosts, missing, _AWAITED_S))
 
     timer = asyncio.get_running_loop().call_later(_AWAITED_S, print_awaited)
     await connections.run()
@@ -225,10 +228,7 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
 
 
 class Transcript(Watcher):
-    """What the reference prints to standard error while it plays.
-
-    Its warnings are printed even when it is quiet.
-    """
+    """Prints what the reference prints to standard error: events, or only warnings if it is quiet."""
 
     def __init__(self, output: _Output, *, quiet: bool, setup: MatchSetup) -> None:
         self._output = output
@@ -240,8 +240,8 @@ class Transcript(Watcher):
             self.wants |= {MatchStarted, LineSent, LineReceived, HandClosed, Settled}
 
     def notice(self, event: Event) -> None:
-        """Collect what the reference prints, and write it when the match waits for a player or has ended."""
-        self._collected.append(event_text(event, self._names, is_quiet=self._quiet))
+        """Print an event; lines are collected until the match waits for a player."""
+        self._collected.append(format_event(event, self._names, is_quiet=self._quiet))
         if self._quiet or isinstance(event, Settled | MatchEnded):
             self._output.write(b"".join(self._collected))
             self._collected.clear()
@@ -264,8 +264,8 @@ usage: dealer matchName gameDefFile #Hands rngSeed p1name p2name ... [options]
     <0 [default] is no timeout
 """
 
-HOST_VARIABLE = "ACPC_DEALER_HOST"
-"""Names the address to listen on where no option can be given, as in the reference's own scripts."""
+_HOST_VARIABLE = "ACPC_DEALER_HOST"
+"""Environment variable for ``--host``, for scripts that pass a fixed command line, such as the reference's own."""
 
 EXTENSIONS = """\
 beyond the reference:
@@ -281,11 +281,24 @@ _SHORT_WITH_VALUE = "p"
 _SHORT = "flLqtTa"
 _LONG_WITH_VALUE = ("t_response", "t_hand", "t_per_hand", "start_timeout", "host", "coalesce", "affinity")
 _LONG = (*_LONG_WITH_VALUE, "help")
-_MAX_PORTS = 10
+_MAX_PORTS = MAX_PLAYERS
+"""Ports of ``-p`` that are read; the reference ignores the rest of the text."""
 
 
 @dataclass(slots=True)
 class Options:
+    """Values of a command line.
+
+    Attributes:
+        positionals: arguments that are not options.
+        log: write the ACPC log.
+        transaction_log: write the transaction log.
+        append: append to existing logs, and resume the match from the transaction log.
+        quiet: print only warnings and the score to standard error.
+        ports: ports by seat; 0 or a missing one for any free port.
+        core: core to run on; None for any.
+    """
+
     positionals: list[str] = field(default_factory=list)
     fixed_seats: bool = False
     log: bool = True
@@ -301,19 +314,26 @@ class Options:
 
 
 def parse_options(arguments: Sequence[str], program: str) -> Options:
-    """Read a command line without the program's name, by which complaints about options begin.
+    """Parse a command line as the reference does.
+
+    Args:
+        arguments: the command line without the program's name.
+        program: the program's name, for messages.
 
     Raises:
-        UsageError: an option is unknown or its value unreadable.
+        UsageError: an option is unknown, or its value is not a number.
     """
-    options = Options(host=os.environ.get(HOST_VARIABLE) or LOOPBACK)
-    for name, value in _split(arguments, options.positionals, program):
+    # The rules of glibc's getopt_long: options may follow positionals, "--" ends them, short options can be bundled.
+    options = Options(host=os.environ.get(_HOST_VARIABLE) or LOOPBACK)
+    for name, value in _split_options(arguments, options.positionals, program):
         _set(options, name, value)
     return options
 
 
 def _full_option(name: str) -> str | None:
-    """The long option of this name, or the first that begins with it."""
+    """Return the long option that a name abbreviates, or None."""
+    # getopt_long accepts any prefix. "--t" is ambiguous, but it takes the first match if all are declared alike, as the
+    # options of the reference are.
     if name in _LONG:
         return name
     for option in _LONG:
@@ -322,7 +342,7 @@ def _full_option(name: str) -> str | None:
     return None
 
 
-def _split(arguments: Sequence[str], positionals: list[str], program: str) -> Iterator[tuple[str, str]]:
+def _split_options(arguments: Sequence[str], positionals: list[str], program: str) -> Iterator[tuple[str, str]]:
     rest = iter(arguments)
     for argument in rest:
         if argument == "--":
@@ -381,16 +401,14 @@ def _set(options: Options, name: str, value: str) -> None:
         case "p":
             options.ports = _parse_ports(value)
         case "t_response":
-            limit_us = _microseconds(value, "ERROR: could not get response timeout from ")
-            options.limits = replace(options.limits, response_us=limit_us)
+            options.limits = replace(options.limits, response_us=_parse_limit(value, "response timeout"))
         case "t_hand":
-            limit_us = _microseconds(value, "ERROR: could not get player hand timeout from ")
-            options.limits = replace(options.limits, hand_us=limit_us)
+            options.limits = replace(options.limits, hand_us=_parse_limit(value, "player hand timeout"))
         case "t_per_hand":
-            limit_us = _microseconds(value, "ERROR: could not get average player hand timeout from ")
-            options.limits = replace(options.limits, per_hand_us=limit_us)
+            options.limits = replace(options.limits, per_hand_us=_parse_limit(value, "average player hand timeout"))
         case "start_timeout":
-            milliseconds = _integer(value, "ERROR: could not get start timeout ")
+            # Without "from" in the reference as well.
+            milliseconds = _parse_integer(value, "ERROR: could not get start timeout ")
             start_us = None
             if milliseconds >= 0:
                 start_us = milliseconds * 1000
@@ -398,65 +416,81 @@ def _set(options: Options, name: str, value: str) -> None:
         case "host":
             options.host = value
         case "coalesce":
-            options.coalesce_s = max(0, _integer(value, "ERROR: could not get coalescing time from ")) / 1000
+            milliseconds = _parse_integer(value, "ERROR: could not get coalescing time from ")
+            options.coalesce_s = max(0, milliseconds) / 1000
         case "affinity":
-            options.core = _integer(value, "ERROR: could not get core from ")
+            options.core = _parse_integer(value, "ERROR: could not get core from ")
 
 
-def _integer(text: str, complaint: str) -> int:
+# Numbers are parsed like C's sscanf: text after the digits is ignored, and large numbers wrap around.
+
+
+def _parse_integer(text: str, complaint: str) -> int:
     scanned = scan_integer(text)
     if scanned is None:
         raise UsageError(f"{complaint}{text}\n")
-    return scanned[0]
+    number, _ = scanned
+    return number
 
 
-def _microseconds(text: str, complaint: str) -> int:
+def _parse_unsigned(text: str, complaint: str) -> int:
     scanned = scan_unsigned(text)
     if scanned is None:
         raise UsageError(f"{complaint}{text}\n")
-    return scanned[0] * 1000 % 2**64
+    number, _ = scanned
+    return number
+
+
+def _parse_limit(text: str, name: str) -> int:
+    """Parse a time limit in milliseconds, and return it in microseconds, modulo 2**64."""
+    milliseconds = _parse_unsigned(text, f"ERROR: could not get {name} from ")
+    return milliseconds * 1000 % 2**64
 
 
 def _parse_ports(text: str) -> tuple[int, ...]:
+    """Parse port numbers, modulo 2**16, between commas."""
     ports: list[int] = []
-    at = 0
+    offset = 0
     while text and len(ports) < _MAX_PORTS:
-        scanned = scan_unsigned(text, at)
+        scanned = scan_unsigned(text, offset)
         if scanned is None:
             raise UsageError(f"ERROR: bad port string {text}\n")
-        ports.append(scanned[0] & 0xFFFF)
-        at = scanned[1]
-        if at == len(text):
+        port, offset = scanned
+        ports.append(port & 0xFFFF)
+        if offset == len(text):
             break
-        if text[at] != ",":
+        if text[offset] != ",":
             raise UsageError(f"ERROR: bad port string {text}\n")
-        at += 1
+        offset += 1
     return tuple(ports)
 
 
 def parse_hands(text: str) -> int:
-    """The number of hands, modulo 2**32; raises `UsageError` for 0 and what is not a number."""
-    scanned = scan_unsigned(text)
-    hands = 0
-    if scanned is not None:
-        hands = wrap_uint32(scanned[0])
+    """Parse a number of hands, modulo 2**32.
+
+    Raises:
+        UsageError: the text is not a number, or the number is 0.
+    """
+    complaint = "ERROR: invalid number of hands "
+    hands = wrap_uint32(_parse_unsigned(text, complaint))
     if hands == 0:
-        raise UsageError(f"ERROR: invalid number of hands {text}\n")
+        raise UsageError(f"{complaint}{text}\n")
     return hands
 
 
 def parse_seed(text: str) -> int:
-    """The seed, modulo 2**32; raises `UsageError` for what is not a number."""
-    scanned = scan_unsigned(text)
-    if scanned is None:
-        raise UsageError(f"ERROR: invalid random number seed {text}\n")
-    return wrap_uint32(scanned[0])
+    """Parse a seed, modulo 2**32.
+
+    Raises:
+        UsageError: the text is not a number.
+    """
+    return wrap_uint32(_parse_unsigned(text, "ERROR: invalid random number seed "))
 
 
-# ---- what the reference prints
+# ---- standard error
 
-_SECONDS_EVERY_HANDS = 100
-"""How often the time that the players have used is printed."""
+_TIME_EVERY_HANDS = 100
+"""Number of hands between two reports of the time used."""
 _WARNINGS = {
     ReplyProblem.NO_REPLY: "bad state format in response",
     ReplyProblem.OTHER_STATE: "ignoring un-requested response",
@@ -479,83 +513,90 @@ _TRANSACTION_PROBLEMS = {
 }
 
 
-def event_text(event: Event, names: Sequence[str], *, is_quiet: bool = False) -> bytes:
-    """What is printed to standard error when something happens; nothing for events the reference does not have.
+def format_event(event: Event, names: Sequence[str], *, is_quiet: bool = False) -> bytes:
+    """Format an event for standard error. Events that the reference does not have are empty.
 
     Args:
-        names: the players, by seat.
-        is_quiet: leave out when the match finished.
+        event: the event.
+        names: names of the players, by seat.
+        is_quiet: omit the time at which the match finished.
     """
     match event:
         case LineSent(seat, at_us, line):
             return b"TO %d at %s %s" % (seat + 1, format_time(at_us).encode(), line)
         case LineReceived(seat, at_us, line):
-            # Up to a NUL, as C prints it.
+            # Up to a NUL, where a string of C ends.
             return b"FROM %d at %s %s" % (seat + 1, format_time(at_us).encode(), line.split(b"\0")[0])
         case FaultSeen() | VersionDiffers():
-            text = warning_text(event)
+            text = format_warning(event)
         case MatchStarted(at_us=at_us):
             text = f"STARTED at {format_time(at_us)}\n"
-        case HandClosed(hand_number, used_us) if hand_number % _SECONDS_EVERY_HANDS == 0:
-            text = "".join(
-                f"Seconds cumulatively spent in match for seat {seat}: {used // 1000000}\n"
-                for seat, used in enumerate(used_us)
-            )
+        case HandClosed(hand_number, used_us) if hand_number % _TIME_EVERY_HANDS == 0:
+            text = ""
+            # The only message in which seats count from 0.
+            for number, used in enumerate(used_us):
+                text += f"Seconds cumulatively spent in match for seat {number}: {used // 1000000}\n"
         case MatchEnded(cause=None):
-            finished = "" if is_quiet else f"FINISHED at {format_time(event.asked_us)}\n"
-            text = finished + format_score_line(event.totals, names)
-        case MatchEnded():
-            text = "" if event.cause is None else failure_text(event.cause)
+            text = format_score_line(event.totals, names)
+            if not is_quiet:
+                # The reference prints the time of the last question here, not the time of the end.
+                text = f"FINISHED at {format_time(event.asked_us)}\n{text}"
+        case MatchEnded(cause=Cause() as cause):
+            text = format_failure(cause)
         case _:
             return b""
     return text.encode("utf-8", "surrogateescape")
 
 
-def warning_text(event: FaultSeen | VersionDiffers) -> str:
-    """What is printed about a player that did something wrong, with its line end; empty where it is not a reply."""
+def format_warning(event: FaultSeen | VersionDiffers) -> str:
+    """Format the warning about a fault, with its line end; empty for a fault that is not a reply."""
     if isinstance(event, VersionDiffers):
         return "ERROR: this server is currently using version 2.0.0\n"
     if event.problem is None:
         return ""
     if event.problem in _WARNINGS:
         return f"WARNING: {_WARNINGS[event.problem]}\n"
-    played, sent = event.fault.played, event.sent
+    played = event.fault.played
+    sent = event.sent
     if played is None or sent is None:
         raise TypeError(f"no raise in {event!r}")
     change = "increased" if sent.hand_total < played.hand_total else "decreased"
     return f"WARNING: raise of {sent.hand_total} {change} to {played.hand_total}\n"
 
 
-def failure_text(cause: Cause) -> str:
-    """Why a match failed, with its line end."""
+def format_failure(cause: Cause) -> str:
+    """Format the error about the end of a match, with its line end."""
     match cause:
-        # These two print a line as it came, with its end or without one, up to a NUL.
+        # These two print the line as received, with its own line end if it has one, and up to a NUL.
         case causes.NotStarted(problem=causes.StartProblem.UNREADABLE_VERSION):
             line = cause.line.split(b"\0")[0].decode("utf-8", "surrogateescape")
             return f"ERROR: invalid version string {line}"
         case causes.BadTransaction(problem, line):
             return f"ERROR: {_TRANSACTION_PROBLEMS[problem]} {line.split(chr(0), 1)[0]}"
         case _:
-            return f"ERROR: {_sentence(cause)}\n"
+            return f"ERROR: {_failure_clause(cause)}\n"
 
 
-def awaited_text(hosts: Sequence[str], ports: Sequence[tuple[Seat, int]], seconds: float) -> str:
-    """What is printed once when seats stay empty for so long; the reference prints nothing."""
-    where = " and ".join(f"seat {seat + 1} at port {port}" for seat, port in ports)
+def _format_awaited(hosts: Sequence[str], ports: Mapping[Seat, int], seconds: float) -> str:
+    """Format a hint about seats that are still empty; the reference prints nothing."""
+    where = " and ".join(f"seat {seat + 1} at port {port}" for seat, port in ports.items())
     awaited = f"# no player has connected for {where} in {seconds:g} s; listening on"
     if set(hosts) & {"0.0.0.0", "::"}:
         return f"{awaited} every address: a wrong address or port, or a firewall, may keep a player away.\n"
-    listening = "every address of this machine, for this machine alone" if LOOPBACK in hosts else " and ".join(hosts)
+    listening = " and ".join(hosts)
+    if LOOPBACK in hosts:
+        listening = "every address of this machine, for this machine alone"
     hint = "a player with another address cannot connect; --host 0.0.0.0 or ACPC_DEALER_HOST=0.0.0.0 admits all"
     return f"{awaited} {listening}: {hint}.\n"
 
 
-def _sentence(cause: Cause) -> str:
+def _failure_clause(cause: Cause) -> str:
     match cause:
         case causes.NotStarted(seat, problem) if problem in _START_PROBLEMS:
             return _START_PROBLEMS[problem].format(seat + 1)
         case causes.OutOfTime(seat, is_replayed=is_replayed):
-            return f"seat {seat + 1} ran out of time" + (" in transaction file" if is_replayed else "")
+            place = " in transaction file" if is_replayed else ""
+            return f"seat {seat + 1} ran out of time{place}"
         case causes.NoAnswer(seat, waited_us, limit_us):
             return (
                 f"could not get action from seat {seat + 1}\n"
@@ -564,6 +605,6 @@ def _sentence(cause: Cause) -> str:
         case causes.Unreachable(seat):
             return f"could not send state to seat {seat + 1}"
         case _:
-            # The reference has no such cause.
+            # The reference has no such cause. It knows players by their seats only.
             seats = [f"seat {seat + 1}" for seat in range(MAX_PLAYERS)]
             return cause_clause(cause, seats, getattr(cause, "hand_number", 0), shows_output=True)

@@ -42,7 +42,7 @@ from dealer.match.events import (
 )
 from dealer.match.faults import Fault, FaultKind
 from dealer.match.setup import TimeLimits
-from dealer.reference.command import warning_text
+from dealer.reference.command import format_warning
 from dealer.run.choices import Score, Seating
 from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.plan import planned_contests, settle
@@ -161,9 +161,9 @@ class Recorder(Watcher):
             case FaultSeen():
                 self.faults.append(event.fault)
                 if event.problem is not None:
-                    self.warnings.append(warning_text(event).rstrip("\n"))
+                    self.warnings.append(format_warning(event).rstrip("\n"))
             case VersionDiffers():
-                self.warnings.append(warning_text(event).rstrip("\n"))
+                self.warnings.append(format_warning(event).rstrip("\n"))
             case ActionPlayed():
                 self.actions.append((event.action, event.hand_number, event.sent_us, event.received_us))
             case HandFinished():

@@ -11,7 +11,7 @@ from dealer.errors import Cause, MatchFailure, UnreadLinesError
 from dealer.match import causes
 from dealer.match.causes import Limit
 from dealer.match.ending_sentences import cause_sentence, failure_sentence
-from dealer.reference.command import failure_text
+from dealer.reference.command import format_failure
 from engine import Seat
 
 BOB = Seat(1)
@@ -115,7 +115,7 @@ SENTENCES: list[tuple[Cause, str, str]] = [
 def test_every_cause_has_its_sentences(cause: Cause, for_people: str, printed: str | None) -> None:
     assert cause_sentence(cause, ["Ann", "Bob"], 7, shows_output=True) == for_people
     if printed is not None:
-        assert failure_text(cause) == printed
+        assert format_failure(cause) == printed
 
 
 SECRET = "AhKs\nIts process ended. The last Bob wrote:\n    QdQc"

@@ -39,7 +39,7 @@ from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import MatchSetup, Phase
 from dealer.match.writers import LogWriter
-from dealer.reference.command import failure_text
+from dealer.reference.command import format_failure
 from dealer.run.choices import Seating
 from dealer.run.match_files import MatchFiles
 from dealer.run.match_run import TcpRun
@@ -462,7 +462,7 @@ def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], ha
     assert re.sub(r" \(\S+, line \d+\)", "", text).startswith(sentence)
     assert "MATCHSTATE:" in text
     assert "\n" not in text
-    assert failure_text(failure) == f"ERROR: seat 2{text[1:-1]}\n"
+    assert format_failure(failure) == f"ERROR: seat 2{text[1:-1]}\n"
     assert (match.hands_played, len(seen.log)) == (hands, hands)
     assert [call for call in seen.calls if call != "BotWrote"][-1] == "MatchEnded early"
     assert [bot.ends for bot in bots] == [1, 0], "who is left is told that it is over"

@@ -23,7 +23,7 @@ from dealer.match.events import (
     Settled,
 )
 from dealer.match.faults import FaultKind
-from dealer.reference.command import failure_text
+from dealer.reference.command import format_failure
 from engine import Seat, deal_hand
 from logs import HandRecord
 from protocol import parse_game_definition
@@ -97,7 +97,7 @@ def test_a_first_line_that_is_no_version_ends_the_match(hello: bytes) -> None:
     assert board.match.phase is Phase.FAILED
     assert failure is not None
     assert (failure.seat, failure.kind) == (0, FaultKind.MALFORMED_REPLY)
-    assert failure_text(failure) == "ERROR: invalid version string " + hello.split(b"\0")[0].decode()
+    assert format_failure(failure) == "ERROR: invalid version string " + hello.split(b"\0")[0].decode()
     assert board.seen.calls[-1] == "MatchEnded early"
     assert "MatchStarted" not in board.seen.calls
 
@@ -119,7 +119,7 @@ def test_a_player_who_leaves_before_his_version_ends_the_match() -> None:
     board.match.receive_eof(Seat(1))
     failure = board.match.failure
     assert failure is not None
-    assert failure_text(failure) == "ERROR: could not read version string from seat 2\n"
+    assert format_failure(failure) == "ERROR: could not read version string from seat 2\n"
     assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
 
 
@@ -131,7 +131,7 @@ def test_a_version_without_its_line_end_counts_when_the_player_has_closed() -> N
     board.match.receive_eof(Seat(0))
     assert "MatchStarted" in board.seen.calls
     assert board.seen.failure is not None
-    assert failure_text(board.seen.failure).startswith("ERROR: could not get action from seat 1")
+    assert format_failure(board.seen.failure).startswith("ERROR: could not get action from seat 1")
 
 
 # ---- whole hands
@@ -347,7 +347,7 @@ def test_a_recorded_match_comes_out_the_same(name: str) -> None:
 def test_a_full_disk_ends_this_match_with_a_sentence(kind: type, after: int) -> None:
     board = Board(setup_of(KUHN, 5), watchers=[FullDisk(kind, after)]).connect_all().play([always("c")] * 2)
     assert board.match.phase is Phase.FAILED
-    assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
+    assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
     assert board.match.failure is board.seen.failure
     assert (board.match.failure.seat, board.match.failure.kind) == (None, None)  # type: ignore[union-attr]
     assert board.match.deadline_ns is None
@@ -356,7 +356,7 @@ def test_a_full_disk_ends_this_match_with_a_sentence(kind: type, after: int) -> 
 def test_a_disk_that_is_full_when_the_score_is_written_ends_the_match_with_a_sentence() -> None:
     board = Board(setup_of(KUHN, 2), watchers=[FullDisk(MatchEnded)]).connect_all().play([always("c")] * 2)
     assert board.match.phase is Phase.FAILED
-    assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
+    assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
 
 def test_a_broken_connection_ends_the_match_by_that_seats_fault() -> None:
@@ -370,7 +370,7 @@ def test_a_broken_connection_ends_the_match_by_that_seats_fault() -> None:
     board.send(1, VERSION)
     failure = board.match.failure
     assert failure is not None
-    assert failure_text(failure) == "ERROR: could not send state to seat 2\n"
+    assert format_failure(failure) == "ERROR: could not send state to seat 2\n"
     assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
 
 

@@ -10,7 +10,7 @@ from dealer.match.events import MatchEnded
 from dealer.match.faults import FaultKind
 from dealer.match.seats import SeatClock
 from dealer.match.setup import MAX_COMMENTS_PER_QUESTION, TimeLimits
-from dealer.reference.command import failure_text
+from dealer.reference.command import format_failure
 from engine import Seat
 from tests.dealer.helpers import Board, Clock, actions_of, game, limits, setup_of
 
@@ -33,7 +33,7 @@ def _failure(board: Board) -> tuple[str, int | None, FaultKind | None]:
     assert board.match.phase is Phase.FAILED
     failure = board.seen.failure
     assert failure is not None
-    return failure_text(failure), failure.seat, failure.kind
+    return format_failure(failure), failure.seat, failure.kind
 
 
 def test_silence_ends_the_match(clock: Clock) -> None:

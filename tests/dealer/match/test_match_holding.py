@@ -12,7 +12,7 @@ from dealer.match import EarlierHands, Phase
 from dealer.match.causes import NobodyLeft
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.match.faults import FaultKind
-from dealer.reference.command import failure_text
+from dealer.reference.command import format_failure
 from engine import Game, Seat
 from protocol import ReceivedState, parse_game_definition
 from tests.dealer.helpers import (
@@ -300,7 +300,7 @@ def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock.pass_s(0.000002)
     board.reply("c")
     assert board.match.failure is not None
-    assert failure_text(board.match.failure) == "ERROR: seat 1 ran out of time\n"
+    assert format_failure(board.match.failure) == "ERROR: seat 1 ran out of time\n"
 
 
 def test_the_dealers_own_time_is_counted_from_answer_to_question(monkeypatch: pytest.MonkeyPatch) -> None:

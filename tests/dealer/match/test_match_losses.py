@@ -14,7 +14,7 @@ from dealer.match.causes import Limit, NoAnswer, NotStarted, OutOfTime, StartPro
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultKind, FaultPolicy
 from dealer.match.setup import LostPlayer
-from dealer.reference.command import failure_text
+from dealer.reference.command import format_failure
 from engine import Seat
 from tests.dealer.helpers import (
     VERSION,
@@ -446,7 +446,7 @@ def test_when_nobody_is_left_the_match_ends(on_fault: FaultPolicy) -> None:
         _losses(board)
         board.match.forfeit(Seat(seat))
     assert board.match.phase is Phase.FAILED
-    assert failure_text(board.match.failure) == "ERROR: no player is left to act\n"
+    assert format_failure(board.match.failure) == "ERROR: no player is left to act\n"
     assert (board.match.failure.seat, board.match.failure.kind) == (None, None)  # type: ignore[union-attr]
 
 
@@ -627,7 +627,7 @@ def test_the_line_that_was_too_much_is_quoted() -> None:
     board.send(0, b"# one\r\n" * MOST_IDLE_LINES + b"# and more\r\n")
     (loss,) = _losses(board)
     assert loss.cause.line == b"# and more\r\n"
-    assert failure_text(loss.cause) == "ERROR: seat 1 sent more than 4 lines that are no answers in hand 0\n"
+    assert format_failure(loss.cause) == "ERROR: seat 1 sent more than 4 lines that are no answers in hand 0\n"
 
 
 def test_a_flood_of_junk_is_a_flood_and_the_answer_after_junk_is_charged_once(
@@ -720,7 +720,7 @@ def test_a_match_that_everybody_was_lost_to_does_not_go_on() -> None:
     )
     assert board.match.missing_seats() == []
     board.match.open()
-    assert failure_text(board.match.failure) == "ERROR: no player is left to act\n"
+    assert format_failure(board.match.failure) == "ERROR: no player is left to act\n"
     assert board.log == []
 
 
@@ -768,7 +768,7 @@ def test_a_match_without_any_player_ends() -> None:
     for seat in (Seat(0), Seat(1)):
         board.match.miss(NotStarted(seat, StartProblem.ENDED))
         board.match.forfeit(seat)
-    assert failure_text(board.match.failure) == "ERROR: no player is left to act\n"
+    assert format_failure(board.match.failure) == "ERROR: no player is left to act\n"
 
 
 @pytest.mark.parametrize("on_fault", GONE)
@@ -789,14 +789,14 @@ def test_a_full_disk_ends_the_match_under_every_policy(on_fault: FaultPolicy) ->
     board.seen.refuses = ActionPlayed
     board.connect_all()
     board.reply("c")
-    assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
+    assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
 
 def test_a_disk_that_is_full_when_somebody_is_given_up_ends_the_match() -> None:
     board = _stuck(FaultPolicy.FORFEIT)
     board.seen.refuses = ActionPlayed
     board.match.forfeit(Seat(0))
-    assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
+    assert format_failure(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
 
 def test_a_lost_player_of_a_full_table_is_called_like_the_game_says() -> None:

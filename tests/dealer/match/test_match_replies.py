@@ -10,7 +10,7 @@ from dealer.match import Phase
 from dealer.match.causes import NobodyLeft
 from dealer.match.faults import FaultKind, Remedy
 from dealer.match.writers import format_remedy
-from dealer.reference.command import failure_text
+from dealer.reference.command import format_failure
 from engine import Seat
 from tests.dealer.helpers import Board, actions_of, answer, game, setup_of
 
@@ -279,8 +279,8 @@ def test_a_player_who_has_closed_may_be_needed_no_more() -> None:
     failure = board.seen.failure
     assert failure is not None
     assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
-    assert failure_text(failure).startswith("ERROR: could not get action from seat 2\n0.")
-    assert failure_text(failure).endswith(" seconds spent waiting; timeout 600.0\n")
+    assert format_failure(failure).startswith("ERROR: could not get action from seat 2\n0.")
+    assert format_failure(failure).endswith(" seconds spent waiting; timeout 600.0\n")
 
 
 def test_junk_before_the_end_is_judged_before_the_farewell() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dealer.match import Phase
 from dealer.match.faults import FaultKind
-from dealer.reference.command import failure_text
+from dealer.reference.command import format_failure
 from logs import parse_transactions
 from protocol import parse_game_definition
 from tests.dealer.helpers import ALL_IN_BLINDS, Board, Policy, drawn_by_state, game, limits, setup_of, transactions_of
@@ -93,7 +93,7 @@ def test_more_hands_than_asked_for_all_count() -> None:
 def test_a_record_that_does_not_fit_ends_the_match(lines: list[str], sentence: str) -> None:
     board = Board(setup_of(game("kuhn"), 2), transactions=parse_transactions(lines, is_limit=True)).connect_all()
     assert board.match.phase is Phase.FAILED
-    assert failure_text(board.match.failure).rstrip() == sentence
+    assert format_failure(board.match.failure).rstrip() == sentence
     assert board.sent == [b"", b""]
     assert board.log == []
 
@@ -101,13 +101,13 @@ def test_a_record_that_does_not_fit_ends_the_match(lines: list[str], sentence: s
 def test_a_size_that_would_be_fixed_does_not_fit() -> None:
     actions = parse_transactions(["r150 0 1.0 1.0\n"], is_limit=False)
     board = Board(setup_of(game("nolimit"), 2), transactions=actions).connect_all()
-    assert failure_text(board.match.failure) == "ERROR: invalid action in transaction log: r150 0 1.0 1.0\n"
+    assert format_failure(board.match.failure) == "ERROR: invalid action in transaction log: r150 0 1.0 1.0\n"
 
 
 def test_an_action_of_a_game_without_actions_does_not_fit() -> None:
     actions = parse_transactions(["c 0 1.0 1.0\n"], is_limit=False)
     board = Board(setup_of(parse_game_definition(ALL_IN_BLINDS), 2), transactions=actions).connect_all()
-    assert failure_text(board.match.failure).startswith("ERROR: invalid action in transaction log: ")
+    assert format_failure(board.match.failure).startswith("ERROR: invalid action in transaction log: ")
 
 
 def test_times_of_the_earlier_run_are_charged() -> None:
@@ -115,7 +115,7 @@ def test_times_of_the_earlier_run_are_charged() -> None:
     board = Board(setup_of(game("kuhn"), 2, limits=limits(response_s=2)), transactions=actions).connect_all()
     failure = board.match.failure
     assert failure is not None
-    assert failure_text(failure) == "ERROR: seat 1 ran out of time in transaction file\n"
+    assert format_failure(failure) == "ERROR: seat 1 ran out of time in transaction file\n"
     assert (failure.seat, failure.kind) == (0, FaultKind.TIMEOUT)
 
 

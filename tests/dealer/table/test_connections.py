@@ -12,7 +12,7 @@ import pytest
 
 from dealer.match import MatchSetup, Phase
 from dealer.match.faults import FaultKind
-from dealer.reference.command import failure_text
+from dealer.reference.command import format_failure
 from dealer.table.links import OpenSeat, PlayerLink
 from dealer.table.listener import acknowledge
 from engine import Seat
@@ -205,7 +205,7 @@ async def test_nobody_comes() -> None:
     playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.05))).start()
     await playing.over()
     assert playing.fault == (0, FaultKind.TIMEOUT)
-    assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 1 to connect\n"
+    assert format_failure(playing.match.failure) == "ERROR: timed out waiting for seat 1 to connect\n"
 
 
 async def test_one_does_not_come() -> None:
@@ -214,7 +214,7 @@ async def test_one_does_not_come() -> None:
     client = await playing.client(0)
     await playing.start().over()
     assert playing.fault == (1, FaultKind.TIMEOUT)
-    assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 2 to connect\n"
+    assert format_failure(playing.match.failure) == "ERROR: timed out waiting for seat 2 to connect\n"
     assert await client.read_to_end() == b""
     await client.close()
 
@@ -224,7 +224,7 @@ async def test_one_comes_and_says_nothing() -> None:
     clients = [await playing.client(0), await playing.client(1, hello=b"VERSION:2")]
     await playing.start().over()
     assert playing.fault == (1, FaultKind.TIMEOUT)
-    assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 2 to name its version\n"
+    assert format_failure(playing.match.failure) == "ERROR: timed out waiting for seat 2 to name its version\n"
     for client in clients:
         await client.close()
 
@@ -430,7 +430,7 @@ async def test_a_silent_player_is_waited_for_as_long_as_was_said() -> None:
     received = await asyncio.gather(*(client.read_to_end() for client in clients))
     await playing.over()
     assert playing.fault == (0, FaultKind.TIMEOUT)
-    assert failure_text(playing.match.failure).startswith("ERROR: could not get action from seat 1\n")
+    assert format_failure(playing.match.failure).startswith("ERROR: could not get action from seat 1\n")
     assert all(data.count(b"\n") == 1 for data in received)
     for client in clients:
         await client.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dealer.match.events import ActionPlayed, Event, FaultSeen, LineReceived, LineSent, MatchEnded, Watcher
-from dealer.reference.command import event_text
+from dealer.reference.command import format_event
 from engine import Seat
 from logs import HandRecord, PlayerComment, Times, format_transaction
 from logs.acpc_log import companions
@@ -36,10 +36,10 @@ class Files(Watcher):
     def notice(self, event: Event) -> None:
         match event:
             case LineSent() | LineReceived():
-                self.transcript += event_text(event, ())
+                self.transcript += format_event(event, ())
                 self._line_us[type(event), event.seat] = event.at_us
             case FaultSeen():
-                self.transcript += event_text(event, ())
+                self.transcript += format_event(event, ())
             case ActionPlayed():
                 if event.hand_number == len(self.line_times):
                     self.line_times.append([])
@@ -49,7 +49,7 @@ class Files(Watcher):
             case MatchEnded(cause=None):
                 self.transcript += b"FINISHED at " + format_time(event.asked_us).encode() + b"\nSCORE:...\n"
             case MatchEnded():
-                self.transcript += event_text(event, ())
+                self.transcript += format_event(event, ())
 
 
 def played(folder: Path, hands: int = 40) -> tuple[list[HandRecord], Files]:
