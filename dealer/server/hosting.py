@@ -1,9 +1,9 @@
-"""Clients that bring bots: they join, play the seats that they are offered, leave, and come back after a break.
+"""Clients that connect bots: they join, play the seats offered to them, and may reconnect.
 
-A client draws a session when it starts and sends it whenever it joins. Who joins with the same session is the same
-client: its seats go on. When its connection breaks, its seats wait for a while (`ServerSettings.rejoin_timeout_s`); the
-match does not see it: the bot's clock runs, and what is sent meanwhile is kept. When the client leaves, or another one
-brings the same bot, the seats are given up at once. The match then sees what it sees of any bot that disconnects.
+A client draws a session key at its start and sends it each time it joins, so that a new connection resumes its seats.
+After a lost connection, seats wait for `ServerSettings.rejoin_timeout_s`. The match does not notice: the bot's clock
+runs, and what is sent to it is kept. If the client leaves, or another one connects the same bot, the seats are given up
+at once, and the match sees a bot that disconnects.
 """
 
 from __future__ import annotations
@@ -47,14 +47,18 @@ _log = logging.getLogger(__name__)
 
 
 class Hosting:
-    """All clients that bring bots."""
+    """Hosts of all connected bots, by number of the user and name of the bot."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
         self.hosts: dict[tuple[int, str], Host] = {}
 
     def run_over(self, job: Job, run: Run, user: User, bot: str) -> RunOver:
-        """How a run ended for a bot, as far as a user may read it; `bot` is empty where none of the user's played."""
+        """Make the message about the end of a run, as far as a user may read it.
+
+        Args:
+            bot: the user's bot in it; empty for none.
+        """
         own = next((seat for seat in run.results if bot and seat.name == player_name(bot)), None)
         mean, half_width = estimate_values(None if own is None else own.won)
         store = self.service.store
@@ -72,11 +76,11 @@ class Hosting:
 
 
 class Line:
-    """A connection over which a client brings a bot: a `dealer.server.queue.jobs.Client`.
+    """A connection of a client with a bot; it is a `dealer.server.queue.jobs.Client`.
 
     Attributes:
-        address: from which it has connected.
-        host: who has joined over it; None before.
+        address: of the client.
+        host: of the bot; None until the client has joined.
     """
 
     def __init__(
@@ -87,10 +91,10 @@ class Line:
         send: Callable[[ServerMessage], None],
         close: Callable[[], None],
     ) -> None:
-        """Prepare a connection.
+        """Set up a new connection.
 
         Args:
-            send: sends a message; must not raise, and must not wait.
+            send: sends a message; must not raise or block.
             close: closes the connection.
         """
         self.address = address
@@ -101,19 +105,19 @@ class Line:
         self._user = user
 
     def notify(self, event: ServiceEvent) -> None:
-        """Report the end of what the client has asked for."""
+        """Report the end of a challenge and of its runs."""
         match event:
             case JobEnded():
                 self.send(ChallengeState(event.job.tag, event.state, event.reason))
             case RunEnded() if self.host is not None and self.host.bot not in event.job.players:
-                # Where its bot plays, the host reports it.
+                # The host reports runs of its own bot.
                 self.send(self._hosting.run_over(event.job, event.run, self._user, ""))
 
     def receive(self, message: SeatText) -> None:
-        """Hand what a bot says to its match.
+        """Pass a text of a bot to its match.
 
         Raises:
-            RemoteProtocolError: it has a character that is no byte.
+            RemoteProtocolError: it has a character above 255.
         """
         seat = None if self.host is None else self.host.seats.get(message.seat)
         if seat is None:
@@ -122,14 +126,14 @@ class Line:
             seat.receive(message.text)
 
     async def answer(self, request: JoiningRequest) -> None:
-        """Do what a client asks for, and answer.
+        """Handle a request of the client.
 
         Raises:
-            RefusedError: the bot is not taken.
-            RemoteProtocolError: the request does not fit.
+            RefusedError: the bot is not accepted.
+            RemoteProtocolError: the request is not valid at this point.
         """
         if self.host is None and not isinstance(request, Join):
-            raise RemoteProtocolError("the first message joins", b"")
+            raise RemoteProtocolError("the first message must join a bot", b"")
         match request:
             case Join():
                 await self._join(request)
@@ -147,37 +151,39 @@ class Line:
                 try:
                     await self._hosting.service.queue.cancel(self._user, tag)
                 except StoreError as error:
-                    _log.error("nothing can be cancelled: %s", error)
+                    _log.error("the challenge %s cannot be cancelled: %s", tag, error)
 
     async def _join(self, request: Join) -> None:
-        hosts, key = self._hosting.hosts, (self._user.id, request.bot)
-        before = host = hosts.get(key)
+        hosts = self._hosting.hosts
+        key = (self._user.id, request.bot)
+        previous = hosts.get(key)
+        host = previous
         if host is None or host.session != request.session:
             host = Host(request.bot, self._user, request.session, self._hosting)
         if self.host is not None and self.host is not host:
-            raise RemoteProtocolError(f"this connection has brought {self.host.bot}, and no other bot can join", b"")
+            raise RemoteProtocolError(f"this connection is of {self.host.bot}, and no other bot can join", b"")
         try:
             connected = await self._hosting.service.presence.enter(self._user, request, host)
         except StoreError as error:
             raise RefusedError(refusal_text(error)) from None
         hosts[key] = host
-        if before is not None and before is not host:
-            before.replaced()
+        if previous is not None and previous is not host:
+            previous.replace()
         if host.line is self:
             return
         if host.line is not None:
-            # The client itself reports that its earlier connection is dead.
+            # The client has reconnected, so its earlier connection is dead.
             host.line.close()
         games = [game for game in self._hosting.service.settings.games if game.name in connected.versions]
         definitions = {game.name: format_game_definition(game.game) for game in games}
         received = {number: seat.stream.received for number, seat in host.seats.items()}
         self.host = host
-        host.take(self)
+        host.attach(self)
         self.send(Joined(request.bot, self._user.name, definitions, received))
         for number, seat in list(host.seats.items()):
             seat.resume(request.seats.get(number))
         for tag in request.challenges:
-            self._send_outcome(tag)
+            self._send_state(tag)
 
     async def _challenge(self, request: Challenge) -> None:
         if OWN_SEAT in request.players:
@@ -186,10 +192,10 @@ class Line:
         await self._hosting.service.submit(self._user, wanted, self)
         self.send(ChallengeState(request.tag, "queued"))
 
-    def _send_outcome(self, tag: str) -> None:
-        """What has become of the latest challenge with a tag; who asks is notified from now on."""
+    def _send_state(self, tag: str) -> None:
+        """Send the state of the latest challenge with a tag, and notify this client of it from now on."""
         store = self._hosting.service.store
-        # After a restart, another client of the same user may have taken it over.
+        # After a restart, another client of the user may have adopted it.
         self._hosting.service.queue.follow(self._user, tag, self)
         jobs = records.jobs(store, user=self._user.id, tag=tag, limit=1)
         if not jobs:
@@ -204,55 +210,55 @@ class Line:
             self.send(ChallengeState(job.tag, job.state, job.reason))
 
     def left(self, *, for_good: bool) -> None:
-        """The connection has ended: the bot is away; its seats wait for it, unless the client leaves `for_good`."""
+        """Disconnect the bot; its seats wait for a new connection, unless the client leaves `for_good`."""
         self._hosting.service.queue.leave(self)
         if self.host is not None and self.host.line is self:
-            self.host.lose_line(for_good=for_good)
+            self.host.disconnect(for_good=for_good)
 
 
 class Host:
-    """Who brings one bot: a client, over one connection after another.
+    """Client of one bot, over all of its connections.
 
     Attributes:
-        line: the connection; None during a break.
-        seats: at which the bot is awaited or plays.
+        line: current connection; None while it is lost.
+        seats: of the bot, by number.
     """
 
     def __init__(self, bot: str, user: User, session: str, hosting: Hosting) -> None:
         self.bot = bot
         self.session = session
         self.line: Line | None = None
-        self.seats: dict[int, HostedSeat] = {}
+        self.seats: dict[int, _HostedSeat] = {}
         self._user = user
         self._hosting = hosting
         self._numbers = itertools.count(1)
-        self._patience: asyncio.TimerHandle | None = None
+        self._rejoin_timer: asyncio.TimerHandle | None = None
 
-    def take(self, line: Line) -> None:
-        """The client has joined over a connection."""
+    def attach(self, line: Line) -> None:
+        """Use a new connection."""
         self.line = line
-        if self._patience is not None:
-            self._patience.cancel()
+        if self._rejoin_timer is not None:
+            self._rejoin_timer.cancel()
 
-    def lose_line(self, *, for_good: bool) -> None:
-        """The client has gone."""
+    def disconnect(self, *, for_good: bool) -> None:
+        """Mark the bot as disconnected, and give up its seats now or after a timeout."""
         self.line = None
         self._hosting.service.presence.leave(self)
         if for_good:
             self._close_seats("its client has left")
         if self.seats:
             rejoin_s = self._hosting.service.settings.rejoin_timeout_s
-            self._patience = asyncio.get_running_loop().call_later(rejoin_s, self._forget)
+            self._rejoin_timer = asyncio.get_running_loop().call_later(rejoin_s, self._forget)
         else:
             self._forget()
 
     def _forget(self) -> None:
-        self._close_seats("its connection was away for too long")
+        self._close_seats("its client has not reconnected in time")
         if self._hosting.hosts.get((self._user.id, self.bot)) is self:
             del self._hosting.hosts[self._user.id, self.bot]
 
     def notify(self, event: HostEvent) -> None:
-        """Tell the client what happens."""
+        """Receive an event of the server."""
         match event:
             case SeatOpen():
                 self._open(event)
@@ -262,9 +268,9 @@ class Host:
                 self._close_seats("the run has ended", run=event.run.id)
                 self.send(self._hosting.run_over(event.job, event.run, self._user, self.bot))
 
-    def replaced(self) -> None:
-        """Another client has brought the bot."""
-        sentence = "another client has brought the bot"
+    def replace(self) -> None:
+        """Refuse this client, because another one has connected the bot."""
+        sentence = "another client has connected the bot"
         self._close_seats(sentence)
         self.send(Refused(sentence))
         if self.line is not None:
@@ -277,7 +283,7 @@ class Host:
 
     def _open(self, event: SeatOpen) -> None:
         number = next(self._numbers)
-        self.seats[number] = HostedSeat(number, event, self)
+        self.seats[number] = _HostedSeat(number, event, self)
         self.seats[number].resume(None)
 
     def _close_seats(self, reason: str, *, run: int | None = None) -> None:
@@ -286,11 +292,11 @@ class Host:
                 seat.give_up(reason)
 
 
-class HostedSeat:
-    """A seat while the bot is awaited or plays.
+class _HostedSeat:
+    """A seat offered to a bot or played by it.
 
     Attributes:
-        number: of the seat, as its client calls it.
+        number: by which the client refers to it.
     """
 
     def __init__(self, number: int, facts: SeatOpen, host: Host) -> None:
@@ -301,9 +307,13 @@ class HostedSeat:
         self._link: PlayerLink | None = None
 
     def resume(self, received: int | None) -> None:
-        """Offer the seat, or send what the client lacks that has received so many texts at it."""
+        """Offer the seat, or resume it.
+
+        Args:
+            received: number of texts that the client has received at it; None if it does not know the seat.
+        """
         if received is None and self._link is not None:
-            self.give_up("its client does not play it any more")
+            self.give_up("its client no longer plays it")
             return
         if received is None:
             facts = self.facts
@@ -312,18 +322,18 @@ class HostedSeat:
             )
             received = 0
         try:
-            lacking = self.stream.texts_after(received)
+            missed = self.stream.texts_after(received)
         except RemoteProtocolError as error:
             self.give_up(f"the seat cannot be resumed: {error}")
             return
-        for text in lacking:
+        for text in missed:
             self._host.send(SeatText(self.number, text))
 
     def receive(self, text: str) -> None:
-        """Hand what the bot says to the match.
+        """Pass a text of the bot to the match.
 
         Raises:
-            RemoteProtocolError: it has a character that is no byte.
+            RemoteProtocolError: it has a character above 255.
         """
         try:
             data = text.encode("latin-1")
@@ -342,7 +352,7 @@ class HostedSeat:
         self._host.send(SeatText(self.number, text))
 
     def give_up(self, reason: str) -> None:
-        """End the bot's part: the match sees a player that disconnects."""
+        """End the seat; the match sees a player that disconnects."""
         self._end(reason)
         if self._link is not None:
             self._link.receive(b"")

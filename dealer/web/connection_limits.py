@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dealer.server.server_settings import WebSettings
-from dealer.server.textport.port import LAST_WORDS_S, MAX_CLOSING
+from dealer.server.textport.port import CLOSING_TIMEOUT_S, MAX_CLOSING
 from dealer.table.loop import SharedBufferProtocol
 from dealer.web.visitor import KNOWN_KEY
 
@@ -215,7 +215,7 @@ class LimitedConnection(SharedBufferProtocol):
         if self._transport.can_write_eof():
             self._transport.write_eof()
         # An immediate close would answer bytes still on their way with a reset, which discards the sentence.
-        self._limit_request(LAST_WORDS_S)
+        self._limit_request(CLOSING_TIMEOUT_S)
 
     def _limit_request(self, time_s: float) -> None:
         if self._request_timer is not None:

@@ -1,1 +1,1 @@
-"""The text port: the ACPC's benchmark protocol over TCP, and the bots that are brought over it."""
+"""Text port: the ACPC's benchmark protocol over TCP."""

@@ -1,9 +1,8 @@
-"""The text port: the ACPC's benchmark protocol (`protocol.benchmark`) over TCP, in front of a `Service`.
+"""Text port: the ACPC's benchmark protocol (`protocol.benchmark`) over TCP, in front of a `Service`.
 
-Every connection has a task of its own and bounds of its own: for a line, for what waits to be read by the client, for
-the time to log in, to read and to be silent. Nothing that one client does or leaves undone is felt by another: when
-all connections are taken, the oldest that has not logged in makes room for the new one. What the reference does not
-send is in lines that begin with ``# ``.
+Every connection has a task and limits of its own: on the length of a line, on unread output, and on the times to log
+in, to read and to be idle. If all connections are taken, the oldest that has not logged in is closed for a new one.
+Lines that the reference does not send begin with ``# ``.
 """
 
 from __future__ import annotations
@@ -60,21 +59,21 @@ from protocol.game_definition import short_name
 _log = logging.getLogger(__name__)
 _READ_BYTES = 4096
 MAX_UNSENT_BYTES = 1 << 20
-_MOST_JOBS_SHOWN = 20
-_LINES_AT_ONCE = 200
-LAST_WORDS_S = 1.0
-"""A client whose connection is closed has so long to read why."""
+_MAX_JOBS = 20
+_LINES_PER_WRITE = 200
+CLOSING_TIMEOUT_S = 1.0
+"""Time that a client has to read why its connection is closed."""
 MAX_CLOSING = 100
 _FULL = "too many connections; try again later"
 _GAMES_OF_ERRANDS = {"2pl": (2, True), "2pn": (2, False), "3pl": (3, True)}
-"""What the one-shot client calls games: players, and whether bets are of fixed sizes."""
+"""Names of games in the one-shot client: number of players, and whether bets are fixed."""
 
 
 class _Connection:
-    """One client.
+    """A connection; it is a `dealer.server.queue.jobs.Client`.
 
     Attributes:
-        address: from which it has connected.
+        address: of the client.
     """
 
     def __init__(
@@ -95,12 +94,12 @@ class _Connection:
         self._changes = Changes()
 
     async def login(self) -> Login | None:
-        """The login; None if the client leaves without."""
-        event = await self._next_event(None)
+        """Read the login; None if the client disconnects without."""
+        event = await self._read_event(None)
         return event if isinstance(event, Login) else None
 
-    async def _next_event(self, idle_s: float | None) -> BenchmarkEvent | None:
-        """The next event; None when there is none any more, or the client has been idle for too long."""
+    async def _read_event(self, idle_s: float | None) -> BenchmarkEvent | None:
+        """Read the next event; None if the client has disconnected or was idle for too long."""
         while (event := self._session.next_event()) is None:
             if self._session.at_eof:
                 return None
@@ -130,16 +129,16 @@ class _Connection:
         if self._errand is not None:
             await self._run_errand(self._errand)
             return
-        while (event := await self._next_event(self._service.settings.idle_timeout_s)) is not None:
+        while (event := await self._read_event(self._service.settings.idle_timeout_s)) is not None:
             if event == ClientCommand(Verb.QUIT):
                 return
             await self._answer(event)
             await self._drain()
-            # Others have their turn, however many lines have come at once.
+            # Lets other connections run between the lines of a batch.
             await asyncio.sleep(0)
 
     def write(self, text: str) -> None:
-        """Send a text; a client that leaves too much unread is let go."""
+        """Send a text, and disconnect a client that leaves too much unread."""
         transport = self._writer.transport
         if transport.is_closing():
             return
@@ -152,7 +151,7 @@ class _Connection:
         async with asyncio.timeout(self._service.settings.write_timeout_s):
             await self._writer.drain()
 
-    # ---- what comes from the service
+    # ---- events of the service
 
     def notify(self, event: ServiceEvent) -> None:
         if isinstance(event, SeatOpen):
@@ -169,7 +168,7 @@ class _Connection:
                 self._ended.add(job.id)
                 self._changes.notify()
 
-    # ---- what comes from the client
+    # ---- requests of the client
 
     async def _run_errand(self, errand: Errand) -> None:
         if isinstance(errand, RequestRuns):
@@ -182,26 +181,28 @@ class _Connection:
         await self._drain()
 
     async def _has_ended(self, job: int) -> bool:
-        gone = asyncio.create_task(self._until_gone())
-        gone.add_done_callback(lambda _: self._changes.notify())
+        """Wait for the end of a job; return False if the client disconnects first."""
+        disconnect = asyncio.create_task(self._wait_for_disconnect())
+        disconnect.add_done_callback(lambda _: self._changes.notify())
         try:
-            await self._changes.wait_for(lambda: job in self._ended or gone.done())
+            await self._changes.wait_for(lambda: job in self._ended or disconnect.done())
             return job in self._ended
         finally:
-            gone.cancel()
-            await asyncio.gather(gone, return_exceptions=True)
+            disconnect.cancel()
+            await asyncio.gather(disconnect, return_exceptions=True)
 
-    async def _until_gone(self) -> None:
-        while await self._next_event(None) is not None:
-            # Clients of this kind have nothing more to say.
+    async def _wait_for_disconnect(self) -> None:
+        while await self._read_event(None) is not None:
+            # A one-shot client sends nothing after its errand.
             pass
 
     def _game_of_errand(self, name: str) -> str:
-        """The game that the one-shot client means: the first of the kind, unless one is called so."""
+        """Resolve a game of the one-shot client: the game with this name, or the first of its kind."""
         games = self._service.settings.games
-        players, is_limit = _GAMES_OF_ERRANDS.get(name, (0, False))
-        fitting = [game.name for game in games if (game.game.num_players, game.game.is_limit) == (players, is_limit)]
-        return fitting[0] if fitting and name not in (game.name for game in games) else name
+        kind = _GAMES_OF_ERRANDS.get(name)
+        if any(game.name == name for game in games):
+            return name
+        return next((game.name for game in games if (game.game.num_players, game.game.is_limit) == kind), name)
 
     async def _answer(self, event: BenchmarkEvent) -> None:
         match event:
@@ -266,7 +267,7 @@ class _Connection:
     def _jobs(self, tag: str | None) -> tuple[Job, ...]:
         if tag is not None and not tag.isprintable():
             return ()
-        return records.jobs(self._service.store, user=self._user.id, tag=tag, limit=_MOST_JOBS_SHOWN)[::-1]
+        return records.jobs(self._service.store, user=self._user.id, tag=tag, limit=_MAX_JOBS)[::-1]
 
     def _result_text(self, job: Job, run: Run) -> str:
         label = f"{job.label} run {run.number} of {job.runs}: {run.state}"
@@ -275,31 +276,33 @@ class _Connection:
         return label + "".join(f", {_seat_text(seat)}" for seat in run.results)
 
     async def _send_logs(self, tag: str, number: int | None) -> None:
-        """Send the logs of a user's runs, in the form of the reference, between two remarks each."""
+        """Send the logs of a user's runs in the format of the reference, each after a remark."""
         store = self._service.store
         jobs = self._jobs(tag)
-        sent = [job for job in jobs if access.sees_cards(store, job, Person(self._user))]
-        if len(sent) < len(jobs):
+        visible = [job for job in jobs if access.sees_cards(store, job, Person(self._user))]
+        if len(visible) < len(jobs):
             self.write(
                 remark("logs that reveal later cards are available when nothing of their request is left to play")
             )
-        found = [
-            (job, run, path)
-            for job in sent
-            for run in records.runs_of_job(store, job)
-            if number in (None, run.number)
-            for path in self._service.log_paths(run)
-        ]
-        for job, run, path in found:
-            self.write(remark(f"LOG {job.label} {run.number} of {job.runs}"))
-            for lines in _log_lines(job, path):
-                self.write(lines)
-                await self._drain()
-        self.write(remark("END OF LOG" if found else "none of your runs has a log of this tag and number"))
+        has_log = False
+        for job in visible:
+            for run in records.runs_of_job(store, job):
+                if number not in (None, run.number):
+                    continue
+                for path in self._service.log_paths(run):
+                    has_log = True
+                    await self._send_log(job, run, path)
+        self.write(remark("END OF LOG" if has_log else "none of your runs has a log of this tag and number"))
+
+    async def _send_log(self, job: Job, run: Run, path: Path) -> None:
+        self.write(remark(f"LOG {job.label} {run.number} of {job.runs}"))
+        for lines in _log_lines(job, path):
+            self.write(lines)
+            await self._drain()
 
 
 def _log_lines(job: Job, path: Path) -> Iterator[str]:
-    """The whole lines of a log, some at a time; it is called what the reference would have called it."""
+    """Read the complete lines of a log in batches, with the header that the reference would have written."""
     try:
         with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as log:
             first = log.readline()
@@ -310,7 +313,7 @@ def _log_lines(job: Job, path: Path) -> Iterator[str]:
             for line in log:
                 if line.endswith("\n"):
                     lines.append(line)
-                if len(lines) >= _LINES_AT_ONCE:
+                if len(lines) >= _LINES_PER_WRITE:
                     yield "".join(lines)
                     lines = []
             yield "".join(lines)
@@ -334,10 +337,10 @@ def _seat_text(seat: RunSeat) -> str:
 
 
 class TextPort:
-    """Listens, and speaks with every client.
+    """TCP server of the text protocol.
 
     Attributes:
-        addresses: where it listens, once started: addresses and ports.
+        addresses: where it listens, as (address, port); empty before the start.
     """
 
     def __init__(self, service: Service, accounts: Accounts) -> None:
@@ -346,17 +349,17 @@ class TextPort:
         self._accounts = accounts
         self._server: asyncio.Server | None = None
         self._tasks: dict[asyncio.Task[None], str] = {}
-        """Of all clients, with their addresses."""
-        self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
-        self._leaving: set[asyncio.Task[None]] = set()
+        """Of all connections, with the address of the client."""
+        self._logging_in: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._closing: set[asyncio.Task[None]] = set()
         self._is_closing = False
 
     async def start(self) -> None:
-        """Listen.
+        """Start to listen.
 
         Raises:
             ListenError: the port is not free.
-            ConfigError: the certificate cannot be used.
+            ConfigError: the certificate is not valid.
         """
         settings = self._service.settings
         tls = None if not settings.certificate else _tls_context(settings.certificate, settings.key)
@@ -373,17 +376,16 @@ class TextPort:
         try:
             self._server = await listen_patiently(listen, settings.port, listener.BUSY_PORT_S)
         except (OSError, OverflowError) as error:
-            raise ListenError(
-                settings.host, settings.port, Seat(0), getattr(error, "strerror", None) or error
-            ) from None
+            reason = getattr(error, "strerror", None) or error
+            raise ListenError(settings.host, settings.port, Seat(0), reason) from None
         self.addresses = [sock.getsockname()[:2] for sock in self._server.sockets]
 
     async def close(self) -> None:
-        """Stop listening and close every connection, also of clients that have yet to read something."""
+        """Stop listening and close all connections, without waiting for unread output."""
         self._is_closing = True
         if self._server is not None:
             self._server.close()
-        tasks = self._tasks.keys() | self._leaving
+        tasks = self._tasks.keys() | self._closing
         for task in tasks:
             task.cancel()
         if tasks:
@@ -392,49 +394,49 @@ class TextPort:
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address = str((writer.get_extra_info("peername") or ["?"])[0])
         settings = self._service.settings
-        is_full = len(self._tasks.keys() - self._leaving) >= settings.max_connections
-        from_there = list(self._tasks.values()).count(address)
-        if from_there >= settings.max_connections_per_address or (is_full and not self._displace()):
+        is_full = len(self._tasks.keys() - self._closing) >= settings.max_connections
+        from_address = list(self._tasks.values()).count(address)
+        if from_address >= settings.max_connections_per_address or (is_full and not self._displace()):
             self._refuse(reader, writer)
             return
         with contextlib.suppress(OSError):
             keep_alive(cast(socket.socket, writer.get_extra_info("socket")))
         task = asyncio.create_task(self._serve(address, reader, writer))
         self._tasks[task] = address
-        self._strangers[task] = writer
+        self._logging_in[task] = writer
 
         def on_done(task: asyncio.Task[None]) -> None:
-            # Also where it was cancelled before its first step.
+            # Here, because a task that is cancelled before its first step runs no `finally`.
             writer.close()
             del self._tasks[task]
-            self._leaving.discard(task)
-            self._strangers.pop(task, None)
+            self._closing.discard(task)
+            self._logging_in.pop(task, None)
             if not task.cancelled() and (error := task.exception()) is not None:
                 _log.error("connection from %s", address, exc_info=error)
 
         task.add_done_callback(on_done)
 
     def _displace(self) -> bool:
-        if not self._strangers:
+        if not self._logging_in:
             return False
-        task = next(iter(self._strangers))
-        self._strangers.pop(task).write(remark(_FULL).encode())
-        self._leaving.add(task)
+        task = next(iter(self._logging_in))
+        self._logging_in.pop(task).write(remark(_FULL).encode())
+        self._closing.add(task)
         task.cancel()
         return True
 
     def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._leaving) >= MAX_CLOSING:
+        if len(self._closing) >= MAX_CLOSING:
             writer.transport.abort()
             return
 
         async def close() -> None:
             try:
-                async with asyncio.timeout(LAST_WORDS_S):
+                async with asyncio.timeout(CLOSING_TIMEOUT_S):
                     writer.write(remark(_FULL).encode())
                     if writer.can_write_eof():
                         writer.write_eof()
-                    # Closed at once, it would be reset by what the client sends meanwhile, and the sentence lost.
+                    # Closed now, the connection would be reset if the client sends more, and the text lost.
                     while await reader.read(_READ_BYTES):
                         pass
             except (OSError, TimeoutError):
@@ -443,8 +445,8 @@ class TextPort:
                 writer.transport.abort()
 
         task = asyncio.create_task(close())
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
     async def _serve(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = _Connection(self._service, address, reader, writer)
@@ -453,8 +455,8 @@ class TextPort:
                 login = await connection.login()
             task = asyncio.current_task()
             assert task is not None
-            self._strangers.pop(task, None)
-            if login is not None and (user := await self._logged_in(address, connection, login)) is not None:
+            self._logging_in.pop(task, None)
+            if login is not None and (user := await self._log_in(address, connection, login)) is not None:
                 await connection.serve(user)
         except (OSError, TimeoutError):
             writer.transport.abort()
@@ -463,12 +465,13 @@ class TextPort:
             writer.close()
             if not self._is_closing:
                 with contextlib.suppress(OSError, TimeoutError):
-                    is_leaving = asyncio.current_task() in self._leaving
-                    async with asyncio.timeout(LAST_WORDS_S if is_leaving else self._service.settings.write_timeout_s):
+                    is_displaced = asyncio.current_task() in self._closing
+                    timeout_s = CLOSING_TIMEOUT_S if is_displaced else self._service.settings.write_timeout_s
+                    async with asyncio.timeout(timeout_s):
                         await writer.wait_closed()
             writer.transport.abort()
 
-    async def _logged_in(self, address: str, connection: _Connection, login: Login) -> User | None:
+    async def _log_in(self, address: str, connection: _Connection, login: Login) -> User | None:
         user, wait_s = await self._accounts.log_in(login.name, login.password, address)
         if user is None:
             _log.info("a connection from %s has failed to log in", address)
@@ -479,13 +482,14 @@ class TextPort:
 
 
 def _tls_context(certificate: str, key: str) -> ssl.SSLContext:
-    """What a server shows its clients.
+    """Make the TLS context of a server.
 
     Args:
-        key: the file of its key; empty if that is in the same file.
+        certificate: a PEM file.
+        key: file with the key; empty if it is in the same file.
 
     Raises:
-        ConfigError: they cannot be used.
+        ConfigError: they are not valid.
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:

@@ -704,7 +704,7 @@ async def test_another_client_takes_the_bot_over(house_folder: Path) -> None:
         first.start()
         await first.until(JoinedServer)
         second.start()
-        with pytest.raises(JoinError, match="another client has brought the bot"):
+        with pytest.raises(JoinError, match="another client has connected the bot"):
             await first.ending()
         await second.until(JoinedServer)
         await second.leave()

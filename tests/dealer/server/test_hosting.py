@@ -231,7 +231,7 @@ async def test_a_seat_that_a_client_no_longer_plays_is_given_up() -> None:
     async with serving() as house:
         _, seat = await seated(house)
         again = await joined(house)
-        assert await again.hear(SeatOver) == SeatOver(seat, "its client does not play it any more")
+        assert await again.hear(SeatOver) == SeatOver(seat, "its client no longer plays it")
 
 
 async def test_another_session_does_not_get_the_seats() -> None:
@@ -240,7 +240,7 @@ async def test_another_session_does_not_get_the_seats() -> None:
         await joined(house, "s2", seats={seat: 0})
         assert await ann.hear_end() == 1008
         last = [message for message in ann.heard if isinstance(message, SeatOver | Refused)]
-        sentence = "another client has brought the bot"
+        sentence = "another client has connected the bot"
         assert last == [SeatOver(seat, sentence), Refused(sentence)]
 
 
@@ -362,7 +362,7 @@ async def test_a_client_that_returns_while_its_challenge_ends_is_told(monkeypatc
         (Join("mine", "s", version="\x1b"), "a version has at most 64 printable characters"),
         (Join("mine", "s", games=("chess",)), "there is no game 'chess' here; the games are kuhn"),
         (Join("mine", "s", games=("../../etc/passwd",)), "there is no game '../../etc/passwd' here"),
-        (CHALLENGE, "the first message joins"),
+        (CHALLENGE, "the first message must join a bot"),
         ("nonsense", "Invalid JSON: expected ident"),
         (b"\xff", "Invalid JSON: expected value"),
         ('{"type": "hello"}', "Input tag 'hello' found"),
@@ -383,8 +383,8 @@ async def test_a_client_that_cannot_join_is_told_and_closed(message: JoiningRequ
     [
         ("nonsense", "Invalid JSON: expected ident"),
         ('{"type": "text", "seat": 1}', "text.text: Field required"),
-        (Join("other", "s1"), "this connection has brought mine, and no other bot can join"),
-        (Join("mine", "s2"), "this connection has brought mine, and no other bot can join"),
+        (Join("other", "s1"), "this connection is of mine, and no other bot can join"),
+        (Join("mine", "s2"), "this connection is of mine, and no other bot can join"),
     ],
 )
 async def test_a_client_that_sends_nonsense_is_told_and_closed(message: JoiningRequest | str, reason: str) -> None:
