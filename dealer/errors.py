@@ -1,31 +1,31 @@
-"""The errors of this package.
+"""Errors of this package.
 
     DealerError
-    ├── ConfigError            the settings of a run are invalid (also a ValueError)
-    │   └── PlayerError        a player's description is not a player that can be seated
+    ├── ConfigError            settings of a run are invalid (also a ValueError)
+    │   └── PlayerError        the text of a player is invalid
     ├── CommandError           a command of `arena` cannot continue
-    ├── UsageError             the command line of `acpc-dealer` cannot be run
-    ├── ResultError            a file is not a result that can be read
-    ├── ServerError            the server cannot do something
-    │   ├── RefusedError       a request that it rejects
-    │   ├── StoreError         its database cannot be read or written
-    │   └── WebError           a request over HTTP that is not answered as asked
+    ├── UsageError             the command line of `acpc-dealer` is invalid
+    ├── ResultError            a file is not a readable result
+    ├── ServerError            error of a server
+    │   ├── RefusedError       a request is rejected
+    │   ├── StoreError         the database cannot be read or written
+    │   └── WebError           a request over HTTP is rejected
     ├── JoinError              a server rejects a bot
-    ├── ServerLostError        the connection to a server has broken; never leaves `dealer.joining`
+    ├── ServerLostError        the connection to a server is lost; never leaves `dealer.joining`
     ├── StartError             a run cannot start or continue
-    │   ├── FolderTakenError   its folder holds something already
-    │   ├── FolderBusyError    another process is running in its folder
-    │   ├── LaunchError        a bot, a socket, a folder or a file cannot be started, opened or written
-    │   │   └── ListenError    a player's address cannot be listened on
-    │   ├── DealerLostError    a dealer process has ended in the middle of a match
+    │   ├── FolderTakenError   the folder of a new run is not empty
+    │   ├── FolderBusyError    another process runs in the folder
+    │   ├── LaunchError        a bot, socket, folder or file is unavailable
+    │   │   └── ListenError    a player's address is unavailable
+    │   ├── DealerLostError    a dealer process ended during a match
     │   ├── RecoveryError      a file is not that of the interrupted match
     │   ├── RemoteError        another machine cannot play a contest
-    │   └── TrainingError      a player's memory cannot be read or kept
-    ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
-    └── UnreadLinesError       a player does not read what it is sent (also an OSError); never leaves a match
+    │   └── TrainingError      a player's memory cannot be read or written
+    ├── MatchFailure           a match is over, or a player is lost; never leaves `dealer.match`
+    └── UnreadLinesError       a player does not read its lines (also an OSError); never leaves a match
 
-Every error composes its sentence from the facts it carries. None names an option of a command line: the command line
-adds these.
+Errors compose their sentences from the facts they carry. The names of command-line options are added by the command
+line (`ConfigError.text`).
 """
 
 from __future__ import annotations
@@ -43,23 +43,33 @@ if TYPE_CHECKING:
 
 
 class DealerError(PortableError):
-    """The root of all errors of this package."""
+    """Base class of all errors of this package."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a match, or a player's part in it, is over; see `dealer.match.causes`."""
+    """Base class of the reasons why a match is over or a player is lost, see `dealer.match.causes`."""
 
 
 class SettingProblem(NamedTuple):
-    """A problem of a setting of `dealer.run.run_settings.RunSettings`, with the valid values; its name may be empty."""
+    """Problem of a setting of `dealer.run.run_settings.RunSettings`.
+
+    Attributes:
+        setting: name of the setting; empty if the problem is about none.
+        problem: sentence that names the valid values.
+    """
 
     setting: str
     problem: str
 
 
 class ConfigError(DealerError, ValueError):
-    """The settings are invalid, for at least one reason; `source` is their file, or empty."""
+    """The settings are invalid.
+
+    Attributes:
+        problems: at least one problem.
+        source: file of the settings, or empty.
+    """
 
     def __init__(self, *problems: SettingProblem | str, source: str = "") -> None:
         super().__init__(*problems)
@@ -69,22 +79,36 @@ class ConfigError(DealerError, ValueError):
         self.source = source
 
     def text(self, name_of: Callable[[str], str]) -> str:
-        """All problems in a sentence, with settings under the names that `name_of` gives them, if any."""
-        names = [setting if self.source else name_of(setting) for setting, _ in self.problems]
-        texts = [f"{name}: {text}" if name else text for name, (_, text) in zip(names, self.problems, strict=True)]
-        return (f"{self.source}: " if self.source else "") + "; ".join(texts)
+        """Compose a sentence with all problems.
+
+        Args:
+            name_of: returns the name to show for a setting, or an empty text. Settings from a file keep their names.
+        """
+        texts = []
+        for setting, problem in self.problems:
+            name = setting if self.source else name_of(setting)
+            texts.append(f"{name}: {problem}" if name else problem)
+        sentence = "; ".join(texts)
+        if self.source:
+            return f"{self.source}: {sentence}"
+        return sentence
 
     def __str__(self) -> str:
         return self.text(str)
 
 
 class PlayerError(ConfigError):
-    """A description is not a player that can be seated; the sentence lists the alternatives."""
+    """The text of a player is invalid. The sentence lists the alternatives."""
 
 
 @dataclass(eq=False, repr=False)
 class CommandError(DealerError):
-    """A command of `arena` cannot continue; `code` is its exit code."""
+    """A command of `arena` cannot continue.
+
+    Attributes:
+        text: message for the user.
+        code: exit code of the command.
+    """
 
     text: str
     code: int
@@ -95,7 +119,12 @@ class CommandError(DealerError):
 
 @dataclass(eq=False, repr=False)
 class UsageError(DealerError):
-    """The command line of `acpc-dealer` cannot be run; the text has its line end. It goes `to_stdout` or to stderr."""
+    """The command line of `acpc-dealer` is invalid, or asks for help.
+
+    Attributes:
+        text: message with its line end.
+        to_stdout: print it to standard output instead of standard error, as the reference dealer does.
+    """
 
     text: str
     to_stdout: bool = field(default=False, kw_only=True)
@@ -103,7 +132,7 @@ class UsageError(DealerError):
 
 @dataclass(eq=False, repr=False)
 class ResultError(DealerError):
-    """A file is not a result that can be read."""
+    """A file is not a readable result."""
 
     path: Path
     problem: str
@@ -113,11 +142,11 @@ class ResultError(DealerError):
 
 
 class ServerError(DealerError):
-    """The server cannot do something."""
+    """Base class of errors of the server."""
 
 
 class RefusedError(ServerError):
-    """A request that the server rejects; the sentence is for the client."""
+    """The server rejects a request. The sentence is for the client."""
 
 
 @dataclass(eq=False, repr=False)
@@ -133,12 +162,13 @@ class StoreError(ServerError):
 
 @dataclass(eq=False, repr=False)
 class WebError(ServerError):
-    """A request over HTTP that is not answered as asked.
+    """The server rejects a request over HTTP.
 
     Attributes:
-        sentence: what is wrong and what to do, for the client.
-        limit: the name of the limit that has been reached; empty for other errors.
-        wait_s: how long to wait before asking again; 0 if waiting does not help.
+        status: HTTP status.
+        sentence: problem and remedy, for the client.
+        limit: name of the limit that has been reached; empty for other errors.
+        wait_s: seconds to wait before the next request; 0 if waiting does not help.
     """
 
     status: int
@@ -151,7 +181,7 @@ class WebError(ServerError):
 
     @classmethod
     def of(cls, refused: RefusedError, status: int) -> WebError:
-        """A rejected request, for a client over HTTP."""
+        """Convert a rejected request for a client over HTTP."""
         return cls(status, f"{capitalized(str(refused)).rstrip('.')}.")
 
 
@@ -160,7 +190,7 @@ class JoinError(DealerError):
 
 
 class ServerLostError(DealerError):
-    """The connection to a server has broken."""
+    """The connection to a server is lost."""
 
 
 class StartError(DealerError):
@@ -169,7 +199,11 @@ class StartError(DealerError):
 
 @dataclass(eq=False, repr=False)
 class FolderTakenError(StartError):
-    """The folder of a new run is not empty; `holds_run` if it is that of an interrupted or finished run."""
+    """The folder of a new run is not empty.
+
+    Attributes:
+        holds_run: it is the folder of an interrupted or finished run.
+    """
 
     folder: Path
     holds_run: bool
@@ -180,7 +214,7 @@ class FolderTakenError(StartError):
 
 @dataclass(eq=False, repr=False)
 class FolderBusyError(StartError):
-    """Another process is running in the folder."""
+    """Another process runs in the folder."""
 
     folder: Path
 
@@ -190,7 +224,12 @@ class FolderBusyError(StartError):
 
 @dataclass(eq=False, repr=False)
 class LaunchError(StartError):
-    """A bot, a socket, a folder or a file of a run cannot be started, opened or written."""
+    """A bot, socket, folder or file of a run is unavailable.
+
+    Attributes:
+        action: action that failed, which completes "cannot ...".
+        reason: text of the system's error, or another value that is shown as text.
+    """
 
     action: str
     reason: object
@@ -200,10 +239,11 @@ class LaunchError(StartError):
 
 
 class ListenError(LaunchError):
-    """A player's address cannot be listened on; port 0 means any."""
+    """A player's address cannot be listened on. Port 0 means any port."""
 
     def __init__(self, host: str, port: int, seat: Seat, reason: object) -> None:
         super().__init__(f"listen on {host} port {port or 'any'}", reason)
+        # For pickling, which passes `args` to the constructor.
         self.args = (host, port, seat, reason)
         self.host = host
         self.port = port
@@ -215,7 +255,7 @@ class ListenError(LaunchError):
 
 @dataclass(eq=False, repr=False)
 class RecoveryError(StartError):
-    """A file in the folder of an interrupted match is not that match's; lines count from 1."""
+    """A file in the folder of an interrupted match is not that of the match. Lines count from 1."""
 
     path: Path
     line_number: int
@@ -226,12 +266,12 @@ class RecoveryError(StartError):
 
 
 class TrainingError(StartError):
-    """A player's memory cannot be read or kept."""
+    """A player's memory cannot be read or written."""
 
 
 @dataclass(eq=False, repr=False)
 class DealerLostError(StartError):
-    """A dealer process has ended in the middle of a match."""
+    """A dealer process ended during a match."""
 
     match: str
 
@@ -252,10 +292,10 @@ class RemoteError(StartError):
 
 @dataclass(eq=False, repr=False)
 class MatchFailure(DealerError):
-    """A match is over, or a player's part in it."""
+    """A match is over, or a player is lost."""
 
     cause: Cause
 
 
 class UnreadLinesError(DealerError, OSError):
-    """More lines wait for a player than allowed: it does not read."""
+    """More lines wait for a player than allowed, because it does not read them."""

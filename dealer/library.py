@@ -1,11 +1,10 @@
-"""A play or a tournament with its folder, from its settings to its result.
+"""Python interface of the dealer: play contests and tournaments, and resume them.
 
-`new_run` and `reopen` make a `Run`, `Run.play` plays it; the command line and the server use these.
-`play`, `tournament` and `resume` each make a `Run`, play it and return its result. `from dealer import ...` gives the
-names of `__all__`.
+`play`, `tournament` and `resume` return the result of a run. The package `dealer` exports the names of `__all__`.
+The command line and the server use the steps in between: `new_run` and `reopen` create a `Run`, `Run.play` plays it.
 
-Matches need an event loop of their own kind (`dealer.table.loop`), so the async twins play in a thread with such a loop
-and deliver callbacks to the loop they were called from.
+Matches need an event loop of their own kind (`dealer.table.loop`). The async functions therefore play in a thread with
+such a loop, and call callbacks in the loop of their caller.
 """
 
 from __future__ import annotations
@@ -114,25 +113,28 @@ __all__ = [
 ]
 
 BotEntry: TypeAlias = str | Mapping[str, Any] | type[Bot] | Bot
-"""A player as a Python program passes it: a text, a table, a class or an object."""
+"""Player as passed by a Python program: a text, a table, a class or an object."""
 _PROGRESS_S = 0.2
 _LOCK_PATIENCE_S = 2.0
-"""Time for the dealer processes of a run that was killed to end."""
+"""Time for the dealer processes of a killed run to exit. They inherit the lock of its folder."""
 OnProgress: TypeAlias = Callable[[Progress], None]
 Compute: TypeAlias = Callable[..., Awaitable[Any]]
-"""Gives the result of a function and its arguments, computed elsewhere; raises `WorkersError` where that fails."""
+"""Call a function with its arguments in another process. Raises `WorkersError` if that fails."""
 _Value = TypeVar("_Value")
 _Result = TypeVar("_Result", bound=AnyResult)
 _Result_co = TypeVar("_Result_co", bound=AnyResult, covariant=True)
 
 
 class Run(Generic[_Result_co]):
-    """A play or a tournament with its folder, ready to be played.
+    """Contest or tournament with its folder.
 
     Attributes:
-        finished: the result of a run that has nothing left to play; None otherwise.
-        warnings: sentences about hands that hand histories cannot represent, once played.
-        unwritten: sentences about results that could not be written, once played.
+        plan: plan of the run.
+        planned: plans of its contests.
+        folder: existing folder of the run.
+        finished: result of a run with nothing left to play, otherwise None.
+        warnings: sentences about comments, hands and faults left out of files; filled by `play`.
+        unwritten: sentences about results that could not be written; filled by `play`.
     """
 
     def __init__(
@@ -142,7 +144,14 @@ class Run(Generic[_Result_co]):
         finished: _Result_co | None = None,
         forget: Callable[[], None] = lambda: None,
     ) -> None:
-        """Wrap a plan and its existing folder; `forget` is called if nothing could be played."""
+        """Prepare a run.
+
+        Args:
+            plan: plan of the run.
+            folder: existing folder of the run.
+            finished: result of a run with nothing left to play.
+            forget: called if nothing could be played.
+        """
         self.plan = plan
         self.finished = finished
         self.planned = planned_contests(plan, folder)
@@ -157,24 +166,26 @@ class Run(Generic[_Result_co]):
     @property
     def resume_command(self) -> str:
         path = str(self.folder)
-        return f"arena resume {subprocess.list2cmdline([path]) if os.name == 'nt' else shlex.quote(path)}"
+        quoted_path = subprocess.list2cmdline([path]) if os.name == "nt" else shlex.quote(path)
+        return f"arena resume {quoted_path}"
 
     @property
     def is_table(self) -> bool:
-        """Whether its first player is a person at this terminal."""
+        """The first player is a person at this terminal."""
         return self.plan.command is Command.TABLE
 
     def history_warnings(self) -> list[ExportWarning]:
-        """Problems of importers with the hand histories, where their stakes or folder were asked for."""
+        """Return problems of importers with the hand histories, if the settings name stakes or a folder for them."""
         plan = self.plan
         if not plan.histories and all(named.chip_value == 1 for named in plan.games):
             return []
-        found = [
-            format_.warning(contest.game, contest.record.options)
-            for contest in self.planned
-            for format_ in contest.record.exports
-        ]
-        return list(dict.fromkeys(warning for warning in found if warning is not None))
+        warnings: dict[ExportWarning, None] = {}
+        for contest in self.planned:
+            for format_ in contest.record.exports:
+                warning = format_.warning(contest.game, contest.record.options)
+                if warning is not None:
+                    warnings[warning] = None
+        return list(warnings)
 
     async def play(
         self,
@@ -187,74 +198,57 @@ class Run(Generic[_Result_co]):
         dealers: DealerProcesses | None = None,
         watches_newest: bool = False,
     ) -> _Result_co:
-        """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.
+        """Play the run to its end and write its result. Needs a loop from `dealer.table.loop.new_event_loop`.
 
-        A run that is interrupted or cancelled returns the result so far; one that has finished before is left as it is.
-        A callback that raises an error is not called again; the run continues, and the error is raised when it has
-        ended and its result is written.
+        An interrupted or cancelled run returns the result so far. A finished run returns its result at once. A callback
+        that raises an exception is not called again, and the exception is raised after the result has been written.
 
         Args:
             on_progress: called every `progress_s` seconds, and once more at the end.
             watch: called with the events of all matches, except those of a cluster.
-            cluster: plays the contests of a tournament instead of this machine.
-            compute: computes the result of a play in another process; None for this one.
-            dealers: processes that play the matches, and go on afterwards; None for processes of its own, in long runs.
-            watches_newest: whether `watch` needs only the newest events of hands and actions, several times a second.
+            cluster: machines that play the contests of a tournament instead of this one.
+            progress_s: interval between calls of `on_progress`.
+            compute: computes the result of a contest in another process; None for this process.
+            dealers: shared processes that play the matches. None starts processes of the run's own, if it is long.
+            watches_newest: whether `watch` needs only the newest events of hands and actions.
 
         Raises:
-            DealerError: nothing could be played: the folder is in use, or a bot or a socket cannot be had.
+            DealerError: nothing could be played, because the folder is in use, or a bot or socket is unavailable.
         """
         if self.finished is not None:
             return self.finished
-        with contextlib.closing(lock_run(self.folder, _LOCK_PATIENCE_S)) as lock, contextlib.ExitStack() as ended:
+        with contextlib.closing(lock_run(self.folder, _LOCK_PATIENCE_S)) as lock, contextlib.ExitStack() as resources:
             shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
-            workers = asyncio.Semaphore(self.plan.workers)
-            own_dealers = core = processes = None
-            if cluster is None and dealers is None:
-                own_dealers = self._new_dealers(lock)
-                core = self._core() if own_dealers is None else None
-            if cluster is None and self.plan.in_process and self.plan.workers > 1:
-                matches = sum(len(plan.match_plans) for plan in self.planned)
-                is_cut = self.plan.command is not Command.TOURNAMENT
-                count = self.plan.workers if is_cut else min(self.plan.workers, matches)
-                processes = ended.enter_context(SliceProcesses(count))
-            playing_dealers = own_dealers or (dealers if self._can_be_dealt_elsewhere else None)
-            self._contests = [
-                Contest(
-                    plan,
-                    workers,
-                    watch and watched,
+            own_dealers = None
+            if cluster is not None:
+                self._contests = [RemoteContest(plan, cluster) for plan in self.planned]
+                # The cluster decides how many contests it plays at a time.
+                at_once = len(self._contests)
+            else:
+                core = None
+                if dealers is None:
+                    own_dealers = self._new_dealers(lock)
+                    core = self._own_core() if own_dealers is None else None
+                elif not self._can_be_dealt_elsewhere:
+                    dealers = None
+                self._contests = self._local_contests(
+                    None if watch is None else watched,
                     watches_newest=watches_newest,
-                    dealers=playing_dealers,
+                    dealers=own_dealers or dealers,
                     core=core,
-                    processes=processes,
+                    processes=self._slice_processes(resources),
                 )
-                if cluster is None
-                else RemoteContest(plan, cluster)
-                for plan in self.planned
-            ]
-            # A cluster keeps its own order.
-            at_once = self.plan.workers if cluster is None else len(self._contests)
+                at_once = self.plan.workers
             tournament = Tournament(self._contests, at_once, self._write_contest)
             if not self._is_interrupted:
-                playing = self._playing = asyncio.create_task(tournament.play())
-                while not playing.done():
-                    shown(progress_of(tournament))
-                    try:
-                        await asyncio.wait([playing], timeout=None if on_progress is None else progress_s)
-                    except asyncio.CancelledError:
-                        playing.cancel()
-                # It returns when it is cancelled, unless that was before its first step.
-                with contextlib.suppress(asyncio.CancelledError):
-                    playing.result()
-                if own_dealers is not None:
-                    await own_dealers.close()
+                try:
+                    await self._play_all(tournament, shown, None if on_progress is None else progress_s)
+                finally:
+                    if own_dealers is not None:
+                        await own_dealers.close()
             shown(progress_of(tournament))
             try:
-                if compute is None:
-                    result = self._result(tournament)
-                else:
-                    result = await self._result_elsewhere(tournament, compute)
+                result = await self._result(tournament, compute)
             except DealerError:
                 if not any(contest.scores.hands_played for contest in tournament.contests):
                     lock.close()
@@ -267,32 +261,85 @@ class Run(Generic[_Result_co]):
         _raise_first(shown, watched)
         return result
 
+    def _local_contests(
+        self,
+        watch: Watch | None,
+        *,
+        watches_newest: bool,
+        dealers: DealerProcesses | None,
+        core: DealerCore | None,
+        processes: SliceProcesses | None,
+    ) -> list[Contest]:
+        workers = asyncio.Semaphore(self.plan.workers)
+        return [
+            Contest(
+                plan,
+                workers,
+                watch,
+                watches_newest=watches_newest,
+                dealers=dealers,
+                core=core,
+                processes=processes,
+            )
+            for plan in self.planned
+        ]
+
+    async def _play_all(
+        self, tournament: Tournament, shown: _GuardedCallback[Progress], progress_s: float | None
+    ) -> None:
+        """Play the contests, and show progress meanwhile; None shows it only at the start."""
+        playing = self._playing = asyncio.create_task(tournament.play())
+        while not playing.done():
+            shown(progress_of(tournament))
+            try:
+                await asyncio.wait([playing], timeout=progress_s)
+            except asyncio.CancelledError:
+                playing.cancel()
+        # A cancelled tournament returns, unless it is cancelled before its first step.
+        with contextlib.suppress(asyncio.CancelledError):
+            playing.result()
+
     @property
     def _can_be_dealt_elsewhere(self) -> bool:
-        """Whether another process can play the matches: linked players are reached by calls in this one."""
+        # Linked players are reached by function calls in this process.
         return not self.plan.in_process and not any(player.is_linked for player in self.plan.players)
 
+    @property
+    def _match_count(self) -> int:
+        return sum(len(contest.match_plans) for contest in self.planned)
+
     def _new_dealers(self, lock: FileLock) -> DealerProcesses | None:
-        """Processes for the matches, if there are several at a time and enough hands to be worth their start."""
+        """Create dealer processes, unless matches are played one at a time or the run is short."""
         plan = self.plan
         hands = sum(match_plan.hands for contest in self.planned for match_plan in contest.match_plans)
         if plan.workers == 1 or hands < MIN_HANDS or not self._can_be_dealt_elsewhere:
             return None
-        count = min(plan.workers, core_count(), sum(len(contest.match_plans) for contest in self.planned))
+        count = min(plan.workers, core_count(), self._match_count)
         return DealerProcesses(count, has_affinity=plan.affinity is Affinity.AUTO, held=[lock.fileno()])
 
-    def _core(self) -> DealerCore | None:
-        """A core that this process shares with quick bots while it plays one match at a time."""
+    def _slice_processes(self, resources: contextlib.ExitStack) -> SliceProcesses | None:
+        """Start processes for in-process bots, if there are several workers."""
+        plan = self.plan
+        if not plan.in_process or plan.workers == 1:
+            return None
+        count = plan.workers
+        # Only the matches of a play are cut into slices for further workers.
+        if plan.command is Command.TOURNAMENT:
+            count = min(count, self._match_count)
+        return resources.enter_context(SliceProcesses(count))
+
+    def _own_core(self) -> DealerCore | None:
+        """Choose a core that this process shares with quick bots, if it plays one match at a time."""
         if self.plan.workers > 1 or self.plan.affinity is Affinity.OFF:
             return None
         cores = usable_cores()
         if not cores:
             return None
-        # Runs side by side begin with different cores.
+        # Several runs at a time on this machine begin with different cores.
         return DealerCore(cores[os.getpid() % len(cores)], cores, has_spare_cores=len(cores) > 1)
 
-    def _result(self, tournament: Tournament) -> _Result_co:
-        """The result, or the error of a play that could not begin."""
+    async def _result(self, tournament: Tournament, compute: Compute | None) -> _Result_co:
+        """Return the result, or raise the error of a contest that could not start."""
         result: Any
         if self.plan.command is Command.TOURNAMENT:
             result = tournament_result(tournament, self.folder, resume=self.resume_command)
@@ -300,27 +347,26 @@ class Run(Generic[_Result_co]):
             (contest,) = tournament.contests
             if contest.ending is not None and contest.ending.error is not None:
                 raise contest.ending.error
-            result = contest_result(contest, resume=self.resume_command)
+            result = await self._contest_result(contest, compute)
         return cast("_Result_co", result)
 
-    async def _result_elsewhere(self, tournament: Tournament, compute: Compute) -> _Result_co:
-        """The result of a play, computed by another process; without luck corrected where that fails."""
-        (contest,) = tournament.contests
-        if contest.ending is not None and contest.ending.error is not None:
-            raise contest.ending.error
+    async def _contest_result(self, contest: Contest, compute: Compute | None) -> ContestResult:
+        if compute is None:
+            return contest_result(contest, resume=self.resume_command)
         try:
-            result = await compute(partial(contest_result, resume=self.resume_command), contest)
+            result: ContestResult = await compute(partial(contest_result, resume=self.resume_command), contest)
         except WorkersError as error:
+            # Corrected scores may have been too much for the process. Without them, this one computes it quickly.
             contest.leave_luck()
             self.warnings.append(f"{error}: the result has no win rates without the luck of the cards")
             result = contest_result(contest, resume=self.resume_command)
-        return cast("_Result_co", result)
+        return result
 
     def contests(self) -> list[Contest]:
-        """Its contests with their scores, once played; those of a run that had finished before are read from its logs.
+        """Return the contests with their scores; those of a finished run are read from its logs.
 
         Raises:
-            StartError: the logs cannot be read, or are not those of the run.
+            StartError: a log cannot be read, or is not that of the run.
         """
         if not self._contests and self.finished is not None:
             self._contests = [Contest(plan, asyncio.Semaphore(1)) for plan in self.planned]
@@ -329,7 +375,7 @@ class Run(Generic[_Result_co]):
         return self._contests
 
     def checked_logs(self) -> Iterator[float]:
-        """Compare its logs, as far as they exist, with its seed and the rules; yields the part compared before each.
+        """Compare the existing logs with the seed and the rules; yield the completed fraction before each of them.
 
         Raises:
             RecoveryError: a line differs.
@@ -347,7 +393,8 @@ class Run(Generic[_Result_co]):
             self._playing.cancel()
 
     def interrupt_after_hand(self) -> None:
-        """Interrupt it as soon as the current hands are over, so that none is dealt twice."""
+        """Interrupt the run after the current hands, so that none is dealt twice."""
+        # A list, because `any` would stop calling `hold` at the first contest that holds.
         held = [contest.hold() for contest in self._contests]
         if not any(held):
             self.interrupt()
@@ -365,7 +412,7 @@ class Run(Generic[_Result_co]):
 
 
 class _GuardedCallback(Generic[_Value]):
-    """A caller's callback: its first error is kept for the end of the run and ends the calls, not the run."""
+    """Callback of a user. Its first exception ends the calls and is kept for the end of the run."""
 
     def __init__(self, callback: Callable[[_Value], None] | None) -> None:
         self.error: Exception | None = None
@@ -387,7 +434,7 @@ def _raise_first(*callbacks: _GuardedCallback[Any]) -> None:
 
 
 def _with_estimates(result: _Result) -> _Result:
-    """Add the win rates by all estimators, from the logs, to a contest with corrected scores."""
+    """Add win rates by all estimators, computed from the logs, to the result of a contest with corrected scores."""
     if not isinstance(result, ContestResult) or result.score is not Score.CORRECTED or not result.hands_counted:
         return result
     from logs.hand_source import find
@@ -399,40 +446,44 @@ def _with_estimates(result: _Result) -> _Result:
 
 
 def new_run(config: RunSettings, out: Path | None, objects: Mapping[int, BotObject] = MappingProxyType({})) -> Run[Any]:
-    """A new run of the command in the settings.
+    """Create a run in a new folder.
 
     Args:
-        out: its folder, new or empty; None makes a new one in ``runs``.
-        objects: the players, by their place, that are classes or objects of this program.
+        config: settings of the run.
+        out: new or empty folder; None for a new folder in ``runs``.
+        objects: players, by index, that are classes or objects of this program.
 
     Raises:
         ConfigError: the settings contradict each other.
         StartError: the folder is in use or cannot be written.
     """
     plan = settle(config, objects)
-    names = plan.names if len(plan.names) <= 4 else (*plan.names[:3], f"{len(plan.names) - 3}-more")
-    is_ours = out is None or not out.is_dir()
+    names = plan.names
+    if len(names) > 4:
+        names = (*names[:3], f"{len(names) - 3}-more")
+    is_created = out is None or not out.is_dir()
     folder = new_folder(out, names)
     with contextlib.closing(lock_run(folder)), launching(f"write to {folder}"):
         if (folder / CONFIG_NAME).exists():
-            # Another process was faster.
+            # Another process created a run here before this one had the lock.
             raise FolderTakenError(folder, holds_run=True)
         plan.keep_games(folder)
         write_whole(folder / CONFIG_NAME, repeatable(config, plan).to_toml())
-    return Run(plan, folder, forget=partial(empty_folder, folder, is_removed=is_ours))
+    return Run(plan, folder, forget=partial(empty_folder, folder, is_removed=is_created))
 
 
 def reopen(folder: Path, deals: int | None = None, bots: Sequence[BotEntry] = ()) -> Run[AnyResult]:
-    """The run in a folder, to be resumed.
+    """Open the run in a folder, to resume it.
 
     Args:
-        deals: how many to play in all instead of those asked for so far; None leaves their number.
-        bots: its players, where classes or objects that no file holds are among them.
+        folder: folder of the run.
+        deals: new total number of deals; None keeps the number.
+        bots: players of the run, required if classes or objects that no file holds are among them.
 
     Raises:
-        ConfigError: it holds no run, one that cannot be read, or one that cannot have so many deals.
-        ResultError: its result cannot be read.
-        StartError: it is in use, or its files are not those of the run.
+        ConfigError: the folder holds no run, its settings cannot be read, or the number of deals cannot be changed.
+        ResultError: the result cannot be read.
+        StartError: the folder is in use, or its files are not those of the run.
     """
     path = folder / CONFIG_NAME
     if not path.is_file():
@@ -446,17 +497,15 @@ def reopen(folder: Path, deals: int | None = None, bots: Sequence[BotEntry] = ()
         plan = settle(config, objects)
     except ConfigError as error:
         raise ConfigError(*error.problems, source=error.source or str(path)) from None
-    for part in {folder, *(contest.record.folder for contest in planned_contests(plan, folder))}:
-        clear_unfinished(part)
-    finished = read_result(folder) if (folder / RESULT_NAME).exists() else None
+    for contest_folder in {folder, *(contest.record.folder for contest in planned_contests(plan, folder))}:
+        clear_unfinished(contest_folder)
+    result = read_result(folder) if (folder / RESULT_NAME).exists() else None
     if deals is not None:
-        plan = _extended(config, plan, folder, deals, finished, objects)
-    contests = finished.contests if finished else []
-    if finished is not None and (
-        not finished.outcome.is_complete or any(contest.deals_asked != plan.deals for contest in contests)
-    ):
-        finished = None
-    return Run(plan, folder, finished)
+        plan = _extended(config, plan, folder, deals, result, objects)
+    # A run that was extended has a result of fewer deals.
+    has_all_deals = result is not None and all(contest.deals_asked == plan.deals for contest in result.contests)
+    is_finished = result is not None and result.outcome.is_complete and has_all_deals
+    return Run(plan, folder, result if is_finished else None)
 
 
 def _extended(
@@ -467,6 +516,7 @@ def _extended(
     result: AnyResult | None,
     objects: Mapping[int, BotObject],
 ) -> Plan:
+    """Change the files of a run to a larger number of deals; return the new plan."""
     validated({"deals": deals})
     planned = planned_contests(plan, folder)
     if deals <= plan.deals:
@@ -498,11 +548,11 @@ def _extended(
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NAMED: Final = {"command", "games", "bots", "format"}
-"""Settings that are parameters, or follow from the function."""
+"""Settings that are parameters of their own, or follow from the function."""
 
 
 def _takes_settings(function: _Function) -> _Function:
-    """Show the settings as keywords in the signature of a function, in place of ``**settings``."""
+    """Replace ``**settings`` by the single settings in the signature of a function, for help and editors."""
     *own, _ = inspect.signature(function).parameters.values()
     keywords = [
         inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.kind)
@@ -526,24 +576,23 @@ def play(
     watch: Watch | None = None,
     **settings: Any,
 ) -> ContestResult:
-    """Play a contest; its result has the win rates with their intervals.
+    """Play a contest and return its result, with win rates and their intervals.
 
     Args:
-        game: a game's name or the path of a ``.game`` file.
-        bots: a player per seat: a built-in bot, a command, or ``tcp``; ``NAME=BOT`` gives it a name. A class derived
-            from `bots.Bot`, or an object of one, plays in this process; each match has a new bot of the class, or a
+        game: name of a game, or path of a ``.game`` file.
+        bots: a player per seat: a built-in bot, a command, or ``tcp``. ``NAME=BOT`` gives it a name. A class derived
+            from `bots.Bot`, or an object of one, plays in this process. Each match has a new bot of the class, or a
             copy of the object.
-        out: a new or empty folder for logs and results; without one they are written to a temporary folder that is
-            removed at the end.
-        on_progress: called several times a second while the contest is played, and once more at the end. After an
-            error of its own it is not called again; the error is raised when the contest has ended.
-        watch: called with every event of every match, in order: hands, actions, faults; errors as for
+        out: new or empty folder for logs and results. None writes them to a temporary folder.
+        on_progress: called several times a second during play, and once more at the end. If it raises an exception,
+            it is not called again, and the exception is raised at the end.
+        watch: called with all events of all matches, such as hands, actions and faults. Exceptions are treated as for
             `on_progress`.
-        settings: see `dealer.run.run_settings.RunSettings`; one that is None has its default.
+        settings: fields of `dealer.run.run_settings.RunSettings`. None stands for the default.
 
     Raises:
-        ConfigError: invalid settings.
-        StartError: the folder cannot be used, or a bot or a socket cannot be had.
+        ConfigError: the settings are invalid.
+        StartError: the folder cannot be used, or a bot or socket is unavailable.
         RuntimeError: an event loop is running in this thread; use `play_async` there.
     """
     return _play_here(play_async, _run_of(ContestResult, settings, game=game, bots=bots), out, on_progress, watch)
@@ -559,7 +608,10 @@ async def play_async(
     watch: Watch | None = None,
     **settings: Any,
 ) -> ContestResult:
-    """`play` inside a running event loop; cancelling it ends the contest, and what was played stays in `out`."""
+    """Play a contest inside a running event loop, see `play`.
+
+    Cancelling the call ends the contest. The hands played so far stay in `out`.
+    """
     return await _play_in_thread(_run_of(ContestResult, settings, game=game, bots=bots), out, on_progress, watch)
 
 
@@ -577,16 +629,16 @@ def tournament(
     """Play a tournament: contests between all bots, in every game.
 
     Args:
-        games: names of games or paths of ``.game`` files.
-        bots: built-in bots or commands; ``NAME=BOT`` gives a name.
+        games: names of games, or paths of ``.game`` files.
+        bots: built-in bots or commands. ``NAME=BOT`` gives a bot a name.
         format: ``round-robin``, or ``gauntlet`` for the first bot against all others.
         out: as for `play`.
         on_progress: as for `play`.
         watch: as for `play`.
-        settings: see `dealer.run.run_settings.RunSettings`; one that is None has its default.
+        settings: fields of `dealer.run.run_settings.RunSettings`. None stands for the default.
 
     Raises:
-        ConfigError: invalid settings.
+        ConfigError: the settings are invalid.
         StartError: the folder cannot be used.
         RuntimeError: an event loop is running in this thread; use `tournament_async` there.
     """
@@ -610,7 +662,7 @@ async def tournament_async(
     watch: Watch | None = None,
     **settings: Any,
 ) -> TournamentResult:
-    """`tournament` inside a running event loop; cancelling it ends the tournament."""
+    """Play a tournament inside a running event loop, see `tournament`. Cancelling the call ends it."""
     return await _play_in_thread(
         _run_of(TournamentResult, settings, games=games, bots=bots, format=format), out, on_progress, watch
     )
@@ -624,20 +676,21 @@ def resume(
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
 ) -> AnyResult:
-    """Resume an interrupted run: same cards, same logs, same result as without the interruption.
+    """Resume an interrupted run, with the same cards, logs and result as without the interruption.
 
-    A run that has finished is left as it is, unless more deals are asked for.
+    The result of a finished run is returned as it is, unless `deals` asks for more.
 
     Args:
-        deals: how many to play in all instead of those asked for so far.
-        bots: the players as they were given to `play`, where objects are among them, or classes that cannot be
-            imported: no file holds these.
+        folder: folder of the run.
+        deals: new total number of deals; None keeps the number.
+        bots: players as passed to `play`. Required if objects, or classes that cannot be imported, are among them,
+            because no file holds these.
         on_progress: as for `play`.
         watch: as for `play`.
 
     Raises:
         ConfigError: the folder holds no run.
-        StartError: the folder is in use, its files are not those of the run, or a bot or a socket cannot be had.
+        StartError: the folder is in use, its files are not those of the run, or a bot or socket is unavailable.
         RuntimeError: an event loop is running in this thread; use `resume_async` there.
     """
     return _play_here(resume_async, partial(reopen, deals=deals, bots=bots), folder, on_progress, watch)
@@ -651,12 +704,18 @@ async def resume_async(
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
 ) -> AnyResult:
-    """`resume` inside a running event loop; cancelling it interrupts the run again."""
+    """Resume a run inside a running event loop, see `resume`. Cancelling the call interrupts the run again."""
     return await _play_in_thread(partial(reopen, deals=deals, bots=bots), folder, on_progress, watch)
 
 
 def _run_of(kind: type[_Result], settings: dict[str, Any], **own: object) -> Callable[[Path], Run[_Result]]:
-    """Make the run of a function in a folder: a play or a tournament, by the kind of its result."""
+    """Validate settings; return a function that creates the run in a folder.
+
+    Args:
+        kind: type of the result, which determines the command.
+        settings: keyword settings of the caller.
+        own: settings that are parameters of the caller.
+    """
     command = Command.PLAY if kind is ContestResult else Command.TOURNAMENT
     if "command" in settings:
         raise ConfigError(SettingProblem("command", f"it follows from the function, here {command}"))
@@ -673,10 +732,10 @@ def _run_of(kind: type[_Result], settings: dict[str, Any], **own: object) -> Cal
 
 
 def _without_objects(bots: Any) -> tuple[Any, dict[int, BotObject]]:
-    """Put texts in place of the classes and objects among players; return both.
+    """Replace classes and objects among the players by texts; return the players and the replaced ones by index.
 
     Raises:
-        ConfigError: a class is not one of a bot.
+        ConfigError: a player is not a text, table, bot class or bot.
     """
     if isinstance(bots, Bot | type):
         raise ConfigError(SettingProblem("bots", f"must be a list with a player per seat, not {quoted(bots)}"))
@@ -684,7 +743,7 @@ def _without_objects(bots: Any) -> tuple[Any, dict[int, BotObject]]:
         return bots, {}
     entries: list[Any] = []
     objects: dict[int, BotObject] = {}
-    for place, entry in enumerate(bots):
+    for index, entry in enumerate(bots):
         bot = entry.get("bot") if isinstance(entry, Mapping) else entry
         if isinstance(bot, type) and not issubclass(bot, Bot):
             problem = f"{bot.__qualname__} is a class, but not of a bot: derive it from bots.Bot"
@@ -692,10 +751,10 @@ def _without_objects(bots: Any) -> tuple[Any, dict[int, BotObject]]:
         if not isinstance(bot, Bot | type):
             if not isinstance(entry, str | Mapping | BotSettings):
                 problem = f"must be text, a table, a class or an object of a bot, not {quoted(bot)}"
-                raise ConfigError(SettingProblem(f"bots.{place}", problem))
+                raise ConfigError(SettingProblem(f"bots.{index}", problem))
             entries.append(entry)
             continue
-        objects[place] = bot
+        objects[index] = bot
         text = object_text(bot)
         entries.append({**entry, "bot": text} if isinstance(entry, Mapping) else text)
     return entries, objects
@@ -708,14 +767,18 @@ def _play_here(
     on_progress: OnProgress | None,
     watch: Watch | None,
 ) -> _Result:
-    """Make a run and play it in this thread."""
+    """Create a run and play it in this thread.
+
+    Args:
+        twin: async function to name if a loop is running.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         pass
     else:
         raise RuntimeError(f"an event loop is running in this thread: await dealer.{twin.__name__}(...) instead")
-    with _made(make, out, on_progress, watch) as run, asyncio.Runner(loop_factory=new_event_loop) as runner:
+    with _created_run(make, out, on_progress, watch) as run, asyncio.Runner(loop_factory=new_event_loop) as runner:
         result = runner.run(run.play(on_progress, watch))
         if result.outcome is Outcome.INTERRUPTED:
             raise KeyboardInterrupt
@@ -723,10 +786,10 @@ def _play_here(
 
 
 @contextlib.contextmanager
-def _made(
+def _created_run(
     make: Callable[[Path], Run[_Result]], out: _Path | None, on_progress: object, watch: object
 ) -> Iterator[Run[_Result]]:
-    """Make a run in its folder, or without `out` in a temporary one; refuse callbacks that are no functions first."""
+    """Check the callbacks and create a run in its folder, or in a temporary one if `out` is None."""
     for name, callback in (("on_progress", on_progress), ("watch", watch)):
         if callback is not None and not callable(callback):
             raise ConfigError(SettingProblem(name, f"must be a function, not {quoted(callback)}"))
@@ -738,40 +801,42 @@ def _made(
 
 
 def _without_folder(result: _Result, *, is_kept: bool) -> _Result:
-    """A result without the folder, where that was temporary."""
+    """Remove a temporary folder from a result."""
     if is_kept:
         return result
-    gone: dict[str, Any] = {"folder": None, "resume": None}
+    update: dict[str, Any] = {"folder": None, "resume": None}
     if isinstance(result, TournamentResult):
-        return result.model_copy(update=gone | {"contests": [c.model_copy(update=gone) for c in result.contests]})
-    return result.model_copy(update=gone)
+        contests = [contest.model_copy(update=update) for contest in result.contests]
+        return result.model_copy(update=update | {"contests": contests})
+    return result.model_copy(update=update)
 
 
 async def _play_in_thread(
     make: Callable[[Path], Run[_Result]], out: _Path | None, on_progress: OnProgress | None, watch: Watch | None
 ) -> _Result:
-    """Make a run and play it in a thread with a loop of its own; callbacks run in the loop of the caller."""
-    with _made(make, out, on_progress, watch) as run:
-        here, there = asyncio.get_running_loop(), new_event_loop()
+    """Create a run and play it in a thread with a loop of its own. Callbacks run in the loop of the caller."""
+    with _created_run(make, out, on_progress, watch) as run:
+        caller_loop = asyncio.get_running_loop()
+        run_loop = new_event_loop()
         shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
 
         def show(progress: Progress) -> None:
-            here.call_soon_threadsafe(shown, progress)
+            caller_loop.call_soon_threadsafe(shown, progress)
 
         def notify(event: MatchEvent) -> None:
-            here.call_soon_threadsafe(watched, event)
+            caller_loop.call_soon_threadsafe(watched, event)
 
         def work() -> _Result:
-            with asyncio.Runner(loop_factory=lambda: there) as runner:
+            with asyncio.Runner(loop_factory=lambda: run_loop) as runner:
                 return runner.run(run.play(on_progress and show, watch and notify))
 
         thread = asyncio.create_task(asyncio.to_thread(work))
         try:
             result = await asyncio.shield(thread)
         except asyncio.CancelledError:
+            # The loop is closed if the run has just ended.
             with contextlib.suppress(RuntimeError):
-                # Its loop is closed when the run has just ended.
-                there.call_soon_threadsafe(run.interrupt)
+                run_loop.call_soon_threadsafe(run.interrupt)
             await asyncio.wait([thread])
             raise
         _raise_first(shown, watched)
