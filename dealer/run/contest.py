@@ -177,7 +177,7 @@ class Contest:
         hands = self.scores.hands_played
         if self._fitted is None or self._fitted[0] != hands:
             deals = None
-            if self.plan.corrects_unasked(hands):
+            if self.plan.corrects_by_default(hands):
                 # Imported here, because numpy and the kernels take a third of a second to load.
                 from dealer.run.corrected import fitted_deals
 

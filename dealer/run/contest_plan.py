@@ -1,11 +1,10 @@
-"""A run and its contests with every default resolved, and the matches of a contest.
+"""Plans of a run, its contests and their matches, with every default resolved.
 
     for match_plan in contest.match_plans:
         contest.setup_of(match_plan)
 
-A *seating* assigns the players to the seats. A match of a contest is one seating over one slice of the hands; the cards
-follow from the seed of the seating and the hand number alone, so neither the number of seatings nor that of slices
-changes a card.
+A *seating* assigns the players to the seats. A match of a contest is one seating over one slice of the hands. The cards
+follow from the seed of the seating and the hand number, whatever the number of seatings and slices.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Final, NamedTuple
 
 from bots.sdk.registry import is_builtin
@@ -39,21 +39,22 @@ from logs.formats.export_format import ExportFormat, ExportOptions
 from protocol import format_game_definition, shipped_games
 from protocol.game_definition import short_name
 
-MOST_CORRECTED_HANDS: Final = 100_000
-"""The hands times players up to which a result is corrected unasked: some seconds (docs/variance.md has the rates)."""
+MAX_CORRECTED_HANDS: Final = 100_000
+"""Hands times players up to which results are corrected by default. It takes seconds, see docs/variance.md."""
 MIN_CORRECTED_DEALS: Final = 80
-"""The deals from which weights of a correction can be fitted."""
+"""Fewer deals are not enough to fit the weights of a correction."""
 _MAX_IDLE_LINES_PER_HAND: Final = 10_000
-"""Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
+"""Far more lines than a bot sends that corrects itself, and far fewer than would keep the dealer busy."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedGame:
-    """A game to be played.
+    """Game of a run.
 
     Attributes:
-        name: the canonical one.
-        exports: the formats in which its hand histories are written.
+        name: canonical name.
+        exports: formats of its hand histories.
+        chip_value: value of a chip in hand histories.
     """
 
     name: str
@@ -63,26 +64,36 @@ class NamedGame:
 
     @property
     def shown(self) -> str:
-        """The name to show."""
+        """Name for users."""
         return short_name(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A run with nothing left open.
+    """Run with every setting resolved.
 
     Attributes:
-        games: at least one; exactly one unless it is a tournament.
-        players: who plays; in a match, by seat.
-        names: of the players, all different.
-        deals: the most to play, each once in every seating.
-        seed: of the cards, a number or a key; built-in bots get seeds of their own that follow from it.
-        workers: how many matches are played at a time.
-        limits: of all players that have none of their own.
-        ports: by seat, of a single match over TCP; any free ports if it is empty.
-        coalesce_s: how long lines for a player that is not to act may be held.
-        histories: the folder for the hand histories of all runs; None for a folder per format in the run's own.
-        export_options: of hand histories of a contest between all players, with its hero or default hero.
+        command: kind of the run.
+        format: contests of a tournament.
+        games: at least one; exactly one unless the run is a tournament.
+        players: players in the order given, which is that of the seats.
+        names: names of the players, all different.
+        deals: maximum number of deals, each played once in every seating.
+        seed: number or key of the cards. Built-in bots get seeds that are derived from it.
+        seating: seatings of each deal.
+        stop: stop rule.
+        score: scores of the stop rule and the result.
+        workers: number of matches played at a time.
+        affinity: sharing of cores.
+        in_process: play Python bots inside this process.
+        fixed_seats: do not move the button.
+        limits: time limits of players without limits of their own.
+        on_fault: policy for faults of players.
+        host: address to listen on.
+        ports: ports by seat of a single match; empty for free ports.
+        coalesce_s: maximum time for which lines for a player that is not to act are held.
+        histories: folder for the hand histories of all runs; None for a folder per format in that of the run.
+        export_options: options of hand histories for a contest of all players.
     """
 
     command: Command
@@ -108,10 +119,10 @@ class Plan:
     export_options: ExportOptions
 
     def keep_games(self, folder: Path) -> None:
-        """Write the definitions of games that are not shipped next to the file of the run.
+        """Write definitions of games that are not shipped to the folder of the run.
 
         Raises:
-            OSError: they cannot be written.
+            OSError: a definition cannot be written.
         """
         for named in self.games:
             if named.name not in shipped_games():
@@ -119,11 +130,14 @@ class Plan:
 
 
 class MatchPlan(NamedTuple):
-    """One match of a contest.
+    """Match of a contest.
 
     Attributes:
-        players: by seat, the index of its player.
+        name: name of the match and of its files.
+        seating: index of its seating.
+        players: index of the player by seat.
         first_hand: number of the first hand.
+        hands: number of hands.
     """
 
     name: str
@@ -135,12 +149,13 @@ class MatchPlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContestPlan:
-    """A contest to be played.
+    """Contest of a run.
 
     Attributes:
-        entrants: who plays, as indices into the players of the run.
-        record: what is kept of its matches, and where; the folder must exist.
-        slices: into how many matches the hands of a seating are cut.
+        run: plan of the run.
+        entrants: indices of its players among those of the run.
+        record: files of its matches.
+        slices: number of matches into which the hands of a seating are cut.
     """
 
     run: Plan
@@ -151,18 +166,17 @@ class ContestPlan:
 
     @property
     def players(self) -> tuple[Player, ...]:
-        """Who plays."""
         return tuple([self.run.players[entrant] for entrant in self.entrants])
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The players' names, all different."""
+        """Names of the players, all different."""
         return tuple([self.run.names[entrant] for entrant in self.entrants])
 
     @property
     def match_plans(self) -> list[MatchPlan]:
-        """All matches, slice by slice; the slices are as equal as possible, and never more than there are deals."""
-        found = []
+        """Matches of the contest, slice by slice. The slices have equal sizes, give or take a deal."""
+        plans = []
         deals = self.run.deals
         slices = min(self.slices, deals)
         orders = self.run.seating.orders(self.game.num_players)
@@ -173,33 +187,32 @@ class ContestPlan:
                 name = "match"
                 if slices > 1:
                     name += f".{slice_ + 1}"
-                if len(orders) > 1:
-                    name += f".{'abcdefghijklmnopqrstuvwxyz'[seating]}" if len(orders) <= 26 else f".p{seating + 1}"
-                found.append(MatchPlan(name, seating, order, first, end - first))
-        return found
+                if len(orders) > len(ascii_lowercase):
+                    name += f".p{seating + 1}"
+                elif len(orders) > 1:
+                    name += f".{ascii_lowercase[seating]}"
+                plans.append(MatchPlan(name, seating, order, first, end - first))
+        return plans
 
     @property
     def seatings(self) -> int:
-        """How many seatings each deal is played in."""
+        """Number of seatings in which each deal is played."""
         return self.run.seating.order_count(self.game.num_players)
 
     @property
     def has_own_cards(self) -> bool:
-        """Whether every seating has cards of its own: those of a key, where a player could remember them.
-
-        Players that are not built in are foreign programs, and what such a program has seen in one match it
-        can use in the next.
-        """
+        """Every seating has cards of its own, because a player could recognise those of an earlier match."""
         if not isinstance(self.run.seed, DealKey) or self.seatings == 1:
             return False
+        # A key means secret cards. Programs that are not built in could remember them from one seating to the next.
         return not all(is_builtin(player.text) and not player.learns for player in self.players)
 
     def seed_of(self, match_plan: MatchPlan) -> Seed:
-        """The seed of a match."""
+        """Return the seed of a match's cards."""
         return derived_seed(self.run.seed, match_plan.seating) if self.has_own_cards else self.run.seed
 
     def setup_of(self, match_plan: MatchPlan) -> MatchSetup:
-        """What one of its matches is given."""
+        """Return the setup of a match."""
         run = self.run
         return MatchSetup(
             game=self.game,
@@ -216,61 +229,62 @@ class ContestPlan:
         )
 
     def bot_seed(self, match_plan: MatchPlan, player: int) -> int:
-        """The seed of a player's own draws: the same in every slice, so that it does not matter how hands are cut."""
+        """Return the seed of a built-in bot's random numbers."""
+        # Without the slice, so that a bot plays a hand the same way however the hands are cut.
         if isinstance(self.run.seed, DealKey):
             return self.run.seed.number(match_plan.seating, player)
         return (self.run.seed * 1000003 + match_plan.seating * 1009 + player) % 2**32
 
     @property
     def learners(self) -> tuple[int, ...]:
-        """The players that learn; with one of them, the contest is training (`dealer.run.learning_contest`)."""
+        """Indices of players that learn. A contest with one is training, see `dealer.run.learning_contest`."""
         return tuple(index for index, player in enumerate(self.players) if player.learns)
 
     @property
     def opponent(self) -> str:
-        """Whom the first player's results are against."""
+        """Opponent named in the first player's rate."""
         return opponent_of(self.names[0], self.names)
 
     @property
     def is_sequential(self) -> bool:
-        """Whether a sequential test decides, so that intervals have to hold at every moment."""
+        """The stop rule is a sequential test, for which intervals have to hold at any time."""
         return isinstance(self.run.stop, Better)
 
     @property
     def interval(self) -> Interval:
-        """The kind of the intervals of its scores."""
+        """Kind of the intervals of its scores."""
         if self.learners:
             return "none"
         return "any time" if self.is_sequential else "fixed"
 
     @property
     def is_corrected(self) -> bool:
-        """Whether win rates without the luck of the cards are computed once all is played.
+        """The result may have win rates without the luck of the cards."""
+        if self.run.score is Score.BOTH:
+            # The weights of a correction are fitted on all deals, but scores of a sequential test may not depend on
+            # later ones.
+            return not self.learners and not self.is_sequential
+        return self.run.score is Score.CORRECTED
 
-        They are not where a player learns, or where a sequential test decides about the chips: its scores may not
-        depend on later ones.
-        """
-        score = self.run.score
-        return score is Score.CORRECTED or (score is Score.BOTH and not self.learners and not self.is_sequential)
-
-    def corrects_unasked(self, hands: int) -> bool:
-        """Whether the result of so many hands is corrected; the same run gives the same result on every machine."""
+    def corrects_by_default(self, hands: int) -> bool:
+        """Return whether the result of this number of hands has corrected scores under `Score.BOTH`."""
+        # Decided by counts and not by time, so that the same run has the same result on every machine.
         game = self.game
         return (
             self.run.score is Score.BOTH
             and self.is_corrected
             and shares_refusal(game) is None
             and hands // self.seatings >= MIN_CORRECTED_DEALS
-            and hands * game.num_players <= MOST_CORRECTED_HANDS
+            and hands * game.num_players <= MAX_CORRECTED_HANDS
         )
 
     @property
     def bounds(self) -> Bounds:
-        """The lowest and the highest possible score of a deal that the stop rule looks at, in mbb/g."""
+        """Lowest and highest score of a deal for the stop rule, in mbb/g."""
         return bounds_of(self.run.score, self.run.stop, self.game)
 
     def new_mean(self, score: Score = Score.RAW) -> RunningMean:
-        """A mean of scores whose interval is the one that the stop rule needs; without one in training."""
+        """Create a mean of scores with the kind of interval that the contest needs."""
         bounds = bounds_of(score, self.run.stop, self.game)
         match self.interval:
             case "none":
@@ -282,18 +296,16 @@ class ContestPlan:
 
     @property
     def looks(self) -> bool:
-        """Whether the stop rule needs to look at the scores."""
+        """The stop rule looks at scores."""
         return not isinstance(self.run.stop, FixedDeals)
 
 
 def bounds_of(score: Score, stop: StopRule, game: Game) -> Bounds:
-    """The lowest and the highest score of a deal that a stop rule reckons with, in mbb/g.
-
-    A sequential test has to know how far scores can reach; an interval allows for the largest hands, and corrected
-    scores beyond these would take a player who folds the best hand in the largest pot.
-    """
+    """Return the lowest and highest score of a deal for a stop rule, in mbb/g."""
+    # Corrected scores can exceed the largest pot, but only if a player folds the best hand in it. A sequential test is
+    # invalid if scores exceed its bounds, while for an interval the largest pot is enough.
     if score is Score.CORRECTED and isinstance(stop, Better):
-        # Not loaded by a dealer that needs no such scores.
+        # Imported here, because few runs need it.
         from logs.variance.correction import corrected_bounds
 
         return corrected_bounds(game)

@@ -1,16 +1,13 @@
-"""A contest with players that learn: what each match starts from, and what becomes of what was learnt.
+"""Training: contests with players that learn.
 
-A player that learns is another player in every hand, so nothing here is a measurement: a contest with one of them is
-*training*. It is settled so that the same settings always leave the same bytes, however many matches run at a time and
-however often they were interrupted:
+The same settings leave the same bytes, however many matches run at a time, and after any interruption:
 
-- Before the first hand, the memory of each learner is copied into the folder of the contest, as ``Ann.start.memory``.
-  Every match starts from it and shares nothing with the others.
-- In each match a learner writes a journal, ``match.a.seat1.Ann.journal``. A match that goes on begins after the last
-  hand that is whole in its log, its transaction log and its journals, and learns the hands before from the journals.
-- When all matches are over, the memory at the start and all journals are added up, which gives the same whatever the
-  order, in ``Ann.memory``. A learner that writes a file of its own gets it there as well, unless another program
-  has changed that file since the contest began, another learner of the same contest among them.
+- Before the first hand, the memory of each learner is copied to the folder of the contest, as ``Ann.start.memory``.
+  Every match starts from it, and no match depends on another.
+- In each match, a learner writes a journal, ``match.a.seat1.Ann.journal``. A resumed match continues after the last
+  hand that is complete in its log, its transaction log and its journals. Learners recover from their journals.
+- After all matches, the start memory and all journals are merged into ``Ann.memory``, in any order. A learner's own
+  file is replaced as well, unless another program or another learner has changed it since the contest began.
 """
 
 from __future__ import annotations
@@ -31,21 +28,22 @@ from logs.whole_file import FileLock, write_whole
 
 
 class Training:
-    """The memories and journals of one contest."""
+    """Memories and journals of a contest."""
 
     def __init__(self, plan: ContestPlan) -> None:
         self._plan = plan
 
     def begin(self) -> None:
-        """Copy the memories that the learners start from, unless an earlier run has done so.
+        """Copy the memories of the learners, unless an earlier run has done so.
 
         Raises:
-            TrainingError: a memory cannot be read, or none can be written.
+            TrainingError: a memory cannot be read or written.
         """
         for player in self._plan.learners:
             start = self._start(player)
             if start.exists():
                 continue
+            # Another memory would not fit the journals of an earlier run.
             if any(self._plan.record.folder.glob("*.journal")):
                 raise TrainingError(f"{start} is missing, and without it nothing can be learnt again")
             try:
@@ -54,25 +52,27 @@ class Training:
                 raise TrainingError(f"{start} cannot be written: {error.strerror or error}") from None
 
     def learner_files(self, match_plan: MatchPlan) -> dict[Seat, LearnerFiles]:
-        """What each learner of a match starts from, and where it writes."""
-        return {
-            seat: LearnerFiles(str(self._start(player).absolute()), str(self._journal(match_plan, seat).absolute()))
-            for seat, player in self._seated(match_plan)
-        }
+        """Return the start memory and the journal of each learner of a match."""
+        files = {}
+        for seat, player in self._seated(match_plan):
+            journal = self._journal(match_plan, seat)
+            files[seat] = LearnerFiles(str(self._start(player).absolute()), str(journal.absolute()))
+        return files
 
     def _seated(self, match_plan: MatchPlan) -> list[tuple[Seat, int]]:
-        """The learners of a match, each with its seat."""
+        """Return the learners of a match, each with its seat."""
         learners = self._plan.learners
         return [(Seat(seat), player) for seat, player in enumerate(match_plan.players) if player in learners]
 
     def require_whole(self, match_plan: MatchPlan, absent: Collection[Seat]) -> None:
-        """Check that all hands of a match that is over are in its journals.
+        """Check that the journals of a finished match have all its hands.
 
         Args:
-            absent: the seats of players that did not take part to its end.
+            match_plan: finished match.
+            absent: seats of players that did not take part to the end.
 
         Raises:
-            TrainingError: some are missing, because a learner was ended before it could write them.
+            TrainingError: hands are missing, because a learner was ended before it could write them.
         """
         last = match_plan.first_hand + match_plan.hands - 1
         for seat, player in self._seated(match_plan):
@@ -90,23 +90,24 @@ class Training:
                 )
 
     def end(self, match_plans: Sequence[MatchPlan]) -> tuple[TrainingReport, ...]:
-        """Merge what was learnt.
+        """Merge the journals of each learner into its memory.
 
         Args:
-            match_plans: the matches, all over.
+            match_plans: all matches of the contest, which are finished.
 
         Raises:
             TrainingError: a file cannot be read or written.
         """
+        # All bots first, because merging one may replace the file that another one starts from.
         bots = {player: self._bot(player) for player in self._plan.learners}
-        return tuple(
-            self._merge(
-                player,
-                bot,
-                [str(self._journal(match_plan, Seat(match_plan.players.index(player)))) for match_plan in match_plans],
-            )
-            for player, bot in bots.items()
-        )
+        reports = []
+        for player, bot in bots.items():
+            seats = [Seat(match_plan.players.index(player)) for match_plan in match_plans]
+            journals = [
+                str(self._journal(match_plan, seat)) for match_plan, seat in zip(match_plans, seats, strict=True)
+            ]
+            reports.append(self._merge(player, bot, journals))
+        return tuple(reports)
 
     def _merge(self, player: int, bot: LearningBot, journals: Sequence[str]) -> TrainingReport:
         own = None if bot.memory_path is None else os.path.abspath(bot.memory_path)
@@ -114,9 +115,10 @@ class Training:
         try:
             hands = sum(1 for journal in journals for _ in read_journal(journal))
             merged = bot.merged(str(self._start(player)), journals)
-            ours = {path.read_bytes() for path in (self._start(player), memory) if path.exists()} | {merged}
+            # The memory of an earlier run of the contest may exist, if deals were added.
+            versions = {path.read_bytes() for path in (self._start(player), memory) if path.exists()} | {merged}
             write_whole(memory, merged)
-            problem = "" if own is None else _keep(Path(own), merged, ours)
+            problem = "" if own is None else _replace_own_file(Path(own), merged, versions)
         except BotFileError as error:
             raise TrainingError(str(error)) from error
         except OSError as error:
@@ -125,7 +127,7 @@ class Training:
             player=self._plan.names[player], hands=hands, memory=str(memory), own_file=own, problem=problem or None
         )
 
-    # ---- whose files are where
+    # ---- names of files
 
     def _bot(self, player: int) -> LearningBot:
         bot = make_player(self._plan.players[player], 0)
@@ -139,21 +141,21 @@ class Training:
         return self._plan.record.folder / f"{self._label(player)}.start.memory"
 
     def _journal(self, match_plan: MatchPlan, seat: Seat) -> Path:
-        return (
-            self._plan.record.folder
-            / f"{match_plan.name}.seat{seat + 1}.{self._label(match_plan.players[seat])}.journal"
-        )
+        label = self._label(match_plan.players[seat])
+        return self._plan.record.folder / f"{match_plan.name}.seat{seat + 1}.{label}.journal"
 
 
-def _keep(path: Path, merged: bytes, ours: Collection[bytes]) -> str:
-    """Write a learner's own file; returns why it was not written, in a sentence.
+def _replace_own_file(path: Path, merged: bytes, versions: Collection[bytes]) -> str:
+    """Write a learner's own file; return a sentence if it was not written, otherwise an empty text.
 
     Args:
-        ours: what may stand there now: what this contest began with or has written before.
+        path: file of the learner.
+        merged: new content.
+        versions: contents from the start of this contest or written by it, which may be replaced.
     """
     try:
         with contextlib.closing(FileLock(path.with_name(f"{path.name}.lock"))):
-            if path.exists() and path.read_bytes() not in ours:
+            if path.exists() and path.read_bytes() not in versions:
                 return f"{path} was left as it is: it has been changed since the run began."
             write_whole(path, merged)
     except BlockingIOError:

@@ -4,12 +4,13 @@
     plan.deals, plan.seed, plan.seating
     contests = planned_contests(plan, folder)
 
-`dealer.run.contest_plan` has the values themselves, which processes that only deal need as well.
+`dealer.run.contest_plan` defines the plans. It is separate, because processes that only deal do not load settings.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import re
 import secrets
@@ -51,21 +52,21 @@ from logs.estimation import (
     parse_stop_rule,
 )
 from logs.export import FORMATS, chip_value_of, parse_currency
-from logs.formats.export_format import ExportOptions
+from logs.formats.export_format import ExportFormat, ExportOptions
 from logs.pokerstars import POKERSTARS
 from protocol import GameDefinitionError, find_game, shipped_games
 from protocol.game_definition import short_name
 
 _DEALS = 3000
-_MOST_DEALS = 1_000_000
-"""Where a stop rule is to end the run."""
+_MAX_DEALS = 1_000_000
+"""Deals of a run that a stop rule should end."""
 _PLAYERS = ("raising", "random")
-_MOST_SEATINGS = 720
-_MOST_PROCESSES = 256
+_MAX_SEATINGS = 720
+_MAX_PROCESSES = 256
 
 
 def repeatable(settings: RunSettings, plan: Plan) -> RunSettings:
-    """The settings of a plan with every default that was decided: the same run can be made of them anywhere."""
+    """Return settings with all resolved defaults, which repeat the run on any machine."""
     return replace(
         settings,
         games=tuple(named.name for named in plan.games),
@@ -80,19 +81,20 @@ def repeatable(settings: RunSettings, plan: Plan) -> RunSettings:
 
 
 def pairings(format_: Format, bots: int, players: int) -> list[tuple[int, ...]]:
-    """The groups of bots that meet in a tournament, as indices in rising order."""
+    """Return the groups of bots that meet in a tournament, as increasing indices."""
     groups = itertools.combinations(range(bots), players)
     return [group for group in groups if format_ is Format.ROUND_ROBIN or 0 in group]
 
 
 def settle(settings: RunSettings, objects: Mapping[int, BotObject] = MappingProxyType({})) -> Plan:
-    """Decide everything that the settings leave open.
+    """Resolve settings into a plan.
 
     Args:
-        objects: the players, by their place, that are classes or objects of this program.
+        settings: validated settings.
+        objects: players, by index, that are classes or objects of this program.
 
     Raises:
-        ConfigError: a game or a player cannot be found, or settings contradict each other.
+        ConfigError: a game or player cannot be found, or settings contradict each other.
     """
     directory = settings.directory
     if not settings.games:
@@ -118,9 +120,7 @@ def settle(settings: RunSettings, objects: Mapping[int, BotObject] = MappingProx
     seatings = seating.order_count(max(named.game.num_players for named in games))
     workers = settings.workers
     if workers is None:
-        # The hands of a play are cut into slices for more workers than seatings; a tournament has enough matches.
-        most = seatings if settings.command is not Command.TOURNAMENT else core_count()
-        workers = 1 if settings.in_process else min(core_count(), most)
+        workers = _default_workers(settings, seatings)
     has_own_hero = settings.observed or settings.hero is not None
     plan = Plan(
         settings.command,
@@ -154,13 +154,26 @@ def settle(settings: RunSettings, objects: Mapping[int, BotObject] = MappingProx
     return plan
 
 
+def _default_workers(settings: RunSettings, seatings: int) -> int:
+    if settings.in_process:
+        return 1
+    if settings.command is Command.TOURNAMENT:
+        return core_count()
+    # More workers than seatings would cut the hands into slices, which only a user should ask for.
+    return min(core_count(), seatings)
+
+
 def _find_game(name: str, settings: RunSettings) -> NamedGame:
-    is_relative = settings.directory is not None and not os.path.exists(name) and (os.sep in name or ".game" in name)
+    path = name
+    if settings.directory is not None and not os.path.exists(name) and (os.sep in name or ".game" in name):
+        path = os.path.join(settings.directory, name)
     try:
-        full, game = find_game(os.path.join(settings.directory or "", name) if is_relative else name)
+        full, game = find_game(path)
     except GameDefinitionError as error:
         raise _problem("games", str(error)) from None
-    exports = (POKERSTARS,) if settings.export is None else tuple(FORMATS[format_] for format_ in settings.export)
+    exports: tuple[ExportFormat, ...] = (POKERSTARS,)
+    if settings.export is not None:
+        exports = tuple(FORMATS[format_] for format_ in settings.export)
     try:
         for format_ in exports:
             format_.check(game)
@@ -168,10 +181,12 @@ def _find_game(name: str, settings: RunSettings) -> NamedGame:
         if settings.export is not None:
             raise _problem("export", f"{short_name(full)}: {error}") from None
         exports = ()
-    try:
-        chip_value = chip_value_of(settings.stakes, game, exports) if settings.stakes and exports else Decimal(1)
-    except ValueError as error:
-        raise _problem("stakes", f"{short_name(full)}: {error}") from None
+    chip_value = Decimal(1)
+    if settings.stakes and exports:
+        try:
+            chip_value = chip_value_of(settings.stakes, game, exports)
+        except ValueError as error:
+            raise _problem("stakes", f"{short_name(full)}: {error}") from None
     return NamedGame(full, game, exports, chip_value)
 
 
@@ -209,7 +224,8 @@ def _find_players(
 
 
 def _given_players(bots: Sequence[BotSettings], seats: int) -> str:
-    """The players that were given, with a hint about quotes if they are too many."""
+    """List the given players, with a hint about quotes if there are too many."""
+    # A command without quotes is split into several players.
     words = [bot.bot for bot in bots]
     text = f"{len(bots)} given: {', '.join(words)}"
     if len(bots) > seats:
@@ -275,7 +291,7 @@ def _length(settings: RunSettings) -> tuple[int, StopRule]:
         return deals, FixedDeals(deals)
     rule = parse_stop_rule(settings.stop)
     if not isinstance(rule, FixedDeals):
-        return _MOST_DEALS if settings.deals is None else settings.deals, rule
+        return _MAX_DEALS if settings.deals is None else settings.deals, rule
     if settings.deals not in (None, rule.deals):
         raise _problem("deals", f"{settings.deals} contradicts the stop rule '{rule}'; give one of them")
     return rule.deals, rule
@@ -286,6 +302,7 @@ def _check(plan: Plan, seatings: int) -> None:
     workers = plan.workers
     largest = max(named.game.num_players for named in plan.games)
     is_fixed = isinstance(stop, FixedDeals)
+    # A stop rule that looks at scores keeps all seatings open until it looks.
     at_once = largest * (workers if is_fixed else max(workers, seatings))
     if plan.in_process:
         _check_in_process(plan)
@@ -295,8 +312,8 @@ def _check(plan: Plan, seatings: int) -> None:
             if problem is not None:
                 text = f"{player.name} cannot be taken to worker processes: {problem}; play with 1 worker"
                 raise _problem("workers", text)
-    if seatings > _MOST_SEATINGS:
-        text = f"{largest} players can sit in {seatings:,} orders, more than {_MOST_SEATINGS}; "
+    if seatings > _MAX_SEATINGS:
+        text = f"{largest} players can sit in {seatings:,} orders, more than {_MAX_SEATINGS}; "
         raise _problem("seating", f"{text}their rotations are {largest}")
     if MAX_SEATS is not None and at_once > MAX_SEATS and not plan.in_process:
         text = f"{at_once} bots at a time are more than the {MAX_SEATS} that this system can serve"
@@ -308,7 +325,7 @@ def _check(plan: Plan, seatings: int) -> None:
             Monitor(stop, bounds_of(plan.score, stop, named.game))
         except StopRuleError as error:
             raise _problem("stop", f"{named.shown}: {error}") from None
-    if not is_fixed and seatings * largest > _MOST_PROCESSES:
+    if not is_fixed and seatings * largest > _MAX_PROCESSES:
         raise _problem(
             "stop",
             f"'{stop}' keeps all {seatings} seatings at the table at once, {seatings * largest} bots; "
@@ -386,7 +403,7 @@ def _problem(setting: str, problem: str) -> ConfigError:
 
 
 def planned_contests(plan: Plan, folder: Path) -> tuple[ContestPlan, ...]:
-    """All contests of a run, in its folder; those of a tournament in folders of their own."""
+    """Return the contests of a run. Those of a tournament have subfolders of their own."""
     tables = [
         (named, entrants)
         for named in plan.games
@@ -395,9 +412,9 @@ def planned_contests(plan: Plan, folder: Path) -> tuple[ContestPlan, ...]:
     contests = []
     for number, (named, entrants) in enumerate(tables, 1):
         names = [plan.names[entrant] for entrant in entrants]
-        own = folder
+        contest_folder = folder
         if plan.command is Command.TOURNAMENT:
-            own = folder / _label(number, len(tables), named.name, names)
+            contest_folder = folder / _label(number, len(tables), named.name, names)
         hero = plan.export_options.hero
         options = replace(
             plan.export_options,
@@ -405,15 +422,18 @@ def planned_contests(plan: Plan, folder: Path) -> tuple[ContestPlan, ...]:
             default_hero=plan.export_options.default_hero and names[0],
             chip_value=named.chip_value,
         )
-        record = RecordPlan(own, named.name, named.exports, options, plan.histories)
+        record = RecordPlan(contest_folder, named.name, named.exports, options, plan.histories)
         contest = ContestPlan(plan, named.game, entrants, record)
-        # A tournament has enough matches to keep its workers busy. In process, slices of a match share its files.
+        # A tournament has enough matches to keep its workers busy, and in-process matches are cut by `SlicedRun`.
         is_whole = plan.command is Command.TOURNAMENT or contest.learners or plan.in_process
-        contests.append(contest if is_whole else replace(contest, slices=-(-plan.workers // contest.seatings)))
+        if not is_whole:
+            contest = replace(contest, slices=math.ceil(plan.workers / contest.seatings))
+        contests.append(contest)
     return tuple(contests)
 
 
-def _label(number: int, of: int, game: str, names: Sequence[str]) -> str:
-    digits = len(str(of))
+def _label(number: int, count: int, game: str, names: Sequence[str]) -> str:
+    """Return the name of a contest's folder."""
+    digits = len(str(count))
     short = os.path.basename(game).removesuffix(".game")
     return re.sub(r"[^A-Za-z0-9.+-]+", "_", f"{number:0{digits}}-{short}-{'-vs-'.join(names)}")[:100]

@@ -1,15 +1,13 @@
-"""What an interrupted match has left on disk, and how to go on from there.
+"""Recover the files of an interrupted match.
 
-The files of a match are written line by line, so whatever ended the run (Ctrl-C, kill -9, a power cut), they hold
-whole hands up to some point and perhaps a fragment: part of a line, or the NULs of blocks that were never written.
-`recover_match` finds the last hand that is whole in both the log and the transaction log, cuts the files off after it,
-and returns the state of the match there. Resumed from that hand, the match deals the same cards and leaves the same log
-as if it had never been interrupted.
+Files are written line by line. After any interruption, even a power cut, they hold whole hands and perhaps a fragment:
+part of a line, or NULs of blocks that were never written. `recover_match` truncates them after the last hand that is
+complete in all of them, and returns the state of the match. The resumed match deals the same cards and leaves the same
+log as without the interruption.
 
-Nothing is guessed or believed: the cards of every hand of the log are dealt again from the seed, its values computed
-again from its cards and actions, and its actions compared with the transaction log. A whole line that differs, or a
-line that is damaged while others follow it, raises `RecoveryError`, and nothing is cut. `check_match` does the same for
-the log of a match that is only shown.
+Every hand is verified: its cards are dealt again from the seed, its values are computed from cards and actions, and
+its actions are compared with the transaction log. A wrong line raises `RecoveryError`, and no file is changed.
+`check_match` verifies the log alone.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -43,25 +41,28 @@ from protocol.match_state import format_hole_cards
 
 _HEADER_LINES = 4
 _NO_END = 2**64
-"""A hand number beyond all."""
-_MOST_BYTES_OF_A_LINE = 1 << 20
-"""Longer than any line of a match, so that a file without line ends does not fill the memory."""
+"""Greater than any hand number."""
+_MAX_LINE_BYTES = 1 << 20
+"""Longer than any line of a match. It keeps a file without line ends from filling the memory."""
 
 
 def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, str] = MappingProxyType({})) -> Tally:
-    """Read what a match has left and cut it off at the last whole hand.
+    """Read the files of a match and truncate them after the last complete hand.
 
     Args:
-        journals: of the players that learn. A match that ended before a journal was whole has not ended.
+        setup: setup of the match.
+        plan: files of the contest.
+        journals: journals of the players that learn. A match is not over before they are complete.
 
     Raises:
-        RecoveryError: the files are not those of this match, or damaged before their end.
-        TrainingError: a journal cannot be read, or its player is still there.
-        OSError: they cannot be read or cut.
+        RecoveryError: a file is not that of this match, or is damaged before its end.
+        TrainingError: a journal cannot be read, or its player is still running.
+        OSError: a file cannot be read or truncated.
     """
-    log_path, transactions_path, comments_path, faults_path = (
-        plan.path(setup, kind) for kind in ("log", "tlog", "comments", "faults")
-    )
+    log_path = plan.path(setup, "log")
+    transactions_path = plan.path(setup, "tlog")
+    comments_path = plan.path(setup, "comments")
+    faults_path = plan.path(setup, "faults")
     tally = Tally(setup.game.num_players)
     faults = list(_parsed(faults_path, "fault", partial(parse_fault, players=setup.game.num_players)))
     forfeits = {fault.seat: fault.hand_number for _, fault in faults if fault.is_final}
@@ -76,13 +77,17 @@ def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, s
         raise RecoveryError(
             transactions_path, 1, "the file is missing, and without it every hand would be played again"
         )
+    # A player that forfeited has not learned since. Its journal may be shorter.
     learnt = _cut_journals({seat: path for seat, path in journals.items() if seat not in forfeits}, None)
     tally.is_closed = tally.is_closed and learnt >= setup.first_hand + logged
     if not tally.is_closed:
         hands = min(logged, len(transactions.ends) - 1, max(0, learnt - setup.first_hand))
     end_hand = setup.first_hand + hands
-    comments = _parsed(comments_path, "comment", parse_comment)
-    end_of_comments = sum(len(line) for line, _ in takewhile(lambda comment: comment[1][0] < end_hand, comments))
+    end_of_comments = 0
+    for line, (hand, _) in _parsed(comments_path, "comment", parse_comment):
+        if hand >= end_hand:
+            break
+        end_of_comments += len(line)
     _cut_journals(journals, end_hand)
     if not tally.is_closed:
         _cut(log_path, ends[hands])
@@ -90,20 +95,21 @@ def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, s
     del tally.values[hands * setup.game.num_players :]
     tally.hands_before = hands
     _cut(comments_path, end_of_comments)
-    standing = [
-        (line, fault) for line, fault in faults if setup.first_hand <= fault.hand_number < end_hand + tally.is_closed
-    ]
-    text = b"".join(line for line, _ in standing)
-    if not standing:
+    # A fault after the last hand belongs to a match that is over, and otherwise to a hand that is replayed.
+    end_of_faults = end_hand + 1 if tally.is_closed else end_hand
+    kept_faults = [(line, fault) for line, fault in faults if setup.first_hand <= fault.hand_number < end_of_faults]
+    text = b"".join([line for line, _ in kept_faults])
+    if not kept_faults:
         faults_path.unlink(missing_ok=True)
     elif faults_path.stat().st_size != len(text):
         write_whole(faults_path, text)
-    for _, fault in standing:
+    for _, fault in kept_faults:
         tally.count_fault(fault)
     if hands < logged:
+        shorter = "transaction log or a journal" if journals else "transaction log"
+        replayed = count_of(logged - hands, "hand")
         tally.warnings.append(
-            f"{setup.name}: replayed {count_of(logged - hands, 'hand')} at the end of its log, before which its "
-            f"transaction log{' or a journal' if journals else ''} ended."
+            f"{setup.name}: replayed {replayed} at the end of its log, before which its {shorter} ended."
         )
     return tally
 
@@ -112,30 +118,33 @@ def check_match(setup: MatchSetup, plan: RecordPlan) -> None:
     """Compare the log of a match, if it exists, with the seed and the rules.
 
     Raises:
-        RecoveryError: a line of it differs, or it is the log of another match.
-        OSError: it cannot be read.
+        RecoveryError: a line differs, or the log is that of another match.
+        OSError: the log cannot be read.
     """
     _read_log(plan.path(setup, "log"), setup, plan.game_name, Tally(setup.game.num_players))
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file up to its end, which may lack its line end or be NULs.
+    """Yield the whole lines of a file. A fragment at its end is left out.
 
     Raises:
-        RecoveryError: a line is damaged, and there is something after it.
+        RecoveryError: a line is damaged, and other lines follow it.
     """
     if not path.is_file():
         return
     with path.open("rb") as file:
-        for number, line in enumerate(iter(partial(file.readline, _MOST_BYTES_OF_A_LINE), b""), 1):
-            if b"\0" in line or not line.endswith(b"\n"):
-                unwritten = line[len(line.partition(b"\0")[0]) :]
-                while not unwritten.strip(b"\0\r\n") and (unwritten := file.read(_MOST_BYTES_OF_A_LINE)):
-                    pass
-                if unwritten:
-                    raise _difference(path, number, f"the line is damaged: {_shown(line)}")
-                return
-            yield line
+        for number, line in enumerate(iter(partial(file.readline, _MAX_LINE_BYTES), b""), 1):
+            if b"\0" not in line and line.endswith(b"\n"):
+                yield line
+                continue
+            # The blocks after the last written one may be NULs, with line ends in between.
+            _, nul, rest = line.partition(b"\0")
+            unwritten = nul + rest
+            while not unwritten.strip(b"\0\r\n"):
+                unwritten = file.read(_MAX_LINE_BYTES)
+                if not unwritten:
+                    return
+            raise _difference(path, number, f"the line is damaged: {_shown(line)}")
 
 
 def _shown(line: bytes) -> str:
@@ -153,16 +162,19 @@ def _first_line(name: str, game_name: str, hands: int, seed: Seed) -> bytes:
 
 
 def extend_log(path: Path, name: str, game_name: str, seed: Seed, hands: int, more: int) -> None:
-    """Change the log of a match, ended or not, to one of more hands, without its score.
+    """Change the log of a match to a larger number of hands, and remove its score.
 
     Args:
-        path: of the log; it may not exist yet, or have been changed already.
-        hands: as in the log.
-        more: as it is to say.
+        path: path of the log. It may not exist yet, or have been changed already.
+        name: name of the match.
+        game_name: name of the game.
+        seed: seed of the match.
+        hands: number of hands in the log.
+        more: new number of hands.
 
     Raises:
-        RecoveryError: it is the log of another match.
-        OSError: it cannot be read or written.
+        RecoveryError: the log is that of another match.
+        OSError: the log cannot be read or written.
     """
     if not path.exists():
         return
@@ -170,7 +182,9 @@ def extend_log(path: Path, name: str, game_name: str, seed: Seed, hands: int, mo
     new = _first_line(name, game_name, more, seed)
     if first + end == _first_line(name, game_name, hands, seed):
         score = rest.rfind(b"\nSCORE:")
-        write_whole(path, new + (rest if score < 0 else rest[: score + 1]))
+        if score >= 0:
+            rest = rest[: score + 1]
+        write_whole(path, new + rest)
     elif first + end != new:
         raise RecoveryError(path, 1, f"this is the log of another match: {_shown(first)}")
 
@@ -182,23 +196,29 @@ def _read_log(
     tally: Tally,
     on_hand: Callable[[int, BettingState], None] = lambda hand, betting: None,
 ) -> array[int]:
-    """Read a log, if there is one, into a tally and check every line.
+    """Read a log, if it exists, into a tally, and verify every line.
 
     Args:
-        on_hand: called with each hand's number and betting.
+        on_hand: called with the number and the betting of each hand.
 
     Returns:
-        the offsets at which the header and then each hand end; empty if the header is not whole.
+        Offsets at which the header and then each hand end. Empty if the header is incomplete.
     """
     ends = array("Q")
     players, names = setup.game.num_players, setup.names
     header = _first_line(setup.name, game_name, setup.hands, setup.seed)
-    read, dealt = StateLines(setup.game).read, deals(setup.game, setup.seed, setup.first_hand)
+    read = StateLines(setup.game).read
+    dealt = deals(setup.game, setup.seed, setup.first_hand)
     lines = _whole_lines(path)
     head = list(islice(lines, _HEADER_LINES))
-    left = head[0] if head else path.read_bytes()[: len(header)].rstrip(b"\0\r\n") if path.exists() else b""
-    if not header.startswith(left):
-        raise RecoveryError(path, 1, f"this is the log of another match: {_shown(left)}")
+    first_line = b""
+    if head:
+        first_line = head[0]
+    elif path.exists():
+        # A fragment of the first line, which must not be that of another match.
+        first_line = path.read_bytes()[: len(header)].rstrip(b"\0\r\n")
+    if not header.startswith(first_line):
+        raise RecoveryError(path, 1, f"this is the log of another match: {_shown(first_line)}")
     if len(head) < _HEADER_LINES:
         return ends
     ends.append(sum(map(len, head)))
@@ -212,12 +232,13 @@ def _read_log(
         hand = setup.first_hand + len(ends) - 1
         shift = 0 if setup.fixed_seats else hand % players
         try:
-            found, betting, deal, values, seated = read(line.decode("utf-8", "surrogateescape"))
+            hand_number, betting, deal, values, seated = read(line.decode("utf-8", "surrogateescape"))
         except FormatError as error:
             raise _difference(path, number, f"hand {hand} is expected, but {error.problem}") from None
-        if found != hand or seated != names[shift:] + names[:shift]:
+        if hand_number != hand or seated != names[shift:] + names[:shift]:
             raise _difference(path, number, f"hand {hand} of this match is expected, not {_shown(line)}")
         expected = next(dealt)
+        # The log has only the board cards that were dealt.
         expected = expected._replace(board=expected.board[: len(deal.board)])
         if deal != expected:
             problem = f"hand {hand} has the cards {_cards(deal)}, but its seed deals {_cards(expected)}"
@@ -234,10 +255,10 @@ def _cards(deal: Deal) -> str:
 
 # ---- the transaction log
 class _Transactions:
-    """A transaction log, read hand by hand as the log is.
+    """Transaction log, read hand by hand together with the log.
 
     Attributes:
-        ends: 0, then the offsets at which the hands end that are whole here and in the log.
+        ends: 0, then the offsets at which the hands end that are complete here and in the log.
     """
 
     def __init__(
@@ -246,8 +267,8 @@ class _Transactions:
         """Open a transaction log, which may not exist.
 
         Args:
-            forfeits: the hand since which a seat takes no part; it has given no answers there.
-            times: by seat, gets how long answers took.
+            forfeits: hands in which seats forfeited, from which on their actions are not counted as answers.
+            times: response times by seat, to be filled.
         """
         self.ends = array("Q", [0])
         self._times = times
@@ -257,8 +278,10 @@ class _Transactions:
         self._lines = enumerate(_whole_lines(path), 1)
 
     def read(self, hand: int, betting: BettingState) -> None:
-        """Read the actions of the next hand of the log, if the file has all of them."""
-        is_limit, end, used_us = self._setup.game.is_limit, self.ends[-1], []
+        """Read the actions of the next hand of the log. An incomplete hand is left out."""
+        is_limit = self._setup.game.is_limit
+        end = self.ends[-1]
+        used_us = []
         actions = list(chain.from_iterable(betting.rounds))
         for (_, action), (number, line) in zip(actions, self._lines, strict=False):
             transaction = parse_own_line(line.decode("latin-1"), is_limit=is_limit)
@@ -283,7 +306,7 @@ _Parsed = TypeVar("_Parsed")
 
 
 def _parsed(path: Path, kind: str, parse: Callable[[str], _Parsed]) -> Iterator[tuple[bytes, _Parsed]]:
-    """The lines of a file, each with its content."""
+    """Yield the lines of a file, each with its parsed content."""
     for number, line in enumerate(_whole_lines(path), 1):
         try:
             yield line, parse(line.decode("utf-8"))
@@ -292,7 +315,7 @@ def _parsed(path: Path, kind: str, parse: Callable[[str], _Parsed]) -> Iterator[
 
 
 def _cut_journals(journals: Mapping[Seat, str], end_hand: int | None) -> int:
-    """Cut journals off before a hand; returns the first hand that one of them lacks."""
+    """Truncate journals before a hand, or only read them; return the first hand that one of them lacks."""
     try:
         return min([cut_journal(path, end_hand) for path in journals.values()], default=_NO_END)
     except BotFileError as error:

@@ -1,4 +1,4 @@
-"""What a person asks for: the settings of a run as written in a TOML file, on the command line or as keyword arguments.
+"""Settings of a run, from TOML, command line and keyword arguments.
 
     # run.toml
     command = "play"
@@ -9,9 +9,8 @@
     seating = "rotations"
     stop = "better:0,30"
 
-A setting that is None was not written; `dealer.run.plan` decides what it is then. All other defaults are
-here and nowhere else. A game that is not shipped is a path, looked for next to the file first. Commands start in
-`directory`.
+A setting that is None was not written, and `dealer.run.plan` chooses its value. All other defaults are defined here. A
+game that is not shipped is a path, relative to the file. Commands of bots start in `directory`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -59,7 +58,7 @@ NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 t
 
 
 class StrictSettings:
-    """Settings that may be read from a file, which has no others."""
+    """Reject unknown keys."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -72,7 +71,7 @@ _Seconds: TypeAlias = Annotated[float, Interval(0.001, _MAX_SETTING_S)]
 
 
 class _SeedSetting:
-    """How a seed is written: an integer of 32 bits, or the 64 hexadecimal digits of a key."""
+    """Schema of a seed, written as an integer of 32 bits, or as a key of 64 hexadecimal digits."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_wrap_validator_function(
@@ -93,7 +92,7 @@ class _SeedSetting:
 
 
 def check_address(text: str) -> str:
-    """Refuse an empty address to listen on."""
+    """Reject an empty address to listen on."""
     if not text:
         raise ValueError(NO_ADDRESS)
     return text
@@ -141,7 +140,7 @@ def _stop_rule(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BotSettings(StrictSettings):
-    """A bot with what is set for it alone: ``{bot = "./new.py", t_response_s = 2.0}``; a text is the bot alone."""
+    """Bot with settings of its own: ``{bot = "./new.py", t_response_s = 2.0}``. A text is a bot without settings."""
 
     bot: Annotated[str, "the bot, as on the command line"]
     directory: Annotated[str | None, "the folder where it starts, in that of the run"] = None
@@ -204,7 +203,7 @@ class BotSettings(StrictSettings):
 
 @dataclass(frozen=True, slots=True)
 class RunSettings(StrictSettings):
-    """The settings of a run, as written: in a file, on the command line, or as keywords of `dealer.play`."""
+    """Settings of a run as written in a file, on the command line, or as keywords of `dealer.play`."""
 
     command: Annotated[Command, "What is run: a contest, a tournament, or a contest with a person.", _FILE] = (
         Command.PLAY
@@ -318,7 +317,7 @@ class RunSettings(StrictSettings):
     ] = None
 
     def to_toml(self) -> str:
-        """The file that repeats this run: all settings, including those left at their defaults."""
+        """Format all settings, including defaults, as a file that repeats the run."""
         data = adapter(RunSettings).dump_python(self, exclude_none=True, mode="json")
         if self.command is not Command.TOURNAMENT:
             data["game"] = data.pop("games")[0]
@@ -334,10 +333,11 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def validated(data: dict[str, Any], source: str = "") -> RunSettings:
-    """The settings as an object.
+    """Validate settings.
 
     Args:
-        data: settings by name; those that are None count as not written. ``game`` is a single game.
+        data: settings by name. None stands for a setting that was not written, and ``game`` for a single game.
+        source: file of the settings, for errors.
 
     Raises:
         ConfigError: a setting is unknown or out of range.
@@ -351,25 +351,30 @@ def validated(data: dict[str, Any], source: str = "") -> RunSettings:
         settings: RunSettings = adapter(RunSettings).validate_python(written)
     except ValidationError as error:
         raise ConfigError(*map(_setting_problem, error.errors(include_url=False)), source=source) from None
-    # Files of a run are UTF-8: another name written to them would name another file.
+    # Files of a run are UTF-8, which cannot represent every file name of the system.
     dumped = adapter(RunSettings).dump_python(settings, mode="json")
-    problems = [
-        SettingProblem(where, f"{quoted(text)} is not UTF-8 text, as the files of a run are: rename it")
-        for where, text in _texts_in(dumped)
-        if clean(text) != text
-    ]
+    problems = []
+    for setting, text in _texts_in(dumped):
+        if clean(text) != text:
+            problem = f"{quoted(text)} is not UTF-8 text, as the files of a run are: rename it"
+            problems.append(SettingProblem(setting, problem))
     if problems:
         raise ConfigError(*problems, source=source)
     return settings
 
 
-def _texts_in(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
-    """All texts in nested lists and tables, with their places."""
+def _texts_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts in nested lists and tables, each after its dotted path."""
     if isinstance(value, str):
-        yield where, value
-    elif isinstance(value, dict | list):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _texts_in(inner, f"{where}.{key}".removeprefix("."))
+        yield path, value
+        return
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, inner in items:
+        yield from _texts_in(inner, f"{path}.{key}".removeprefix("."))
 
 
 _WORDS: Final = {
@@ -397,30 +402,34 @@ _WORDS: Final = {
     "string_too_long": "must have at most {max_length} characters",
     "timezone_aware": "must have an offset, such as 2026-12-08T12:00:00+01:00",
 }
-"""What is wrong with a value, by pydantic's kinds of problems."""
+"""Templates of problems, by pydantic's type of the error."""
 _UNSHOWN: Final = {"missing", "int_parsing_size", "too_short", "too_long", "string_too_short", "string_too_long"}
+"""Errors whose value is absent or long."""
 _BOUNDS: Final = {"greater_than", "greater_than_equal", "less_than_equal"}
 
 
 def problem_in_words(problem: Any) -> tuple[str, str]:
-    """Where pydantic found a problem, and what is wrong there."""
+    """Return the dotted path of a pydantic error and a description of the problem."""
     kind = problem["type"]
     value = problem.get("input")
-    where = ".".join(map(str, problem["loc"]))
+    path = ".".join(map(str, problem["loc"]))
     if kind not in _WORDS:
-        return where, problem["msg"].removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
+        return path, problem["msg"].removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
     if kind in _BOUNDS and str(value).strip().lstrip("+-").lower() == "nan":
+        # Pydantic compares NaN with the bounds.
         kind = "float_type"
-    facts = {
-        name: f"{fact:,.12g}" if isinstance(fact, int | float) else fact
-        for name, fact in problem.get("ctx", {}).items()
-    }
+    facts = dict(problem.get("ctx", {}))
+    for name, fact in facts.items():
+        if isinstance(fact, int | float):
+            facts[name] = f"{fact:,.12g}"
     text = _WORDS[kind].format(**facts)
     if kind in _UNSHOWN:
-        return where, text
-    # A number out of bounds stands without the quotes of the text it was written as.
-    shown = quoted(value).strip("'") if kind in _BOUNDS else quoted(value)
-    return where, f"{text}, not {shown}"
+        return path, text
+    shown = quoted(value)
+    if kind in _BOUNDS:
+        # A number from the command line is a text.
+        shown = shown.strip("'")
+    return path, f"{text}, not {shown}"
 
 
 def _setting_problem(problem: Any) -> SettingProblem:
@@ -433,10 +442,10 @@ def _setting_problem(problem: Any) -> SettingProblem:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The settings of a TOML file.
+    """Read a TOML file.
 
     Raises:
-        ConfigError: it cannot be read, or is not TOML.
+        ConfigError: the file cannot be read, or is not TOML.
     """
     try:
         return tomllib.loads(path.read_text("utf-8-sig"))
@@ -449,47 +458,53 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 SETTINGS_VARIABLE: Final = "ARENA_SETTINGS"
-"""Names the file of a user's defaults; empty for none."""
+"""Environment variable for the path of a user's defaults. Empty, it disables them."""
 _NOT_DEFAULTS: Final = {"command", "game", "games", "bots", "format", "directory", "seed"}
 
 
 def user_defaults() -> dict[str, Any]:
-    """A user's defaults for the settings of runs: ``settings.toml`` in the configuration folder of the platform.
+    """Read a user's defaults from ``settings.toml`` in the configuration folder of the platform.
 
     Raises:
-        ConfigError: the file cannot be read, or holds what is no default of runs.
+        ConfigError: the file cannot be read, or contains settings that cannot have defaults.
     """
-    given = os.environ.get(SETTINGS_VARIABLE)
-    if given == "":
+    path_text = os.environ.get(SETTINGS_VARIABLE)
+    if path_text == "":
         return {}
-    from platformdirs import user_config_path
+    if path_text is not None:
+        path = Path(path_text)
+    else:
+        # Imported here, because few commands need it.
+        from platformdirs import user_config_path
 
-    path = Path(given) if given else user_config_path("acpc-arena", appauthor=False) / "settings.toml"
-    if given is None and not path.exists():
-        return {}
+        path = user_config_path("acpc-arena", appauthor=False) / "settings.toml"
+        if not path.exists():
+            return {}
     data = read_toml(path)
-    if taken := sorted(data.keys() & _NOT_DEFAULTS):
-        raise ConfigError(SettingProblem(taken[0], "a file of defaults cannot set it"), source=str(path))
+    refused = sorted(data.keys() & _NOT_DEFAULTS)
+    if refused:
+        raise ConfigError(SettingProblem(refused[0], "a file of defaults cannot set it"), source=str(path))
     written = validated(data, str(path))
     return {name: getattr(written, name) for name in data}
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The settings of a TOML file, not validated yet; games that lie next to it by their paths.
+    """Read a TOML file without validating its settings. Paths of games are relative to the file.
 
     Raises:
-        ConfigError: it cannot be read, or is not TOML.
+        ConfigError: the file cannot be read, or is not TOML.
     """
     data = read_toml(path)
-    if isinstance(data.get("game"), str):
-        data["game"] = _found_beside(data["game"], path)
-    if isinstance(data.get("games"), list):
-        data["games"] = [_found_beside(game, path) if isinstance(game, str) else game for game in data["games"]]
+    data.update({name: _resolve_games(data[name], path) for name in ("game", "games") if name in data})
     return data
 
 
-def _found_beside(game: str, path: Path) -> str:
-    """The path of a game that lies next to the file naming it; any other name as it is."""
-    neighbour = path.parent / game
-    is_path = os.path.dirname(game) or game.endswith(".game")
-    return str(neighbour) if is_path and neighbour.is_file() else game
+def _resolve_games(games: Any, path: Path) -> Any:
+    """Replace games by their paths if they lie next to the file; leave invalid values to the validation."""
+    if isinstance(games, list):
+        return [_resolve_games(game, path) for game in games]
+    if not isinstance(games, str):
+        return games
+    neighbour = path.parent / games
+    is_path = os.path.dirname(games) or games.endswith(".game")
+    return str(neighbour) if is_path and neighbour.is_file() else games

@@ -11,8 +11,7 @@ import pytest
 
 from dealer.errors import ConfigError
 from dealer.run.choices import Seating
-from dealer.run.contest_plan import MIN_CORRECTED_DEALS, ContestPlan
-from dealer.run.contest_plan import MOST_CORRECTED_HANDS as MOST
+from dealer.run.contest_plan import MAX_CORRECTED_HANDS, MIN_CORRECTED_DEALS, ContestPlan
 from dealer.run.plan import planned_contests, repeatable, settle
 from dealer.run.run_settings import read_config, validated
 from engine import DealKey
@@ -236,13 +235,13 @@ def test_a_result_is_corrected_unasked_where_that_is_cheap(tmp_path: Path) -> No
             {"game": "leduc", "score": "raw"},
         )
     )
-    assert leduc.corrects_unasked(MOST // 2)
-    assert not leduc.corrects_unasked(MOST // 2 + 1)
-    assert not asked.corrects_unasked(1000)
-    assert not without.corrects_unasked(1000)
-    assert limit.corrects_unasked(MOST // 2), "whether kernels are compiled decides nothing"
-    assert [limit.corrects_unasked(2 * deals) for deals in (79, 80)] == [False, True]
+    assert leduc.corrects_by_default(MAX_CORRECTED_HANDS // 2)
+    assert not leduc.corrects_by_default(MAX_CORRECTED_HANDS // 2 + 1)
+    assert not asked.corrects_by_default(1000)
+    assert not without.corrects_by_default(1000)
+    assert limit.corrects_by_default(MAX_CORRECTED_HANDS // 2), "whether kernels are compiled decides nothing"
+    assert [limit.corrects_by_default(2 * deals) for deals in (79, 80)] == [False, True]
     assert MIN_CORRECTED_DEALS == 2 * MIN_DEALS_PER_FOLD
     (three,) = planned(tmp_path, game="limit3", bots=["calling", "random", "calling"])
-    assert three.corrects_unasked(MOST // 3)
-    assert not three.corrects_unasked(MOST // 2)
+    assert three.corrects_by_default(MAX_CORRECTED_HANDS // 3)
+    assert not three.corrects_by_default(MAX_CORRECTED_HANDS // 2)
