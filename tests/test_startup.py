@@ -193,7 +193,7 @@ def test_a_process_that_only_deals(tmp_path: Path) -> None:
     """Its plans and players reach it ready, so it needs none of what reads settings."""
     modules = loaded("import dealer.run.dealer_process", folder=tmp_path)
     assert not modules & {"pydantic", "tomli_w", "typer", "rich", "numpy", "numba", "scipy", "highspy", "matplotlib"}
-    assert not modules & {"dealer.run.plan", "dealer.run.run_settings", "dealer.library"}
+    assert not modules & {"dealer.run.plan", "dealer.run.run_settings", "dealer.library", "dealer.run.run"}
 
 
 @pytest.mark.parametrize("command", ["games", "deal"])

@@ -13,9 +13,9 @@ from dealer.cli.shell.contests import check_logs, play_and_show
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.sources import run_argument
 from dealer.cli.table import play_seat
-from dealer.library import Run, reopen
 from dealer.reports.run_lists import unfinished_document
 from dealer.run.choices import Command
+from dealer.run.run import Run, reopen
 
 
 def resume(

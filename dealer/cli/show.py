@@ -11,10 +11,10 @@ from dealer.cli.shell.contests import check_logs
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.sources import run_argument
 from dealer.errors import ConfigError
-from dealer.library import reopen
 from dealer.reports.result_documents import result_document
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import read_result
+from dealer.run.run import reopen
 
 
 def show(

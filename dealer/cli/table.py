@@ -17,7 +17,6 @@ from dealer.cli.shell.contests import check_logs
 from dealer.cli.shell.pages import open_browser, require_web
 from dealer.cli.shell.sources import complete_run, run_path
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
-from dealer.library import Run, new_run, reopen
 from dealer.match.faults import FaultPolicy
 from dealer.person.table_session import TableSession
 from dealer.person.table_settings import table_config
@@ -25,6 +24,7 @@ from dealer.person.terminal_table import sit_down
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
 from dealer.run.results.result_sentences import contest_sentence
+from dealer.run.run import Run, new_run, reopen
 from dealer.run.run_settings import BotSettings, CardSeed, Host, OnFault, RunSettings
 from dealer.table.loop import new_event_loop
 

@@ -25,7 +25,6 @@ from pydantic import TypeAdapter
 
 from bots.errors import BotsError, StaleEntry
 from dealer.errors import DealerError
-from dealer.library import Run
 from dealer.match.events import FaultSeen, HandFinished, SeatOpened
 from dealer.person.entries import read_entry
 from dealer.person.seat import HumanSeat, Scene, in_words
@@ -34,6 +33,7 @@ from dealer.run.contest import MatchEvent
 from dealer.run.ending import AwaitedPlayer
 from dealer.run.results import ContestResult
 from dealer.run.results.result_sentences import fault_phrase
+from dealer.run.run import Run
 from dealer.run.tournament_run import Progress
 from dealer.table.links import OpenSeat, PlayerLink
 from dealer.table.loop import Changes
@@ -190,7 +190,7 @@ class TableSession:
         """Prepare to sit down, or to sit down again; reads the logs of earlier table sessions, so best in a thread.
 
         Args:
-            run: of `dealer.library.new_run`, or reopened.
+            run: of `dealer.run.run.new_run`, or reopened.
             decision_s: of a new table: how long a decision may take.
         """
         self.run = run

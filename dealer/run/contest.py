@@ -30,10 +30,9 @@ from dealer.run.dealers import DealerProcesses, DealtRun
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.folder import launching
 from dealer.run.learning_contest import Training
-from dealer.run.match_run import LocalRun, TcpRun
+from dealer.run.match_run import LocalRun, RunningMatch, TcpRun
 from dealer.run.recovery import recover_match
 from dealer.run.results import TrainingReport
-from dealer.run.running_match import RunningMatch
 from dealer.run.scores import DealScores
 from dealer.run.sliced_run import SlicedRun, SliceProcesses
 from dealer.run.tally import Tally

@@ -48,7 +48,7 @@ from dealer.run.dealer_process import (
 )
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
-from dealer.run.running_match import RunningMatch
+from dealer.run.match_run import RunningMatch
 from dealer.run.tally import Tally
 from dealer.table.players import LearnerFiles
 from engine import Seat

@@ -5,6 +5,7 @@
     await run.close()
 
 `TcpRun` plays over TCP, with bots as processes. `LocalRun` plays inside this process, with the same files and counts.
+`RunningMatch` is the interface to contests, which matches of dealer processes have as well (`dealer.run.dealers`).
 Errors that prevent the start raise `LaunchError`. Later ones end the match and are its `failure`.
 """
 
@@ -16,7 +17,7 @@ import logging
 import os
 import tempfile
 import time
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -38,7 +39,6 @@ from dealer.run.contest_plan import ContestPlan, MatchPlan
 from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.folder import launching
 from dealer.run.match_files import MatchFiles
-from dealer.run.running_match import RunningMatch
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, sdk_cure, stop_all
@@ -50,6 +50,55 @@ from engine import Seat
 from engine.text import count_of
 
 _log = logging.getLogger(__name__)
+
+
+class RunningMatch(ABC):
+    """Match played in steps, between which a contest examines all its matches.
+
+    Attributes:
+        tally: counts of the match, including those of an earlier run.
+        failure: reason why the match ended early, or None.
+    """
+
+    tally: Tally
+    failure: Failure | None
+
+    @property
+    def start_time_left_s(self) -> float | None:
+        """Seconds left for players to connect; None without a limit."""
+        return None
+
+    def waiting_for(self) -> list[AwaitedPlayer]:
+        """Return the players that are not connected."""
+        return []
+
+    def waits(self) -> list[Wait]:
+        """Return the waits for players without which the match cannot continue, however short."""
+        return []
+
+    @abstractmethod
+    async def play_until(self, hands: int) -> None:
+        """Play until this many hands of the match are finished, or until it fails.
+
+        Raises:
+            LaunchError: a bot or socket cannot be started, or the folder cannot be written.
+        """
+
+    def hold(self) -> bool:
+        """Stop after the current hand; return whether one is in progress."""
+        return False
+
+    @abstractmethod
+    async def finish(self) -> None:
+        """End the match here, with its score.
+
+        Raises:
+            LaunchError: a file cannot be written.
+        """
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close the files and end the bots. An unfinished match can be resumed later."""
 
 
 class MatchRun(RunningMatch):

@@ -1,1 +1,1 @@
-"""The server: users, a fair queue of jobs that `dealer.library` plays, all of it kept on disk, and the text port."""
+"""The server: users, a fair queue of jobs that `dealer.run.run` plays, all of it kept on disk, and the text port."""

@@ -22,9 +22,9 @@ from typing import Final
 
 from bots.sdk.registry import builtin_names
 from dealer.errors import DealerError
-from dealer.library import new_run
 from dealer.run.choices import Seating
 from dealer.run.folder import is_busy
+from dealer.run.run import new_run
 from dealer.server.db.audit import BACKED_UP
 from dealer.server.db.store import DATABASE_NAME, MIGRATIONS
 from dealer.server.resources import FILE_LIMIT_REMEDY, file_limit_problem, free_bytes, raise_limit

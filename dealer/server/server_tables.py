@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from dealer.errors import DealerError, WebError
-from dealer.library import Run, reopen
 from dealer.person.table_session import TableSession
 from dealer.person.table_settings import table_config
 from dealer.run.folder import CONFIG_NAME
 from dealer.run.results import read_result
+from dealer.run.run import Run, reopen
 from dealer.run.run_settings import RunSettings
 from dealer.server.db import records
 from dealer.server.db.records import RunState

@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import Any, Final
 
 from dealer.errors import DealerError, WebError
-from dealer.library import Run, new_run, reopen
 from dealer.person.table_session import TableSession
+from dealer.run.run import Run, new_run, reopen
 from dealer.run.run_settings import RunSettings
 from dealer.server.db.run_changes import TableRow
 from dealer.server.server_settings import WebSettings

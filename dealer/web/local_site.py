@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from dealer.library import Run
 from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult
+from dealer.run.run import Run
 from dealer.server.db.run_changes import TableRow
 from dealer.server.server_settings import WebSettings
 from dealer.server.table_manager import TableManager, TableStore

@@ -72,7 +72,7 @@ def _processor_s() -> float:
 
 def tournament(folder: Path, cluster: Any = None, bots: Sequence[str] = BOTS, hands: int = HANDS) -> tuple[Any, float]:
     """The result of the tournament, and the processor time that this process took for it."""
-    from dealer.library import new_run
+    from dealer.run.run import new_run
     from dealer.run.run_settings import validated
     from dealer.table.loop import new_event_loop
 

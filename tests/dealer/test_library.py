@@ -23,7 +23,7 @@ import pytest
 import dealer
 from bots.sdk.bot import Bot
 from bots.sdk.view import View
-from dealer.library import new_run
+from dealer.run.run import new_run
 from dealer.run.run_settings import validated
 from engine import Action, Game
 from protocol import find_game, format_game_definition

@@ -22,7 +22,6 @@ from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.progress import LiveLine, showing_progress
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
-from dealer.library import Run, new_run
 from dealer.reports.gate_report import junit_report
 from dealer.reports.result_documents import result_document
 from dealer.run.choices import Command
@@ -31,6 +30,7 @@ from dealer.run.contest_plan import ContestPlan
 from dealer.run.ending import AwaitedPlayer, Outcome
 from dealer.run.results import AnyResult
 from dealer.run.results.result_sentences import expectation, rounded_up
+from dealer.run.run import Run, new_run
 from dealer.run.run_settings import RunSettings, read_config, user_defaults, validated
 from dealer.run.tournament_run import Progress
 from dealer.table.bot_code import interrupting_bot_code

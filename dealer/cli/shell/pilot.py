@@ -16,12 +16,12 @@ from dealer.cli.shell.console import Terminal, abort, on_stop
 from dealer.cli.shell.contests import RunLine
 from dealer.cli.shell.documents import show_document
 from dealer.cli.shell.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.library import new_run
 from dealer.run.choices import Score
 from dealer.run.ending import Outcome
 from dealer.run.plan import settle
 from dealer.run.results import ContestResult
 from dealer.run.results.result_sentences import rounded_up
+from dealer.run.run import new_run
 from dealer.run.run_settings import RunSettings
 from dealer.run.tournament_run import Progress
 from dealer.table.bot_code import interrupting_bot_code

@@ -1,6 +1,6 @@
 """Bots, jobs, runs and faults of a server as frozen values, with the queries that read them.
 
-A job is a user's request. Each of its runs is a contest that `dealer.library` plays in a folder of its own. Times are
+A job is a user's request. Each of its runs is a contest that `dealer.run` plays in a folder of its own. Times are
 seconds since 1970 (``..._s``) or a `datetime` in UTC (``..._at``). Rates are mbb/g. Lists are read page by page, the
 newest first: `before` is the number of the last entry seen, `limit` the length of a page.
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from dealer.errors import ConfigError, RefusedError
-from dealer.library import Run
 from dealer.match.faults import FaultPolicy
 from dealer.run.choices import Seating
 from dealer.run.plan import settle
 from dealer.run.results import AnyResult
+from dealer.run.run import Run
 from dealer.run.tournament_run import Progress
 from dealer.server.capacity import CapacityShare, Limits
 from dealer.server.db import records

@@ -7,12 +7,12 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dealer.library import Run
 from dealer.match.events import SeatOpened
 from dealer.match.writers import read_faults
 from dealer.run.contest import MatchEvent, Watch
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.results import AnyResult, ContestResult
+from dealer.run.run import Run
 from dealer.run.scores import DealScores
 from dealer.run.tournament_run import Progress
 from dealer.server.db import records

@@ -8,13 +8,14 @@ import logging
 from pathlib import Path
 
 from bots.errors import WorkersError
-from dealer import library
 from dealer.errors import DealerError
 from dealer.match.causes import CannotPlay, InternalError
 from dealer.run.dealers import DealerProcesses
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.results import AnyResult
+from dealer.run.run import Run as PlayedRun
+from dealer.run.run import new_run, reopen
 from dealer.run.run_settings import read_config, validated
 from dealer.run.tournament_run import Progress
 from dealer.server.computing import Computing
@@ -109,7 +110,7 @@ class RunPlayer:
             _log.exception("run %d of %s", row.number, job.row.label)
             return RunReport.failed(InternalError.from_error(error))
 
-    def _open(self, job: ActiveJob, row: Run, own_address: str | None) -> library.Run[AnyResult]:
+    def _open(self, job: ActiveJob, row: Run, own_address: str | None) -> PlayedRun[AnyResult]:
         folder = self._folder / row.folder
         path = folder / CONFIG_NAME
         assert row.seed is not None
@@ -118,7 +119,7 @@ class RunPlayer:
             _move_aside(folder)
         if path.is_file():
             update_config(self._settings, job.game, job.row.players, path, self._environment, own_address)
-            return library.reopen(folder)
+            return reopen(folder)
         if folder.exists():
             # The server stopped while the folder was being created.
             empty_folder(folder, is_removed=True)
@@ -132,7 +133,7 @@ class RunPlayer:
             own_address=own_address,
             environment=self._environment,
         )
-        return library.new_run(config, folder)
+        return new_run(config, folder)
 
 
 def _move_aside(folder: Path) -> None:

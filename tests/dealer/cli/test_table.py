@@ -274,7 +274,7 @@ def test_a_result_that_cannot_be_written(sit: TableSession, monkeypatch: pytest.
             raise OSError(28, "No space left on device")
         write_whole(path, content)
 
-    monkeypatch.setattr("dealer.library.write_whole", write)
+    monkeypatch.setattr("dealer.run.run.write_whole", write)
     ran = sit(*KUHN, "--out", "run", entries="q")
     assert ran.code == 2
     assert ran.err == "cannot write run/result.json: No space left on device\n".replace("/", os.sep)

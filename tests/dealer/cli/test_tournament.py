@@ -229,7 +229,7 @@ def test_a_result_that_cannot_be_written_is_told_and_a_failure(arena_here: Arena
         write_whole(path, text)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dealer.library.write_whole", write)
+        patch.setattr("dealer.run.run.write_whole", write)
         ran = arena_here("play", "kuhn", "--in-process", "-n", "5", "--out", "run", "-q")
     assert ran.code == 2
     assert ran.err == "cannot write run/result.json: No space left on device\n"

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from bots.errors import StaleEntry, UnclearEntry
-from dealer.library import Run, new_run, reopen
 from dealer.match.faults import FaultPolicy
 from dealer.person.seat import Scene
 from dealer.person.table_session import SEAT_FILE, SavedSeat, TableSession, read_saved_seat
 from dealer.person.table_settings import table_config
 from dealer.run.ending import Outcome
+from dealer.run.run import Run, new_run, reopen
 from dealer.run.run_settings import BotSettings
 from dealer.table.loop import new_event_loop
 from logs.hand_source import find

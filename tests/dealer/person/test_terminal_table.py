@@ -15,12 +15,12 @@ from rich.console import Console
 
 from bots import play
 from bots.baseline import CallingBot
-from dealer.library import Run, new_run
 from dealer.person import terminal_table
 from dealer.person.table_session import TableSession
 from dealer.person.terminal_table import Entries
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
+from dealer.run.run import Run, new_run
 from dealer.run.run_settings import validated
 from tests.dealer.helpers import CONNECT, enter_program_env, write_program
 

@@ -22,6 +22,7 @@ from dealer.library import MatchEvent, play, resume, tournament
 from dealer.match.causes import InternalError
 from dealer.match.events import ActionPlayed, HandFinished
 from dealer.run import dealers as dealers_module
+from dealer.run import run as run_module
 from dealer.run.contest import Contest
 from dealer.run.contest_plan import ContestPlan
 from dealer.run.dealer_process import Open, Reply, _Dealer, _DealtMatch
@@ -37,11 +38,11 @@ FILES = ("*.log", "*.game", "*.comments", "*.faults")
 
 @pytest.fixture(autouse=True)
 def _many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "MIN_HANDS", 0)
+    monkeypatch.setattr(run_module, "MIN_HANDS", 0)
 
 
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "MIN_HANDS", 1 << 40)
+    monkeypatch.setattr(run_module, "MIN_HANDS", 1 << 40)
 
 
 def _dealer_processes() -> list[psutil.Process]:

@@ -17,11 +17,11 @@ from bots.learner.memory import Constants, Memory, Results, read_memory, write_m
 from bots.sdk.learning import LearningJournal, cut_journal, read_journal
 from dealer import play, resume, tournament
 from dealer.errors import ConfigError
-from dealer.library import new_run, reopen
 from dealer.match.events import HandFinished
 from dealer.reports.gate_report import judge
 from dealer.run.contest import MatchEvent
 from dealer.run.results import ContestResult
+from dealer.run.run import new_run, reopen
 from dealer.run.run_settings import validated
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from bots.workers import Workers
-from dealer.library import new_run, reopen
 from dealer.run import remote
 from dealer.run.results import TournamentResult
+from dealer.run.run import new_run, reopen
 from dealer.run.run_settings import validated
 from dealer.table.loop import new_event_loop
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, without_times, write_program

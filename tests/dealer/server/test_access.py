@@ -24,7 +24,6 @@ import pytest
 from starlette.routing import Mount, Route, WebSocketRoute
 
 import dealer.library
-from dealer.library import new_run
 from dealer.match.causes import Failure, NoAnswer
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.writers import format_fault
@@ -32,6 +31,7 @@ from dealer.person.table_settings import table_config
 from dealer.run.choices import Seating
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import FailureReport
+from dealer.run.run import new_run
 from dealer.run.run_settings import BotSettings
 from dealer.server.access import DELAY_HANDS, Person, access_to, public_hands, sees_cards
 from dealer.server.accounts import Accounts, Scope, add_token

@@ -13,8 +13,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from dealer.library import Run
 from dealer.person.table_session import TableSession
+from dealer.run.run import Run
 from dealer.server.db.records import run as run_record
 from dealer.server.db.records import runs
 from dealer.server.db.run_changes import TableRow, open_tables
