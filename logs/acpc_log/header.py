@@ -67,12 +67,12 @@ def read_log_header(path: str | os.PathLike[str]) -> LogHeader | None:
     return None
 
 
-def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | None = None) -> Game:
+def find_log_game(header: LogHeader | None, log_path: str | None, game: Game | None = None) -> Game:
     """Return the game of a log.
 
     Args:
         log_path: path of the log; None for lines without a file.
-        given: game of a log that does not name it.
+        game: game of a log that does not name it.
 
     Raises:
         UnknownGameError: no definition is found, and no game is given.
@@ -80,14 +80,14 @@ def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | 
     """
     shown_path = "<lines>" if log_path is None else log_path
     try:
-        game = _named_game(header, log_path, shown_path)
+        named_game = _named_game(header, log_path, shown_path)
     except UnknownGameError:
-        if given is None:
+        if game is None:
             raise
-        return given
-    if given is not None and given != game:
+        return game
+    if game is not None and game != named_game:
         raise LogError(shown_path, "the header of the log names another game than the one given")
-    return game
+    return named_game
 
 
 def _named_game(header: LogHeader | None, log_path: str | None, shown_path: str) -> Game:

@@ -135,19 +135,21 @@ class _Replay:
                 "no line says which seat is the button, such as \"Table 'NAME' 6-max Seat #1 is the button\"", 0
             )
         # Seated players who neither post nor act are sitting out.
-        playing = {post.name for post in text.posts} | {move.name for move in text.moves}
-        seated = sorted((number, name) for name, (number, _) in text.seats.items() if name in playing)
-        if not 2 <= len(seated) <= 10:
-            raise HandError(f"{len(seated)} of {len(text.seats)} players post or act, and a hand has 2 to 10", 0)
+        playing = {line.name for line in (*text.posts, *text.moves)}
+        if not 2 <= len(playing) <= 10:
+            raise HandError(f"{len(playing)} of {len(text.seats)} players post or act, and a hand has 2 to 10", 0)
         self._check_table()
-        self._by_seat = [name for _, name in seated]
+        self._by_seat = sorted(playing, key=self._seat_number)
         # Position 0 is the first player left of the button, and the button is last.
-        turned = sorted(seated, key=lambda seat: (seat[0] <= text.button, seat[0]))
-        self._names = [name for _, name in turned]
+        self._names = sorted(self._by_seat, key=lambda name: self._seat_number(name) <= text.button)
         self._position_of = {name: Position(position) for position, name in enumerate(self._names)}
         self._betting = betting_start(self._game())
         # Chips that each position had put in before the current street.
-        self._before: tuple[int, ...] = (0,) * len(turned)
+        self._before: tuple[int, ...] = (0,) * len(self._names)
+
+    def _seat_number(self, name: str) -> int:
+        number, _ = self._text.seats[name]
+        return number
 
     def record(self) -> HandRecord:
         """Return the hand; raise `HandError` if the rules or the amounts contradict the text."""

@@ -19,11 +19,11 @@ CURRENCY_SYMBOLS: Final = {"USD": "$", "EUR": "€", "GBP": "£", None: ""}
 _CENT: Final = Decimal("0.01")
 
 # FPDB identifies a limit game by its big bet alone. It drops every hand of a game that is not in its list.
-_FPDB_BIG_BETS: Final = [
-    *(Fraction(cents, 100) for cents in (4, 8, 10, 20, 40, 50)),
-    *(Fraction(bet) for bet in (1, 2, 4, 6, 8, 10, 16, 20, 30, 40, 50, 60, 80, 100, 150, 200, 400, 500, 600, 800)),
-    *(Fraction(bet) for bet in (1000, 2000, 4000, 10000, 20000, 40000)),
-]
+_FPDB_BIG_BETS_CENTS: Final = (
+    *(4, 8, 10, 20, 40, 50, 100, 200, 400, 600, 800, 1000, 1600, 2000, 3000, 4000, 5000, 6000, 8000),
+    *(10_000, 15_000, 20_000, 40_000, 50_000, 60_000, 80_000),
+    *(100_000, 200_000, 400_000, 1_000_000, 2_000_000, 4_000_000),
+)
 
 
 class Money:
@@ -101,7 +101,7 @@ def stakes_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
         return None
     small_chips, bet_chips = _stakes_chips(game)
     value = Fraction(Decimal(str(options.chip_value)))
-    if bet_chips * value in _FPDB_BIG_BETS:
+    if bet_chips * value * 100 in _FPDB_BIG_BETS_CENTS:
         return None
     small, big = Money(options).stakes(game)
     problem = f"FPDB does not recognise a limit table of {small}/{big} and drops its hands"
@@ -114,9 +114,9 @@ def stakes_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
 def _nearest_accepted_value(value: Fraction, bet_chips: int) -> Fraction | None:
     """Return the value of a chip, in whole cents, nearest by ratio to `value` among those that FPDB accepts."""
     accepted: list[Fraction] = []
-    for bet in _FPDB_BIG_BETS:
-        if bet_chips and (bet / bet_chips * 100).denominator == 1:
-            accepted.append(bet / bet_chips)
+    for bet_cents in _FPDB_BIG_BETS_CENTS:
+        if bet_chips and bet_cents % bet_chips == 0:
+            accepted.append(Fraction(bet_cents // bet_chips, 100))
     if not accepted:
         return None
     return min(accepted, key=lambda other: (max(other / value, value / other), other))
