@@ -111,7 +111,7 @@ class InProcessMatch:
         """
         if self.phase is Phase.PLAYING:
             raise RuntimeError(
-                f"the match was interrupted in hand {self._dealer.hand_number}: continue in a new one after it"
+                f"the match was interrupted in hand {self._dealer.hand_number}; continue it in a new match"
             )
         if self.phase in (Phase.FINISHED, Phase.FAILED):
             return

@@ -92,7 +92,7 @@ class Play:
         on_unreachable: Callable[[PlayerCause], None],
         on_rest: Callable[[], None],
     ) -> None:
-        """Prepare the play.
+        """Initialise play before the first hand.
 
         Args:
             setup: settings of the match.
@@ -171,6 +171,7 @@ class Play:
         deadline_ns = self.deadline_ns
         self._answered_ns = time.monotonic_ns()
         self._ask(is_repeated=True)
+        # A player gains no time by connecting again during its turn.
         if deadline_ns is not None:
             self._asked_ns = asked_ns
             self.deadline_ns = deadline_ns
@@ -357,9 +358,8 @@ class Play:
         self._echo = echo = b"".join((HEADS[acting], number, text, views[acting], board))
         line = actor.pending + echo + b"\r\n"
         actor.pending = b""
-        # The player to act first, so that it computes while the others are served.
-        # Its clock starts before the write, not after it as in the reference: on a shared core the player may run, and
-        # even answer, before the call returns.
+        # The player to act first, so that it computes while the others are served. Its clock starts before the write,
+        # not after it as in the reference: on a shared core it may run, and even answer, before the call returns.
         now_ns = time.monotonic_ns()
         try:
             actor.write(line, True)
@@ -402,6 +402,7 @@ class Play:
                 position = (seat - hand.seats[0]) % len(self._player_seats)
                 is_question = position == self._node.acting_position
                 line = player_seat.session.send(self._lines.line(position, self._node), is_question=is_question)
+                # All are sent like questions: a line that is held back would leave after those of later seats.
                 if self._send(player_seat, line, True):
                     self._publish(events.LineSent(player_seat.seat, time.time_ns() // 1000, line))
 
@@ -442,6 +443,7 @@ class Play:
         if actor.has_unread or not data.startswith(echo):
             return False
         tail = data[len(echo) :]
+        # One look-up for a reply that was played at this node before.
         after = node.known.get(tail) or node.after_reply(tail)
         if after is None:
             return False
@@ -474,6 +476,7 @@ class Play:
                 if self.arrived_ns is not None:
                     now_ns = max(self._asked_ns, self.arrived_ns)
                 if isinstance(event, Closed):
+                    # The reference reports a closed connection as a missing answer.
                     waited_us = self._charge_wait()
                     raise MatchFailure(NoAnswer(actor.seat, waited_us, actor.clock.limits.response_us, is_closed=True))
                 if self.watches_lines:

@@ -634,7 +634,7 @@ def test_an_interrupt_comes_through_and_the_hand_is_not_lost_unnoticed() -> None
     match = InProcessMatch(setup, [Failing("act", 3, be_interrupted), Failing("act", -2, crash)], [seen])
     with pytest.raises(KeyboardInterrupt):
         match.play(8)
-    with pytest.raises(RuntimeError, match="interrupted in hand 3: continue in a new one"):
+    with pytest.raises(RuntimeError, match="interrupted in hand 3; continue it in a new match"):
         match.play(8)
     rest = InProcessMatch(
         setup,
