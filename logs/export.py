@@ -1,13 +1,12 @@
-"""Hands into files of other programs' formats: one file per match and format, flushed hand by hand.
+"""Write hands in the formats of other programs: one file per match and format, flushed hand by hand.
 
     exporter = Exporter(POKERSTARS, folder, ExportOptions(hero="Ann"))
     for record in read_log("m1.log", times=True):
         exporter.write(record)
     exporter.close()
 
-A hand that a format cannot express is left out and counted (`skipped`); a game that it does not have is an error before
-anything is written. An existing file is never touched without `force`. What a file holds depends on the hands
-alone, so a match exported while it runs and exported again from its log gives the same bytes.
+The content of a file depends on the hands alone. A match that is exported while it runs and exported again from its log
+gives the same bytes.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from logs.record import PLAY_MONEY, HandRecord
 from logs.whole_file import LineFile
 
 FORMATS: Final = {format_.name: format_ for format_ in (POKERSTARS, PHH, OHH)}
-"""Every format, by its name."""
+"""Formats by name."""
 
 
 def parse_formats(text: str) -> tuple[ExportFormat, ...]:
-    """The formats of a text like ``pokerstars,phh``; ``none`` means none.
+    """Parse names of formats such as ``pokerstars,phh``; ``none`` gives no format.
 
     Raises:
-        ValueError: a word is not a format; the sentence lists the formats.
+        ValueError: a word is not a format; the message lists the formats.
     """
     words = [word.strip().lower() for word in text.split(",") if word.strip()]
     if words == ["none"]:
@@ -55,10 +54,10 @@ def parse_formats(text: str) -> tuple[ExportFormat, ...]:
 
 
 def parse_currency(text: str) -> str | None:
-    """The code of a currency; None for play money, which is called ``none``.
+    """Parse the code of a currency; ``none`` gives None, for play money.
 
     Raises:
-        ValueError: PokerStars histories do not have it.
+        ValueError: PokerStars histories do not have the currency.
     """
     code = None if text.lower() == "none" else text.upper()
     if code not in CURRENCY_SYMBOLS:
@@ -67,15 +66,15 @@ def parse_currency(text: str) -> str | None:
 
 
 def chip_value_of(stakes: str, game: Game, formats: Sequence[ExportFormat] = ()) -> Decimal:
-    """What a chip is worth at a table with these stakes.
+    """Return the value of a chip at a table with these stakes.
 
     Args:
-        stakes: as card rooms write them: ``0.50/1``, small and big blind, or in limit games small and big bet.
-        formats: of the hand histories to be written; PokerStars histories hold whole cents only.
+        stakes: as card rooms write them, such as ``0.50/1``: small and big blind, in limit games small and big bet.
+        formats: formats to be written; PokerStars histories have whole cents only.
 
     Raises:
-        ValueError: they are not stakes, not in the proportion of this game's, or a chip would not be worth an amount
-            that the formats can hold.
+        ValueError: the text is not stakes, the stakes are not in the proportion of this game's, or a chip would be
+            worth an amount that the formats cannot hold.
     """
     parts = stakes.split("/")
     try:
@@ -89,27 +88,37 @@ def chip_value_of(stakes: str, game: Game, formats: Sequence[ExportFormat] = ())
         blinds = sorted(blind for blind in game.blinds if blind)
         chips = (blinds[0], blinds[-1])
         noun = "blinds"
-    if small <= 0 or small * chips[1] != big * chips[0]:
-        raise ValueError(f"stakes of {stakes} are not in proportion to this game's {noun}, {chips[0]}/{chips[1]}")
-    value = big / chips[1]
-    unit = Fraction(1, 100 if POKERSTARS in formats else 10**6)
+    small_chips, big_chips = chips
+    if small <= 0 or small * big_chips != big * small_chips:
+        raise ValueError(f"stakes of {stakes} are not in proportion to this game's {noun}, {small_chips}/{big_chips}")
+    value = big / big_chips
+    if POKERSTARS in formats:
+        unit = Fraction(1, 100)
+        unit_name = "cents"
+    else:
+        unit = Fraction(1, 10**6)
+        unit_name = "millionths"
     if value % unit:
         near = max(unit, round(value / unit) * unit)
         raise ValueError(
-            f"stakes of {stakes} do not fit {noun} of {chips[0]}/{chips[1]} chips: a chip would be worth {value}, "
-            f"which is not a whole number of {'cents' if unit == Fraction(1, 100) else 'millionths'}; "
-            f"{amount_text(chips[0] * near)}/{amount_text(chips[1] * near)} fits"
+            f"stakes of {stakes} do not fit {noun} of {small_chips}/{big_chips} chips: a chip would be worth {value}, "
+            f"which is not a whole number of {unit_name}; "
+            f"{amount_text(small_chips * near)}/{amount_text(big_chips * near)} fits"
         )
     return Decimal(value.numerator) / value.denominator
 
 
 class Exporter:
-    """Writes the hands of one match after the other in one format.
+    """Write the hands of one match after another in one format.
+
+    A hand that the format cannot express is left out and counted.
 
     Attributes:
-        written: how many hands each file holds.
-        ahead_s: how many seconds after its real time the last hand of a file is dated, at most.
-        relabelled: the currency of hands and the other one that they are written in.
+        written: number of hands by file.
+        skipped: number of hands left out.
+        first_skipped: reason for the first of them.
+        ahead_s: largest time by which the last hand of a file is dated after its real time, in seconds.
+        relabelled: pairs of the currency of hands and the currency in which they are written.
     """
 
     def __init__(
@@ -126,14 +135,15 @@ class Exporter:
         """Prepare to write.
 
         Args:
-            folder: where the files go; it is made when the first hand is written.
-            options: how to write. A match in which the hero does not play has none; without a table and a
+            folder: folder of the files; it is created with the first hand.
+            options: options of the format. A match in which the hero does not play has no hero. Without a table and a
                 `match_id`, both are made of the seed and the time when the match began.
-            skips_games: leave out hands of games that the format does not have, like others that it cannot express;
-                in files of card rooms, where stacks and blinds change, every hand may be a game of its own.
-            label: distinguishes the files from those of other matches in the same folder; it is at the end of their
-                names, followed by the microsecond when the match began.
-            written: files of other exporters that hands are appended to, with their numbers of hands; it is updated.
+            force: whether to overwrite existing files.
+            skips_games: whether to leave out hands of games that the format does not have, like other hands that it
+                cannot express. In files of card rooms every hand may be a game of its own, with other stacks.
+            label: text at the end of the file names, followed by the microsecond when the match began; it distinguishes
+                the files from those of other matches in the same folder.
+            written: files of other exporters to which hands are appended, with their numbers of hands; it is updated.
         """
         self._label = label
         self.written: dict[Path, int] = {} if written is None else written
@@ -153,7 +163,7 @@ class Exporter:
         """Write a hand.
 
         Raises:
-            UnsupportedGameError: the format does not have its game, and such hands are not to be left out.
+            UnsupportedGameError: the format does not have its game, and such hands are not left out.
             ExportError: its file exists already.
             OSError: it cannot be written.
         """
@@ -163,7 +173,8 @@ class Exporter:
             writer, file, path = self._open
             text = writer.write(record, self.written[path])
         except LogsError as error:
-            if isinstance(error, ExportError) or (isinstance(error, UnsupportedGameError) and not self._skips_games):
+            is_unsupported = isinstance(error, UnsupportedGameError) and not self._skips_games
+            if isinstance(error, ExportError) or is_unsupported:
                 raise
             self.skipped += 1
             self.first_skipped = self.first_skipped or str(error)
@@ -173,16 +184,15 @@ class Exporter:
 
     @property
     def paths(self) -> list[Path]:
-        """The files written."""
         return list(self.written)
 
     @property
     def hands(self) -> int:
-        """How many hands were written."""
+        """Number of hands written."""
         return sum(self.written.values())
 
     def not_written(self) -> str:
-        """How many hands were left out and why, in a sentence without its stop."""
+        """Describe the hands left out, as a sentence without a full stop."""
         return f"{count_of(self.skipped, 'hand')} cannot be written as {self.format_.label}: {self.first_skipped}"
 
     def close(self) -> None:
@@ -203,32 +213,34 @@ class Exporter:
             self.relabelled.add((record.currency or PLAY_MONEY, currency))
         path = self._folder / writer.file_name
         if self._label:
-            path = path.with_stem(f"{path.stem} {self._label[:100]} {_begin_us(record, self._options) or 0}")
-        is_ours = path in self.written
-        if not is_ours and path.exists() and not self._force:
+            begin_us = _begin_us(record, self._options) or 0
+            # File systems limit the length of a name.
+            path = path.with_stem(f"{path.stem} {self._label[:100]} {begin_us}")
+        is_appended = path in self.written
+        if not is_appended and path.exists() and not self._force:
             raise ExportError(os.fspath(path))
         self._folder.mkdir(parents=True, exist_ok=True)
-        file = LineFile(path, append=is_ours)
-        if not is_ours:
+        file = LineFile(path, append=is_appended)
+        if not is_appended:
             self.written[path] = 0
         self._match = self._key(record)
         return writer, file, path
 
     def _key(self, record: HandRecord) -> tuple[Game, str, tuple[str, ...], str | None]:
-        """Equal for hands of one match."""
+        """Return a key that is equal for hands of one match."""
         return record.game, record.match_name, record.names_by_seat, record.currency
 
 
 def hand_text(
     format_: ExportFormat, record: HandRecord, first: HandRecord, options: ExportOptions = DEFAULT_OPTIONS
 ) -> str:
-    """A single hand as the file of its match has it, but for the hands before it that its date may depend on.
+    """Format a single hand as in the file of its match, except that its date may depend on hands before it.
 
     Args:
-        first: the first hand of its match.
+        first: first hand of the match.
 
     Raises:
-        LogsError: the format cannot express it, or does not have its game.
+        LogsError: the format cannot express the hand, or does not have its game.
     """
     format_.check(record.game)
     return format_.start(first, _options_for(format_, first, options)).write(record, 0)
@@ -237,7 +249,7 @@ def hand_text(
 def match_texts(
     format_: ExportFormat, records: Iterable[HandRecord], options: ExportOptions = DEFAULT_OPTIONS
 ) -> Iterator[str]:
-    """The hands of one match as the file of a format has them; those that it cannot express are left out.
+    """Yield the texts of a match's hands as in a file; hands that the format cannot express are left out.
 
     Raises:
         UnsupportedGameError: the format does not have the game.
@@ -268,11 +280,14 @@ def _options_for(format_: ExportFormat, first: HandRecord, options: ExportOption
     table = options.table
     match_id = options.match_id
     if table is None and seed is not None:
-        # Of a fingerprint as much as of the longest number, and without its colon.
+        # A fingerprint is cut to the length of the longest seed, and has no colon.
         table = f"{first.match_name} {str(seed).removeprefix('key:')[:10]}"
     if match_id is None and begin_us is not None:
         match_id = f"seed {seed}, begun {begin_us}"
-    asked = options.hero or (options.default_hero if format_.wants_hero else None)
-    hero = asked if asked in first.names_by_seat else None
+    hero = options.hero
+    if not hero and format_.wants_hero:
+        hero = options.default_hero
+    if hero not in first.names_by_seat:
+        hero = None
     currency = options.currency_of(first)
     return replace(options, hero=hero, table=table, match_id=match_id, currency=currency)

@@ -1,17 +1,9 @@
-"""Writing Open Hand History, the JSON format that trackers read.
+"""Write Open Hand History, the JSON format of trackers (version 1.4.7 of hh-specs.handhistory.org).
 
-Version 1.4.7 of hh-specs.handhistory.org: an object per hand, ``{"ohh": {...}}``, a blank line between two. Rules that
-are easy to get wrong:
-
-- The amount of an action, also of a raise, is what it adds to the pot; before the flop there are raises and no bets.
-- The pots hold what was called: an uncalled bet is in the actions and not in the pots, and there is no
-  action that returns it.
-- A pot's amount is before rake; what its winners get is after, and sums to the rest to the last coin. Shares are whole
-  coins: the first winner left of the button gets the odd ones.
-- With a hero, only its cards are dealt face up, the others' appear at the showdown. Without one the hand is observed,
-  and every hole card is shown that is known.
-- `game_number` is the hand's number in every export (`logs.formats.hand_numbers`). Trackers drop a hand whose number
-  they have.
+A file has an object ``{"ohh": {...}}`` per hand, with a blank line between two. With a hero, only its cards are dealt
+face up, and others appear at the showdown. Without one the hand is observed, and all known hole cards are dealt face
+up. `game_number` is the number of the hand in every export (`logs.formats.hand_numbers`), as trackers drop a hand whose
+number they have.
 """
 
 from __future__ import annotations
@@ -40,7 +32,7 @@ _STREETS: Final = ("Preflop", "Flop", "Turn", "River")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _text(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> str:
+def _format_hand(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> str:
     return json.dumps({"ohh": _hand(record, options, numbers)}, separators=(",", ":")) + "\n"
 
 
@@ -50,8 +42,6 @@ def _hand(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> d
     scale = Scale(options.chip_value)
     hero = _hero_id(record, options)
     actions = street_actions(record.betting)
-    seats = sorted(range(game.num_players), key=lambda position: record.seats[position])
-    stacks = shown_stacks(game)
     return {
         "spec_version": _SPEC_VERSION,
         "site_name": clean(options.site),
@@ -71,18 +61,26 @@ def _hand(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> d
         "ante_amount": 0,
         "hero_player_id": hero,
         "flags": ["Observed"] if hero is None else [],
-        "players": [
-            {
-                "id": record.seats[position],
-                "seat": record.seats[position] + 1,
-                "name": clean(record.name_at(Position(position))),
-                "starting_stack": scale.amount(stacks[position]),
-            }
-            for position in seats
-        ],
+        "players": _players(record, scale),
         "rounds": _rounds(record, actions, blinds, hero, scale),
         "pots": _pots(record, options, scale),
     }
+
+
+def _players(record: HandRecord, scale: Scale) -> list[dict[str, Any]]:
+    stacks = shown_stacks(record.game)
+    players = []
+    for position in sorted(range(record.game.num_players), key=lambda position: record.seats[position]):
+        seat = record.seats[position]
+        players.append(
+            {
+                "id": seat,
+                "seat": seat + 1,
+                "name": clean(record.name_at(Position(position))),
+                "starting_stack": scale.amount(stacks[position]),
+            }
+        )
+    return players
 
 
 def _hero_id(record: HandRecord, options: ExportOptions) -> int | None:
@@ -94,12 +92,12 @@ def _hero_id(record: HandRecord, options: ExportOptions) -> int | None:
 
 
 def _start_date(record: HandRecord, options: ExportOptions) -> str:
-    at_us = options.hand_time_us(record)
+    time_us = options.hand_time_us(record)
     try:
-        at = _EPOCH + timedelta(microseconds=at_us)
+        start = _EPOCH + timedelta(microseconds=time_us)
     except OverflowError:
-        raise LogsError(f"hand {record.hand_number} was played at an impossible time: {at_us} us") from None
-    return f"{at:%Y-%m-%dT%H:%M:%S}Z"
+        raise LogsError(f"hand {record.hand_number} was played at an impossible time: {time_us} us") from None
+    return f"{start:%Y-%m-%dT%H:%M:%S}Z"
 
 
 def _rounds(
@@ -107,29 +105,32 @@ def _rounds(
 ) -> list[dict[str, Any]]:
     game = record.game
     holes = record.deal.hole_cards
+    # Actions by betting round.
     entries: list[list[dict[str, Any]]] = [[] for _ in record.board_by_round]
     for name, position in (("Post SB", blinds.small), ("Post BB", blinds.big)):
         blind = game.blinds[position]
-        entries[0].append(_entry(record, position, name, scale.amount(blind), blind == game.stacks[position]))
-    for seat_position, hole in enumerate(holes):
-        if hole and hero in (None, record.seats[seat_position]):
-            entries[0].append(_entry(record, Position(seat_position), "Dealt Cards", 0, False, hole))
+        is_all_in = blind == game.stacks[position]
+        entries[0].append(_entry(record, position, name, scale.amount(blind), is_all_in))
+    for index, hole in enumerate(holes):
+        if hole and hero in (None, record.seats[index]):
+            entries[0].append(_entry(record, Position(index), "Dealt Cards", 0, False, hole))
     for action in actions:
-        amount = scale.amount(action.added)
+        # The amount of an action, of a raise too, is what it adds to the pot. Before the flop there are raises and no
+        # bets. No action returns an uncalled bet.
+        name = action.move.name.title()
         entries[action.round].append(
-            _entry(record, action.position, action.move.name.title(), amount, action.is_all_in)
+            _entry(record, action.position, name, scale.amount(action.added), action.is_all_in)
         )
-    rounds = [
-        {"id": round_, "street": _STREETS[round_], "cards": _texts(board), "actions": _numbered(entries[round_])}
-        for round_, board in enumerate(record.board_by_round)
-    ]
-    showing = [
-        _entry(record, position, "Shows Cards", 0, False, holes[position])
-        for position in showdown_order(record, actions)
-        if holes[position]
-    ]
-    if showing:
-        rounds.append({"id": len(rounds), "street": "Showdown", "cards": [], "actions": _numbered(showing)})
+    rounds: list[dict[str, Any]] = []
+    for round_, board in enumerate(record.board_by_round):
+        round_actions = _numbered(entries[round_])
+        rounds.append({"id": round_, "street": _STREETS[round_], "cards": _texts(board), "actions": round_actions})
+    shown = []
+    for position in showdown_order(record, actions):
+        if holes[position]:
+            shown.append(_entry(record, position, "Shows Cards", 0, False, holes[position]))
+    if shown:
+        rounds.append({"id": len(rounds), "street": "Showdown", "cards": [], "actions": _numbered(shown)})
     return rounds
 
 
@@ -152,35 +153,40 @@ def _texts(cards: tuple[Card, ...]) -> list[str]:
 
 def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict[str, Any]]:
     ranks = hand_ranks(record)
+    # Pots are without uncalled chips, unlike the actions.
     pots = side_pots(record.betting.spent, record.betting.folded)
     winners = [pot.winners(ranks) for pot in pots]
     check_values(record, pots, winners)
     rake = rake_units(options.rake, record, pots, scale)
     rakes = split_by_weight(rake, [pot.amount for pot in pots])
-    return [
-        _pot(record, number, *of_pot, scale) for number, of_pot in enumerate(zip(pots, winners, rakes, strict=True))
-    ]
+    return [_pot(record, number, pots[number], winners[number], rakes[number], scale) for number in range(len(pots))]
 
 
 def _pot(
     record: HandRecord, number: int, pot: Pot, winners: Sequence[Position], rake: int, scale: Scale
 ) -> dict[str, Any]:
-    won = equal_shares(scale.units(pot.amount) - rake, len(winners))
+    # The amount is before rake, the winnings are after it. Shares are whole coins, and the first winner left of the
+    # button gets the odd ones.
+    shares = equal_shares(scale.units(pot.amount) - rake, len(winners))
+    wins = []
+    for position, units in zip(winners, shares, strict=True):
+        wins.append({"player_id": record.seats[position], "win_amount": scale.number(units)})
     return {
         "number": number,
         "amount": scale.amount(pot.amount),
         "rake": scale.number(rake),
-        "player_wins": [
-            {"player_id": record.seats[position], "win_amount": scale.number(units)}
-            for position, units in zip(winners, won, strict=True)
-        ],
+        "player_wins": wins,
     }
 
 
 def _start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
-    # There is a blank line between two hands, and may be one after the last.
     numbers = HandNumbers(options.match_id)
-    return MatchWriter(f"{file_stem(first.match_name)}.OHH", lambda record, _: _text(record, options, numbers) + "\n")
+
+    def write(record: HandRecord, _: int) -> str:
+        # A blank line separates two hands, and is allowed after the last one.
+        return _format_hand(record, options, numbers) + "\n"
+
+    return MatchWriter(f"{file_stem(first.match_name)}.OHH", write)
 
 
 OHH: Final = ExportFormat(

@@ -1,8 +1,8 @@
-"""Files that are whole after any accident, and locks between processes.
+"""Files that are complete after any crash, and locks between processes.
 
-A file is there whole or not at all (`write_whole`). In a file of lines (`LineFile`) every line goes to the operating
-system in one write as soon as it is complete, so a killed process leaves whole lines. When a write fails half-way (a
-full disk), what got through is cut off again before the error is passed on.
+`write_whole` replaces a file at once or not at all. `LineFile` passes each line to the operating system in one write,
+so that a killed process leaves whole lines. If a write fails half-way, as on a full disk, the written part is removed
+before the error is raised.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ _LOCK_PAUSE_S = 0.02
 
 
 def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> None:
-    """Write a file, text as UTF-8, so that it is there whole or not at all, even if the machine stops in between.
+    """Replace a file, text in UTF-8, so that it has its old or its new content whenever the machine stops.
 
     Args:
-        is_synced: whether to wait for the disk. Without, the file is whole whatever becomes of this process, but after
-            a power cut it may be an earlier one, or damaged: for what is written often and can be done without.
+        is_synced: whether to wait for the disk. Without it, the file survives the end of this process, but after a
+            power cut it can have the old content or be damaged. Use that for files that are written often and can be
+            lost.
 
     Raises:
-        OSError: it cannot be written; an earlier file is left as it was.
+        OSError: it cannot be written; an earlier file is unchanged.
     """
     new = path.with_name(path.name + ".new")
     try:
@@ -43,7 +44,7 @@ def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> 
         new.unlink(missing_ok=True)
         raise
     if is_synced and not IS_WINDOWS:
-        # The new name is on the disk when the folder is; some file systems know no such thing.
+        # The new name is on the disk once its folder is. Some file systems cannot sync a folder.
         with contextlib.suppress(OSError):
             folder = os.open(path.parent, os.O_RDONLY)
             try:
@@ -53,7 +54,7 @@ def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> 
 
 
 def _replace(new: Path, path: Path) -> None:
-    # Windows refuses to put a file in the place of another while a program, such as a virus scanner, reads it.
+    # On Windows a file cannot be replaced while another program, such as a virus scanner, reads it.
     for pause_s in PAUSES_S if IS_WINDOWS else ():
         with contextlib.suppress(PermissionError):
             new.replace(path)
@@ -63,39 +64,39 @@ def _replace(new: Path, path: Path) -> None:
 
 
 class FileLock:
-    """Held by one process at a time, until it is closed or the process ends."""
+    """A lock that one process holds at a time, until it is closed or the process ends."""
 
-    def __init__(self, path: Path, patience_s: float = 0.0) -> None:
-        """Take the lock.
+    def __init__(self, path: Path, timeout_s: float = 0.0) -> None:
+        """Acquire the lock.
 
         Args:
-            path: of a file that exists for the lock alone, and only while it is held.
-            patience_s: how long to wait for it, in seconds.
+            path: path of a file that exists only while the lock is held.
+            timeout_s: time to wait for the lock, in seconds.
 
         Raises:
-            BlockingIOError: another process, or another part of this one, has it and keeps it.
-            OSError: the file cannot be made.
+            BlockingIOError: another process, or another part of this one, still holds it.
+            OSError: the file cannot be created.
         """
         self._path = path
-        until_s = time.monotonic() + patience_s
+        deadline_s = time.monotonic() + timeout_s
         while True:
             file = path.open("ab")
             try:
                 _lock(file)
             except OSError as error:
                 file.close()
-                if time.monotonic() < until_s:
+                if time.monotonic() < deadline_s:
                     time.sleep(_LOCK_PAUSE_S)
                     continue
                 raise BlockingIOError(error.errno, "another process has it", str(path)) from None
-            if IS_WINDOWS or _is_still(path, file):
+            if IS_WINDOWS or _is_at_path(path, file):
                 self._file = file
                 return
-            # Its last holder has removed the file in between.
+            # The last holder has removed the file after it was opened here.
             file.close()
 
     def fileno(self) -> int:
-        """File descriptor of the lock: a process that inherits it holds the lock, too."""
+        """Return the file descriptor; a process that inherits it holds the lock, too."""
         return self._file.fileno()
 
     def close(self) -> None:
@@ -103,14 +104,14 @@ class FileLock:
         if self._file.closed:
             return
         if IS_WINDOWS:
-            # Where a file that is open cannot be removed; nor can that of a process which has just taken it.
+            # An open file cannot be removed on Windows. Once another process has taken the lock, it stays.
             self._file.close()
         with contextlib.suppress(OSError):
             self._path.unlink()
         self._file.close()
 
 
-def _is_still(path: Path, file: IO[bytes]) -> bool:
+def _is_at_path(path: Path, file: IO[bytes]) -> bool:
     try:
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     except FileNotFoundError:
@@ -131,11 +132,12 @@ else:
 
 
 def sync_to_disk(fd: int) -> None:
-    """Wait until what was written is on the disk; on macOS, fsync waits for the drive's own memory only.
+    """Wait until a file is on the disk.
 
     Raises:
         OSError: the system does not support that for this file.
     """
+    # On macOS, fsync waits only until the data is in the drive's memory.
     if sys.platform == "darwin":
         import fcntl
 
@@ -146,19 +148,21 @@ def sync_to_disk(fd: int) -> None:
 
 
 class LineFile:
+    """A file to which whole lines are written; see the module."""
+
     def __init__(self, path: str | os.PathLike[str], *, append: bool = False) -> None:
-        """Open the file; without `append` its content is lost.
+        """Open the file, and truncate it unless `append` is set.
 
         Raises:
             OSError: it cannot be opened.
         """
         self.path = os.fspath(path)
-        # Appending also to a new file: after a failed write the next line then follows what was left, not a gap.
+        # Append mode for new files too: after a failed write the next line follows what is left, without a gap.
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
         self._fd = os.open(self.path, flags | (0 if append else os.O_TRUNC), 0o666)
 
     def write(self, text: str) -> None:
-        """Write whole lines; `text` ends with LF. Bytes that came as surrogate escapes are written as they were.
+        """Write whole lines, of which the last ends with LF; surrogate escapes are written as the original bytes.
 
         Raises:
             OSError: not everything could be written; nothing of `text` is left in the file.
@@ -166,22 +170,22 @@ class LineFile:
         self.write_bytes(text.encode("utf-8", "surrogateescape"))
 
     def write_bytes(self, data: bytes) -> None:
-        """`write` for whole lines that are bytes already."""
+        """Write whole lines given as bytes; see `write`."""
         written = 0
         try:
             while written < len(data):
                 written += os.write(self._fd, data[written:])
         except OSError as error:
             if written:
-                self._cut_off(written)
+                self._remove_end(written)
             raise OSError(error.errno, error.strerror, self.path) from None
 
     def sync(self) -> None:
-        """Wait until everything written is on the disk, where the system supports that."""
+        """Wait until everything written is on the disk, if the system supports that."""
         with contextlib.suppress(OSError):
             sync_to_disk(self._fd)
 
-    def _cut_off(self, count: int) -> None:
+    def _remove_end(self, count: int) -> None:
         try:
             os.ftruncate(self._fd, os.fstat(self._fd).st_size - count)
         except OSError:
